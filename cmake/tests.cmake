@@ -1,0 +1,49 @@
+# vyre_tests: every tests/**/*_test.cc (and *_util.cc, helpers they share) in one GoogleTest binary.
+# vyre_text_tests: tests/runner, which runs the .vyre files under tests/text, one ctest entry a folder.
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+set(test_definitions
+  VYRE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VYRE_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/tests/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_util.cc)
+list(FILTER test_sources EXCLUDE REGEX "/tests/runner/")
+if(test_sources)
+  add_executable(vyre_tests ${test_sources})
+  target_include_directories(vyre_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(vyre_tests PRIVATE ${test_definitions})
+  target_link_libraries(vyre_tests PRIVATE vyre GTest::gtest_main)
+  if(TARGET vyre-cli)
+    add_dependencies(vyre_tests vyre-cli)  # some tests run the tool
+  endif()
+  # PRE_TEST: the binary is asked for its tests by ctest, not by the build.
+  gtest_discover_tests(vyre_tests
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES
+    PROPERTIES LABELS unit TIMEOUT 300)
+endif()
+
+file(GLOB runner_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runner/*.cc)
+file(GLOB text_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/text/*)
+if(runner_sources)
+  add_executable(vyre_text_tests ${runner_sources})
+  target_include_directories(vyre_text_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(vyre_text_tests PRIVATE ${test_definitions})
+  target_link_libraries(vyre_text_tests PRIVATE vyre)
+  if(TARGET vyre-cli)
+    add_dependencies(vyre_text_tests vyre-cli)
+  endif()
+  foreach(folder ${text_folders})
+    if(IS_DIRECTORY ${folder})
+      cmake_path(GET folder FILENAME name)
+      add_test(NAME text.${name}
+        COMMAND vyre_text_tests tests/text/${name}
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(text.${name} PROPERTIES LABELS text TIMEOUT 600)
+    endif()
+  endforeach()
+endif()

@@ -1,0 +1,67 @@
+#pragma once
+
+// A module is a file: kernels and graphs (functions and constants are gone, inlined).
+
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace vyre {
+
+/// A buffer that a graph passes around: a parameter, or an intermediate of its own.
+struct GraphBuffer {
+  std::string name;
+  Role role = Role::In;  // Scratch for the graph's own intermediates (`buffer t: …`)
+  Type element = Type::U32;
+  FormulaId count = no_formula;
+  bool parameter = true;
+  Place place;
+};
+
+/// One argument of a call: a buffer of the graph, or for a scalar parameter a scalar of the graph
+/// or a constant.
+struct GraphArg {
+  uint32_t buffer = none;  // none: `bits` is the value
+  uint64_t bits = 0;
+};
+
+/// buffer[index], read on the device when it is needed.
+struct GraphElement {
+  uint32_t buffer = none;
+  uint64_t index = 0;
+};
+
+enum class GraphNodeKind : uint8_t { Call, Repeat, While, End };
+
+/// Nodes stand in program order; Repeat and While are closed by an End.
+struct GraphNode {
+  GraphNodeKind kind = GraphNodeKind::Call;
+  uint32_t kernel = 0;               // Call: index into Module::kernels
+  std::vector<GraphArg> args;        // Call: one for each parameter, scratch ones left out
+  std::vector<GraphElement> grid;    // Call: invocations from device buffers; empty: the kernel's
+  FormulaId count = no_formula;      // Repeat: times; While: limit
+  GraphElement flag;                 // While: the element compared
+  Opcode compare = Opcode::Ne;       // While: flag <compare> bits
+  uint64_t bits = 0;
+  Place place;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<GraphBuffer> buffers;  // parameters in order, then intermediates
+  std::vector<GraphNode> nodes;
+  FormulaPool formulas;
+  Place place;
+};
+
+struct Module {
+  std::vector<Program> kernels;
+  std::vector<Graph> graphs;
+};
+
+/// Index by name, or none.
+uint32_t find_kernel(const Module& m, std::string_view name);
+uint32_t find_graph(const Module& m, std::string_view name);
+
+}  // namespace vyre

@@ -1,0 +1,65 @@
+#pragma once
+
+// What the rows of ops.def say, as data.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/types.h"
+
+namespace vyre {
+
+enum class Opcode : uint8_t {
+#define VYRE_OP(Name, ...) Name,
+#include "ir/ops.def"
+#undef VYRE_OP
+};
+
+enum class TypeSet : uint8_t { None, Int, Float, F32, Num, SignedNum, Logic, Any, Atomic, AtomicAdd };
+enum class AttrKind : uint8_t { None, Bits, Dim, Buffer, Memory, Scope, Name };
+enum class Effect : uint8_t { Pure, Read, Write, Atomic, Sync, Convergent, Trap, Control, Exit };
+enum class Exactness : uint8_t { Exact, Tested, Ordered };
+
+struct OpInfo {
+  std::string_view name;       // the C++ name, "AtomicAdd"
+  std::string_view mnemonic;   // "atomic_add"
+  std::string_view operands;   // signature left of the colon; "?" for structured ops
+  char result;                 // T U L B * - ; 0 for structured ops
+  TypeSet types;
+  AttrKind attribute;
+  Effect effect;
+  Exactness exactness;
+  bool commutative;
+  std::string_view doc;
+};
+
+std::span<const OpInfo> all_ops();
+const OpInfo& info(Opcode code);
+inline std::string_view mnemonic(Opcode code) { return info(code).mnemonic; }
+/// The op with this mnemonic, or null.
+const Opcode* find_op(std::string_view mnemonic);
+
+bool contains(TypeSet set, Type t);
+/// "an integer", "a number", … for messages.
+std::string_view describe(TypeSet set);
+
+inline bool is_exit(Opcode c) { return info(c).effect == Effect::Exit; }
+inline bool is_control(Opcode c) { return info(c).effect == Effect::Control; }
+inline bool is_loop(Opcode c) { return c == Opcode::For || c == Opcode::While; }
+inline bool is_pure(Opcode c) { return info(c).effect == Effect::Pure; }
+inline bool is_atomic(Opcode c) { return info(c).effect == Effect::Atomic; }
+
+/// Result type of a fixed-signature op whose T is `t`.
+constexpr Type result_type(char result, Type t) {
+  switch (result) {
+    case 'T':
+    case '*': return t;
+    case 'U': return Type::U32;
+    case 'L': return Type::U64;
+    case 'B': return Type::Bool;
+    default: return Type::Void;
+  }
+}
+
+}  // namespace vyre

@@ -1,0 +1,40 @@
+#include "ir/stats.h"
+
+#include <algorithm>
+
+namespace vyre {
+
+ProgramStats stats(const Program& p) {
+  ProgramStats s;
+  uint64_t depth = 0;
+  walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+    if (what == Visit::EnterBlock) s.max_nesting = std::max(s.max_nesting, depth++);
+    if (what == Visit::LeaveBlock) --depth;
+    if (what != Visit::Op) return;
+    const Op& o = p.op(id);
+    const Effect e = info(o.code).effect;
+    ++s.ops;
+    s.memory_ops += e == Effect::Read || e == Effect::Write || o.code == Opcode::UniformLoad;
+    s.atomics += e == Effect::Atomic;
+    s.control_ops += e == Effect::Control;
+    s.top_level_regions += o.code == Opcode::Region && o.parent == 0;
+  });
+  for (const Buffer& b : p.buffers) {
+    uint64_t count = 0;
+    if (!p.formulas.is_constant(b.count, &count)) {
+      s.runtime_sized |= is_parameter(b.role) && b.role != Role::Scalar;
+      continue;
+    }
+    const uint64_t bytes = count * size_of(b.element);
+    if (b.role == Role::Shared) s.shared_bytes += bytes;
+    else if (b.role == Role::Private) s.private_bytes += bytes;
+    else if (b.role == Role::Table) s.table_bytes += bytes;
+    else s.static_device_bytes += bytes;
+  }
+  s.ir_bytes = p.ops.size() * sizeof(Op) + p.values.size() * sizeof(Value) +
+               p.blocks.size() * sizeof(Block) + p.ids.size() * sizeof(uint32_t) +
+               p.locations.size() * sizeof(Location) + p.table_bytes.size();
+  return s;
+}
+
+}  // namespace vyre

@@ -1,0 +1,29 @@
+#pragma once
+
+// What a program amounts to, for selection, limits and reports.
+
+#include <cstdint>
+#include <optional>
+
+#include "ir/program.h"
+
+namespace vyre {
+
+struct ProgramStats {
+  uint64_t ops = 0;
+  uint64_t memory_ops = 0;
+  uint64_t atomics = 0;
+  uint64_t control_ops = 0;
+  uint64_t top_level_regions = 0;
+  uint64_t max_nesting = 0;
+  uint64_t shared_bytes = 0;         // one workgroup's
+  uint64_t private_bytes = 0;        // one invocation's
+  uint64_t table_bytes = 0;
+  uint64_t static_device_bytes = 0;  // buffers whose length is a constant
+  bool runtime_sized = false;        // some buffer's length is known only at launch
+  uint64_t ir_bytes = 0;             // memory of the IR itself
+};
+
+ProgramStats stats(const Program& program);
+
+}  // namespace vyre

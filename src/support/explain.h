@@ -1,0 +1,18 @@
+#pragma once
+
+// The pages of the error codes, for the terminal and for docs/errors.md. Both come from the rows of
+// codes/*.def, so they cannot disagree.
+
+#include <string>
+
+#include "support/diagnostic.h"
+
+namespace vyre {
+
+/// What `vyre explain CODE` prints: heading, and the page with its code indented.
+std::string explain_text(const CodeInfo& code);
+
+/// The whole of docs/errors.md: codes grouped by layer, an anchor (`#v0301`) each.
+std::string errors_markdown();
+
+}  // namespace vyre

@@ -1,0 +1,154 @@
+#include "support/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <system_error>
+
+namespace vyre {
+namespace {
+
+FileError error_of(int code, std::string_view doing, const std::string& path) {
+  return {code, fmt::format("{} '{}': {}", doing, path, std::generic_category().message(code))};
+}
+
+// Closes on every way out, and keeps errno for the caller's message.
+struct Descriptor {
+  int fd = -1;
+
+  explicit Descriptor(int fd) : fd(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    const int saved = errno;
+    if (fd > STDERR_FILENO) ::close(fd);
+    errno = saved;
+  }
+};
+
+// 0, or errno.
+int write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+std::optional<FileError> write_in_place(const std::string& path, std::span<const std::byte> bytes) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.fd < 0) return error_of(errno, "open", path);
+  if (const int code = write_all(file.fd, bytes)) return error_of(code, "write", path);
+  return std::nullopt;
+}
+
+// What the rename should replace: the file behind a symbolic link, not the link.
+std::string target_of(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (!resolved) return path;
+  std::string target = resolved;
+  std::free(resolved);
+  return target;
+}
+
+// The permissions a newly created file gets. Reading the umask means setting it, which other
+// threads would see, so the kernel's report is used; 022 where there is none.
+mode_t default_mode() {
+  mode_t mask = 022;
+  const FileContents status = read_file("/proc/self/status", 1 << 16);
+  const std::size_t at = status.bytes.find("\nUmask:");
+  if (at != std::string::npos) {
+    mask = static_cast<mode_t>(std::strtoul(status.bytes.c_str() + at + 7, nullptr, 8));
+  }
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+FileContents read_file(const std::string& path, std::uint64_t max_bytes) {
+  FileContents result;
+  const bool is_stdin = path == "-";
+  const Descriptor file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (file.fd < 0 || ::fstat(file.fd, &info) != 0) {
+    result.error = error_of(errno, "open", path);
+    return result;
+  }
+  if (S_ISDIR(info.st_mode)) {
+    result.error = error_of(EISDIR, "read", path);
+    return result;
+  }
+  const auto too_large = [&] {
+    result.bytes = {};
+    result.error = FileError{
+        EFBIG, fmt::format("read '{}': larger than the limit of {} bytes", path, max_bytes)};
+    return result;
+  };
+  const auto stated = static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
+  if (S_ISREG(info.st_mode) && !is_stdin && stated > max_bytes) return too_large();
+
+  // The stated size is a hint (it is 0 in /proc and for pipes): read until the end, and one byte
+  // more than the size first, so that an ordinary file takes one read and one that says "end".
+  constexpr std::uint64_t kStep = 1 << 16;
+  std::size_t used = 0;
+  std::uint64_t room = std::max(stated, kStep) + 1;
+  for (;;) {
+    if (used == result.bytes.size()) {
+      const std::uint64_t grown = std::max<std::uint64_t>(room, result.bytes.size() * 2);
+      // One byte over the cap tells "exactly the cap" from "more".
+      const std::uint64_t size =
+          max_bytes < UINT64_MAX ? std::min<std::uint64_t>(grown, max_bytes + 1) : grown;
+      result.bytes.resize(static_cast<std::size_t>(size));
+    }
+    const ssize_t n = ::read(file.fd, result.bytes.data() + used, result.bytes.size() - used);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      result.bytes = {};
+      result.error = error_of(errno, "read", path);
+      return result;
+    }
+    if (n == 0) break;
+    used += static_cast<std::size_t>(n);
+    if (used > max_bytes) return too_large();
+  }
+  result.bytes.resize(used);
+  return result;
+}
+
+std::optional<FileError> write_file(const std::string& path, std::span<const std::byte> bytes) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return error_of(EISDIR, "write", path);
+  if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes);
+
+  const std::string target = exists ? target_of(path) : path;
+  std::string temporary = target + ".XXXXXX";
+  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.fd < 0) return error_of(errno, "create", path);
+
+  int code = write_all(file.fd, bytes);
+  const mode_t mode = exists ? info.st_mode & 07777 : default_mode();
+  if (code == 0 && ::fchmod(file.fd, mode) != 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
+  if (code != 0) {
+    ::unlink(temporary.c_str());
+    return error_of(code, "write", path);
+  }
+  return std::nullopt;
+}
+
+std::optional<FileError> write_file(const std::string& path, std::string_view bytes) {
+  return write_file(path, std::as_bytes(std::span(bytes)));
+}
+
+}  // namespace vyre
