@@ -4,6 +4,7 @@
 // workgroup; the constant folder runs them over one. There is no second definition.
 //
 // Lanes are arrays of the natural type: uint8_t 0/1 for bool, (u)int8_t … (u)int64_t, float, double.
+// The result never overlaps an operand.
 
 #include <cstddef>
 #include <cstdint>

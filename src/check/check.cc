@@ -1,0 +1,45 @@
+#include "check/check.h"
+
+#include <iterator>
+
+#include "check/graph.h"
+#include "check/limits.h"
+#include "check/order.h"
+#include "check/placement.h"
+#include "check/report.h"
+#include "check/structure.h"
+#include "check/types.h"
+#include "check/uniformity.h"
+
+namespace vyre {
+
+Diagnostics check(const Program& program, const CheckOptions& options) {
+  Reporter report(program);
+  if (check_structure(program, report)) {
+    check_limits(program, report);
+    check_buffers(program, report);
+    check_types(program, report);
+    check_placement(program, analyze_uniformity(program), report);
+    check_order(program, options.exact, report);
+  }
+  return report.take();
+}
+
+Diagnostics check(const Module& module, const CheckOptions& options) {
+  Diagnostics list;
+  const auto add = [&](Diagnostics more) {
+    list.insert(list.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+  };
+  std::vector<bool> legal;
+  for (const Program& kernel : module.kernels) {
+    Diagnostics found = check(kernel, options);
+    legal.push_back(!has_errors(found));
+    add(std::move(found));
+  }
+  add(check_declarations(module));
+  for (const Graph& graph : module.graphs) add(check_graph(module, graph, legal));
+  return list;
+}
+
+}  // namespace vyre

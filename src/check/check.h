@@ -1,0 +1,25 @@
+#pragma once
+
+// Is a program legal? Everything after this layer assumes a checked program.
+//
+// The checks, in order: structure (structure.h); then, if the program hangs together, limits
+// (limits.h), buffers and types (types.h), uniformity and the placement of barriers (uniformity.h,
+// placement.h), and order-dependent results (order.h). Graphs (graph.h) are checked against the
+// kernels that they call. Linear in the size of the program, without recursion, for any bytes.
+
+#include "ir/module.h"
+#include "support/diagnostic.h"
+
+namespace vyre {
+
+struct CheckOptions {
+  bool exact = false;  // --exact: f32 atomic_add is an error
+};
+
+/// Errors, warnings and notes in program order; has_errors() tells whether the program is legal.
+Diagnostics check(const Program& program, const CheckOptions& options = {});
+
+/// All kernels, then all graphs.
+Diagnostics check(const Module& module, const CheckOptions& options = {});
+
+}  // namespace vyre

@@ -1,0 +1,14 @@
+#pragma once
+
+// Results that depend on the order in which invocations run, and so are outside the promise of equal
+// bytes: the old values of atomics, and f32 atomic_add.
+
+#include "check/report.h"
+#include "ir/program.h"
+
+namespace vyre {
+
+/// Notes each such use; with `exact`, f32 atomic_add is an error.
+void check_order(const Program& program, bool exact, Reporter& report);
+
+}  // namespace vyre

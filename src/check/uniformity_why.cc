@@ -1,0 +1,67 @@
+// Reasons: the chain of causes from a node back to its source, and how to say it.
+
+#include <fmt/format.h>
+
+#include "check/uniformity.h"
+
+namespace vyre {
+
+using Step = UniformityStep;
+
+// A cause was settled before what it lowers, so the chain ends: at a value that is a source. Only the steps that a person can see
+// in the source are kept.
+void UniformityInfo::trace(const Program& p, uint32_t node, std::vector<Step>& steps) const {
+  constexpr int most = 1000;  // nodes looked at; the source is known anyway
+  const uint32_t source = source_[node];
+  for (int n = 0; node != source && n < most; ++n, node = cause_[node]) {
+    const uint32_t cause = cause_[node];
+    if (is_flow(node)) {
+      const FlowNode& f = flow_node(node);
+      const bool by_value = !is_flow(cause);
+      if (f.kind == FlowNode::Kind::Exit) steps.push_back({Step::Kind::Exit, f.op});
+      if (by_value && (f.kind == FlowNode::Kind::Arm || f.kind == FlowNode::Kind::Loop)) {
+        const bool is_if = p.ops[f.op].code == Opcode::If;
+        steps.push_back({is_if ? Step::Kind::Condition : Step::Kind::Trips, f.op, cause});
+      }
+      continue;
+    }
+    const Value& v = p.values[node];
+    if (v.def == none || !is_control(p.ops[v.def].code)) continue;
+    const Opcode code = p.ops[v.def].code;
+    const bool by_condition = code == Opcode::If && cause == p.operand(v.def, 0);
+    if (by_condition || is_flow(cause)) steps.push_back({Step::Kind::Merge, v.def});
+  }
+  steps.push_back({Step::Kind::Source, p.values[source].def});
+}
+
+std::vector<Step> UniformityInfo::why_flow(const Program& p, OpId op, Uniformity needed) const {
+  std::vector<Step> steps;
+  for (uint32_t node = flow_of_op_[op]; node != none; node = flow_node(node).outer) {
+    if (level_[node] >= needed) continue;
+    trace(p, node, steps);
+    break;
+  }
+  return steps;
+}
+
+std::vector<Step> UniformityInfo::why_value(const Program& p, ValueId v, Uniformity needed) const {
+  std::vector<Step> steps;
+  if (level_[v] < needed) trace(p, v, steps);
+  return steps;
+}
+
+std::string describe_source(const Program& p, OpId op) {
+  const Op& o = p.ops[op];
+  const OpInfo& row = info(o.code);
+  switch (row.attribute) {
+    case AttrKind::Dim: return fmt::format("`{}.{}`", row.mnemonic, "xyz"[o.attr]);
+    case AttrKind::Memory:
+      if (row.effect == Effect::Read)
+        return fmt::format("a load from `{}` ({})", p.buffer_of(op).name,
+                           name(p.buffer_of(op).role));
+      return fmt::format("`{}` on `{}`", row.mnemonic, p.buffer_of(op).name);
+    default: return fmt::format("`{}`", row.mnemonic);
+  }
+}
+
+}  // namespace vyre

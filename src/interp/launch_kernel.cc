@@ -1,0 +1,212 @@
+#include "interp/launch_kernel.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <deque>
+#include <new>
+#include <numeric>
+
+#include "interp/compile.h"
+#include "interp/machine.h"
+#include "ir/eval.h"
+
+namespace vyre::interp {
+namespace {
+
+using Wide = unsigned __int128;
+
+constexpr uint64_t quantum = 256;  // back-edges before another workgroup gets its turn
+
+/// In which order frames begin: a bijection on 0 … n-1 that needs no memory.
+class Order {
+ public:
+  Order(Schedule schedule, uint64_t n, Random& random) : schedule_(schedule), n_(n) {
+    if (schedule != Schedule::Random || n < 2) return;
+    offset_ = random.next() % n;
+    do factor_ = random.next() % n;
+    while (std::gcd(factor_, n) != 1);
+  }
+  uint64_t operator[](uint64_t i) const {
+    if (schedule_ == Schedule::Reverse) return n_ - 1 - i;
+    if (schedule_ == Schedule::Random && n_ > 1)
+      return static_cast<uint64_t>((static_cast<Wide>(factor_) * i + offset_) % n_);
+    return i;
+  }
+
+ private:
+  Schedule schedule_;
+  uint64_t n_;
+  uint64_t offset_ = 0, factor_ = 1;
+};
+
+class Launch {
+ public:
+  Launch(const Program& program, const LaunchShape& shape, const FlatCode& code, Machine& machine,
+         const Options& options, Clock& clock, Memory& memory)
+      : p_(program), code_(code), machine_(machine), clock_(clock), memory_(memory),
+        groups_(Wide{shape.num_workgroups[0]} * shape.num_workgroups[1] * shape.num_workgroups[2]),
+        frames_(saturating((groups_ + code.groups - 1) / code.groups)),
+        order_(options.schedule, frames_, machine.random()) {}
+
+  Result<> run() {
+    const bool waits = code_.grid_sync || p_.requires_forward_progress;
+    return waits ? run_waiting() : run_one_by_one();
+  }
+
+ private:
+  void start(Frame& frame, uint64_t number) {
+    const Wide first = Wide{order_[number]} * code_.groups;
+    const Wide left = groups_ - first;
+    machine_.start(frame, first, left < code_.groups ? static_cast<uint32_t>(left) : code_.groups);
+  }
+
+  Result<> take_frames(uint64_t n) {
+    const std::string what = n == 1 ? fmt::format("the values of a workgroup of `{}`", p_.name)
+                                    : fmt::format("the values of all {} workgroups of `{}`, which wait for each other at grid barriers,",
+                                                  static_cast<uint64_t>(groups_), p_.name);
+    const uint64_t bytes = saturating(Wide{machine_.frame_bytes()} * n);
+    Result<> taken = memory_.take(bytes, what);
+    if (taken) taken_ += bytes;
+    return taken;
+  }
+
+  Result<> run_one_by_one() {
+    if (auto taken = take_frames(1); !taken) return taken;
+    Frame frame = machine_.make_frame();
+    for (uint64_t n = 0; n < frames_; ++n) {
+      start(frame, n);
+      if (machine_.run(frame, 0) == Stop::TimedOut) return timed_out(machine_.stopped_at());
+      if ((n & 63) == 63) {
+        clock_.set_progress(static_cast<double>(n) / static_cast<double>(frames_));
+        if (clock_.expired()) return timed_out(none);
+      }
+    }
+    return finish();
+  }
+
+  /// Workgroups that wait for each other: at grid barriers all must be under way at once; those that
+  /// spin take turns. A segment ends when every frame is at the barrier or done.
+  Result<> run_waiting() {
+    if (code_.grid_sync) {
+      if (auto taken = take_frames(frames_); !taken) return taken;
+    }
+    std::deque<Frame> spinning, at_barrier;
+    std::vector<Frame> spare;
+    uint64_t begun = 0;
+    for (;;) {
+      const size_t turns = spinning.size();
+      for (size_t k = 0; k < turns || begun < frames_; ++k) {
+        const bool fresh = k >= turns;  // everyone who spins first, then one more
+        Frame frame;
+        if (!fresh) {
+          frame = std::move(spinning.front());
+          spinning.pop_front();
+        } else {
+          if (spare.empty()) {
+            if (!code_.grid_sync)
+              if (auto taken = take_frames(1); !taken) return taken;
+            spare.push_back(machine_.make_frame());
+          }
+          frame = std::move(spare.back());
+          spare.pop_back();
+          start(frame, begun++);
+        }
+        const Stop stop = machine_.run(frame, p_.requires_forward_progress ? quantum : 0);
+        if (stop == Stop::TimedOut) return timed_out(machine_.stopped_at());
+        if (stop == Stop::Done) spare.push_back(std::move(frame));
+        else (stop == Stop::Quantum ? spinning : at_barrier).push_back(std::move(frame));
+        if (fresh) {
+          clock_.set_progress(static_cast<double>(begun) / static_cast<double>(frames_));
+          if (clock_.expired()) return timed_out(none);
+          if (!spinning.empty()) break;
+        }
+      }
+      if (!spinning.empty() || begun < frames_) continue;
+      if (machine_.trap() || at_barrier.empty()) return finish();
+      spinning = std::move(at_barrier);
+      at_barrier.clear();
+    }
+  }
+
+  Result<> finish() {
+    memory_.give(taken_);
+    if (!machine_.trap()) return Ok{};
+    const TrapReport& t = *machine_.trap();
+    const LocId loc = p_.op(t.op).loc;
+    Diagnostic d = diagnose(Code::Trapped, loc == none ? Place{} : p_.place(loc),
+                            fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})", p_.name,
+                                        t.code, t.invocation[0], t.invocation[1], t.invocation[2]));
+    d.op = mnemonic(p_.op(t.op).code);
+    if (loc != none) p_.add_call_notes(loc, d);
+    d.with_fix("look at the condition that leads here; nothing was written to the host's buffers");
+    return d;
+  }
+
+  Diagnostic timed_out(OpId op) {
+    LocId loc = p_.loc;
+    std::string where;
+    if (op != none) {
+      loc = p_.op(op).loc;
+      if (is_loop(p_.op(op).code)) where = loc == none ? " in a loop" : fmt::format(" in the loop at line {}", p_.place(loc).line);
+    }
+    Diagnostic d = diagnose(Code::TimeLimitExceeded, loc == none ? Place{} : p_.place(loc),
+                            fmt::format("kernel `{}` was still running{} after {} seconds", p_.name, where, clock_.limit()));
+    if (op != none) d.op = mnemonic(p_.op(op).code);
+    if (loc != none) p_.add_call_notes(loc, d);
+    d.with_fix("raise the time limit, or make the loop end");
+    return d;
+  }
+
+  const Program& p_;
+  const FlatCode& code_;
+  Machine& machine_;
+  Clock& clock_;
+  Memory& memory_;
+  const Wide groups_;
+  const uint64_t frames_;
+  const Order order_;
+  uint64_t taken_ = 0;
+};
+
+}  // namespace
+
+Diagnostic out_of_memory(const std::string& what) {
+  return diagnose(Code::OutOfMemory, {}, "out of memory: " + what).with_fix("use smaller buffers, or free memory");
+}
+
+Result<uint32_t> subgroup_size(const Program& program, const Options& options) {
+  const uint32_t size = program.subgroup ? program.subgroup : options.subgroup_size;
+  if (size >= 1 && size <= 64 && std::has_single_bit(size)) return size;
+  return diagnose(Code::BadSubgroupSize, {}, fmt::format("a subgroup size of {} is not possible", size))
+      .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
+}
+
+Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape, std::vector<View> views,
+                               std::vector<uint64_t> scalars, const Options& options, Clock& clock,
+                               Memory& memory) {
+  const auto size = subgroup_size(program, options);
+  if (!size) return size.errors();
+  const auto& n = shape.num_workgroups;
+  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return uint64_t{0};
+  const Wide groups = Wide{n[0]} * n[1] * n[2];
+  try {
+    const ExactFloats exact;
+    const FlatCode code = compile(program, saturating(groups));
+    for (size_t i = 0; i < program.buffers.size(); ++i) {
+      const Buffer& b = program.buffers[i];
+      if (b.role != Role::Table) continue;
+      const uint64_t bytes = shape.counts[i] * size_of(b.element);
+      // Views are of writable bytes, but no op writes a table.
+      views[i] = {const_cast<std::byte*>(program.table_bytes.data()) + b.table_offset, shape.counts[i], bytes, 0};
+    }
+    Machine machine(code, shape, std::move(views), std::move(scalars), *size, options, clock);
+    const Result<> done = Launch(program, shape, code, machine, options, clock, memory).run();
+    if (!done) return done.errors();
+    return machine.lane_ops();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(fmt::format("the values of kernel `{}`", program.name));
+  }
+}
+
+}  // namespace vyre::interp

@@ -1,0 +1,46 @@
+#include "interp/limits.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace vyre::interp {
+namespace {
+
+uint64_t physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : ~0ull;
+}
+
+}  // namespace
+
+Clock::Clock(const Options& options)
+    : start_(Steady::now()), last_report_(start_), limit_(options.time_limit), progress_(options.progress) {}
+
+bool Clock::expired() {
+  if (limit_ <= 0 && !progress_) return false;
+  const auto now = Steady::now();
+  if (progress_ && now - last_report_ > std::chrono::milliseconds(50)) {
+    last_report_ = now;
+    progress_(fraction_);
+  }
+  return limit_ > 0 && std::chrono::duration<double>(now - start_).count() > limit_;
+}
+
+Memory::Memory(const Options& options)
+    : limit_(options.memory_limit ? options.memory_limit : physical_memory()), given_(options.memory_limit != 0) {}
+
+Result<> Memory::take(uint64_t bytes, const std::string& what) {
+  if (bytes > limit_ || used_ > limit_ - bytes) {
+    std::string message =
+        fmt::format("{} need {} bytes; {} of {} bytes are left", what, bytes, limit_ - used_, limit_);
+    if (given_)
+      return diagnose(Code::MemoryLimitExceeded, {}, "memory limit: " + message)
+          .with_fix("raise the memory limit, or give smaller lengths");
+    return diagnose(Code::OutOfMemory, {}, "out of memory: " + message + " on this machine")
+        .with_fix("use smaller buffers");
+  }
+  used_ += bytes;
+  return Ok{};
+}
+
+}  // namespace vyre::interp

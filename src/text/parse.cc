@@ -1,0 +1,140 @@
+#include "text/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "support/file.h"
+#include "text/lower.h"
+#include "text/parser.h"
+
+namespace vyre {
+namespace {
+
+using namespace text;
+
+/// Reads one file into the Ast; its imports are appended.
+void add_file(Ast& ast, std::string name, std::string source, std::vector<Import>& imports, Diagnostics& errors) {
+  if (source.substr(0, 3) == "\xef\xbb\xbf") source.erase(0, 3);  // a byte order mark
+  const uint16_t file = uint16_t(ast.files.size());
+  ast.files.push_back({std::move(name), std::move(source)});
+  const SourceFile& f = ast.files.back();
+  const auto whole_file = [&](Code code, std::string message, std::string fix, Place place) {
+    errors.push_back(diagnose(code, std::move(place), std::move(message)).with_fix(std::move(fix)));
+  };
+  if (f.text.size() > max_source_bytes)
+    return whole_file(Code::SourceTooLarge, fmt::format("{} bytes of source, at most {} are read", f.text.size(), max_source_bytes), "split the file", {f.name, 1, 1, 1});
+  if (const size_t bad = find_invalid_utf8(f.text); bad != std::string::npos) {
+    const size_t line_start = f.text.rfind('\n', bad) == std::string::npos ? 0 : f.text.rfind('\n', bad) + 1;
+    const uint32_t line = uint32_t(std::count(f.text.begin(), f.text.begin() + long(bad), '\n')) + 1;
+    return whole_file(Code::InvalidUtf8, fmt::format("byte {} (0x{:02x}) is no UTF-8", bad, uint8_t(f.text[bad])), "save the file as UTF-8 text",
+                      {f.name, line, uint32_t(bad - line_start + 1), 1});
+  }
+  const TokenId begin = TokenId(ast.tokens.size());
+  lex(f.text, {file, f.name, false}, ast.symbols, ast.tokens, errors);
+  parse_file(ast, begin, imports, errors);
+}
+
+/// The file and everything it imports, each file once.
+void load(Ast& ast, std::string source, const ParseOptions& options, Diagnostics& errors) {
+  std::vector<Import> imports;
+  std::vector<std::string> known = {options.file_name};
+  add_file(ast, options.file_name, std::move(source), imports, errors);
+  for (size_t i = 0; i < imports.size() && i < 1000; ++i) {
+    const Import import = imports[i];
+    const std::string from = ast.files[ast.tokens[import.token].file].name;
+    std::string resolved, why = "imports cannot be read here";
+    std::optional<std::string> text;
+    if (options.resolver) text = options.resolver(import.path, from, &resolved, &why);
+    if (!text) {
+      errors.push_back(diagnose(Code::ImportFailed, ast.place(import.token), fmt::format("cannot import `{}`: {}", import.path, why))
+                           .with_fix("give the path relative to this file"));
+      continue;
+    }
+    if (std::find(known.begin(), known.end(), resolved) != known.end()) continue;
+    known.push_back(resolved);
+    add_file(ast, resolved, std::move(*text), imports, errors);
+  }
+}
+
+/// Did the parser find an error between the declaration's name and its end?
+bool is_broken(const Ast& ast, const Decl& d, std::span<const Diagnostic> syntax) {
+  const Token& first = ast.tokens[d.name];
+  const Token& last = ast.tokens[d.end ? d.end : d.name];
+  return std::any_of(syntax.begin(), syntax.end(), [&](const Diagnostic& e) {
+    return e.place.file == ast.files[first.file].name && e.place.line >= first.line && e.place.line <= last.line;
+  });
+}
+
+/// `syntax`: how many diagnostics came from the parser. What it could not read is not lowered.
+void lower_module(ModuleContext& context, size_t syntax, ParseOutcome& outcome) {
+  Module module;
+  const Diagnostics found(outcome.diagnostics.begin(), outcome.diagnostics.begin() + long(syntax));
+  const auto each = [&](DeclKind kind, bool own, auto&& fn) {
+    for (const Decl& d : context.ast.decls)
+      if (d.kind == kind && (context.ast.tokens[d.name].file == 0) == own && !is_broken(context.ast, d, found)) fn(d);
+  };
+  for (uint32_t i = 0; i < context.ast.decls.size(); ++i)
+    if (context.ast.decls[i].kind == DeclKind::Const) context.constant(i, context.ast.decls[i].name);
+  for (bool own : {true, false}) {
+    each(DeclKind::Kernel, own, [&](const Decl& d) { module.kernels.push_back(lower_kernel(context, d)); });
+    if (own) outcome.own_kernels = module.kernels.size();
+  }
+  for (bool own : {true, false}) {
+    each(DeclKind::Graph, own, [&](const Decl& d) { module.graphs.push_back(lower_graph(context, d, module)); });
+    if (own) outcome.own_graphs = module.graphs.size();
+  }
+  outcome.module = std::move(module);
+}
+
+}  // namespace
+
+ParseOutcome parse(std::string source, const ParseOptions& options) {
+  ParseOutcome outcome;
+  Ast ast;
+  load(ast, std::move(source), options, outcome.diagnostics);
+  const size_t syntax = outcome.diagnostics.size();
+  ModuleContext context{ast, options, outcome.diagnostics, {}, {}, {}, {}, {}};
+  analyse(context);
+  const bool readable = !has_errors(outcome.diagnostics);
+  if (readable && ast.decls.empty())
+    outcome.diagnostics.push_back(diagnose(Code::EmptyModule, {options.file_name, 0, 0, 1}, fmt::format("`{}` declares nothing", options.file_name))
+                                      .with_fix("write a kernel: `kernel name(…) workgroup(64) grid(n) { … }`"));
+  for (const auto& [name, value] : options.constants) {
+    const bool known = std::any_of(ast.decls.begin(), ast.decls.end(), [&](const Decl& d) { return d.kind == DeclKind::Const && ast.text(d.name) == name; });
+    if (known || !readable) continue;
+    std::vector<std::string> names;
+    for (const Decl& d : ast.decls)
+      if (d.kind == DeclKind::Const) names.emplace_back(ast.text(d.name));
+    const auto near = nearest(name, names);
+    outcome.diagnostics.push_back(diagnose(Code::UnknownConstant, {}, fmt::format("there is no constant `{}` to override", name))
+                                      .with_fix(near.empty() ? "name a `const` of the module" : fmt::format("did you mean `{}`?", near)));
+  }
+  lower_module(context, syntax, outcome);
+  if (syntax > 0) {  // a name may be missing because its declaration could not be read
+    std::erase_if(outcome.diagnostics, [](const Diagnostic& d) {
+      return d.code == Code::UnknownName || d.code == Code::UnknownFunction || d.code == Code::UnknownKernel;
+    });
+  }
+  if (has_errors(outcome.diagnostics)) outcome.module.reset();
+  std::stable_sort(outcome.diagnostics.begin(), outcome.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return a.place.file == b.place.file && a.place.line && b.place.line && a.place.line < b.place.line;
+  });
+  for (SourceFile& f : ast.files) outcome.sources[f.name] = std::move(f.text);
+  return outcome;
+}
+
+ImportResolver file_resolver() {
+  return [](const std::string& path, const std::string& from, std::string* resolved, std::string* why) -> std::optional<std::string> {
+    namespace fs = std::filesystem;
+    const fs::path p = fs::path(path).is_absolute() ? fs::path(path) : fs::path(from).parent_path() / path;
+    *resolved = p.lexically_normal().string();
+    FileContents file = read_file(*resolved, max_source_bytes);
+    if (file) return std::move(file.bytes);
+    *why = file.error->what;
+    return std::nullopt;
+  };
+}
+
+}  // namespace vyre

@@ -1,0 +1,226 @@
+// The only file that includes CLI11: it costs six seconds to compile.
+
+#include "tools/vyre/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "vyre/version.h"
+
+namespace vyre::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// ---- the options of each command -----------------------------------------------------------------
+
+/// An option that may be repeated and takes one word each time.
+CLI::Option* add_list(CLI::App& app, const std::string& flag, Words& into, const std::string& what) {
+  return app.add_option(flag, into, what)->allow_extra_args(false);
+}
+
+void add_launch_flags(CLI::App& app, LaunchFlags& f) {
+  const std::string inputs = "Inputs";
+  add_list(app, "--in", f.in,
+           "Contents of a buffer: name=@file (raw little-endian bytes), name=v,v,… (nothing after '=' is an empty "
+           "buffer), or name=random:N[:seed] (integers: any bits; floats: [-1,1); the same seed gives the same values)")
+      ->option_text("NAME=…")->group(inputs);
+  add_list(app, "--set", f.set, "Value of a scalar parameter")->option_text("NAME=VALUE")->group(inputs);
+  add_list(app, "--len", f.len, "Elements of an out or scratch buffer without a formula")->option_text("NAME=N")->group(inputs);
+  add_list(app, "--const", f.constants, "Another value for a constant of the file")->option_text("NAME=VALUE")->group(inputs);
+  app.add_option("--grid", f.grid, "Invocations wanted, instead of the kernel's own grid")->option_text("N[,M[,K]]")->group(inputs);
+
+  const std::string execution = "Execution";
+  app.add_option("--subgroup-size", f.subgroup_size, "Lanes of a subgroup where the kernel fixes none (default 32)")->option_text("N")->group(execution);
+  app.add_option("--schedule", f.schedule, "Order of what the law leaves open: order, reverse or random:SEED")->option_text("S")->group(execution);
+  app.add_option("--time-limit", f.time_limit, "Seconds after which the launch ends with an error")->option_text("S")->group(execution);
+  app.add_option("--memory-limit", f.memory_limit, "Bytes that buffers and values may take (suffixes K, M, G)")->option_text("B")->group(execution);
+  app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")->option_text("B")->group(execution);
+  app.add_flag("--exact", f.exact, "Refuse programs whose result depends on the order of float atomics")->group(execution);
+}
+
+void add_run(CLI::App& app, RunCommand& c) {
+  app.add_option("FILE", c.file,
+                 "Program in text or wire form, - is standard input; without a name the only graph of the file if "
+                 "there is one, else its only kernel")
+      ->required()->option_text("FILE[:name]");
+  app.add_option("--backend", c.backend, "auto, interp, cpu, cuda or vulkan (see `vyre devices`)")->option_text("NAME");
+  add_launch_flags(app, c.launch);
+  const std::string results = "Results";
+  add_list(app, "--print", c.print, "Print a buffer on one line, or only its first n elements")->option_text("NAME[:n]")->group(results);
+  add_list(app, "--out", c.out, "Write a buffer's raw bytes to a file, after success only")->option_text("NAME=@FILE")->group(results);
+  app.add_option("--repeat", c.repeat, "Run N times, each from the given inputs, and report the time")->option_text("N")->group(results);
+  app.add_flag("--verify", c.verify, "Compare with a second run on the interpreter (interp: in the other order)")->group(results);
+  app.add_flag("--json", c.json, "Results and errors as JSON on standard output")->group(results);
+  app.footer("EXAMPLE\n"
+             "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n"
+             "  y: 12 24 36\n\n"
+             "Exit codes: 0 done, 1 the program failed, 2 the input was bad, 3 the device or system failed.");
+}
+
+void add_check(CLI::App& app, CheckCommand& c) {
+  app.add_option("FILE", c.file, "Program; - is standard input; text or wire form")->required()->option_text("FILE");
+  add_list(app, "--const", c.constants, "Another value for a constant of the file")->option_text("NAME=VALUE");
+  app.add_flag("--exact", c.exact, "Order-dependent float atomics are errors");
+  app.add_flag("--strict", c.strict, "Exit with 1 if there are warnings");
+  const std::string results = "Results";
+  app.add_flag("--print-ir", c.print_ir, "Print the program in IR form")->group(results);
+  app.add_option("--emit-wire", c.emit_wire, "Write the program in wire form to a file")->option_text("F")->group(results);
+  app.add_flag("--json", c.json, "Result and diagnostics as JSON on standard output")->group(results);
+  app.footer("EXAMPLE\n  vyre check examples/saxpy.vyre\n  ok: 1 kernel");
+}
+
+void add_format(CLI::App& app, FormatCommand& c) {
+  app.add_option("FILE", c.files, "Files to rewrite; - reads standard input and writes standard output")->required()->option_text("FILE…");
+  app.add_flag("--check", c.check, "Write nothing; name the files that would change and exit with 1");
+  app.footer("EXAMPLE\n  vyre fmt examples/saxpy.vyre\n  vyre fmt --check examples/*.vyre");
+}
+
+void add_explain(CLI::App& app, ExplainCommand& c) {
+  app.add_option("CODE", c.code, "A code such as V0140")->option_text("CODE");
+  app.add_flag("--markdown", c.markdown, "Print all pages as docs/errors.md");
+  app.add_flag("--json", c.json, "As JSON");
+  app.footer("EXAMPLE\n  vyre explain V0140");
+}
+
+void add_devices(CLI::App& app, DevicesCommand& c) {
+  app.add_flag("-v,--verbose", c.verbose, "Also their properties: what is native and what is expanded");
+  app.add_flag("--json", c.json, "As JSON, with all properties");
+  app.footer("EXAMPLE\n  vyre devices -v");
+}
+
+struct Parser {
+  CLI::App app{"Compiler and runtime for compute kernels: one program, any device, the same bytes."};
+  RunCommand run;
+  CheckCommand check;
+  FormatCommand format;
+  ExplainCommand explain;
+  DevicesCommand devices;
+
+  Parser() {
+    app.name("vyre");
+    app.set_version_flag("--version", fmt::format("vyre {} ({})", VYRE_VERSION, VYRE_GIT), "Print the version and exit");
+    app.footer("EXAMPLE\n"
+               "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n\n"
+               "`vyre COMMAND --help` says more about a command.");
+    add_run(*app.add_subcommand("run", "Run a kernel or a graph and show its outputs"), run);
+    add_check(*app.add_subcommand("check", "Check a program against every rule of the language"), check);
+    add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"), format);
+    add_explain(*app.add_subcommand("explain", "Explain an error code, or list them all"), explain);
+    add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"), devices);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(34);
+  }
+};
+
+// ---- what can be wrong with the words ------------------------------------------------------------
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* o : app.get_options()) {
+    for (const std::string& n : o->get_lnames()) names.push_back("--" + n);
+    for (const std::string& n : o->get_snames()) names.push_back("-" + n);
+  }
+  return names;
+}
+
+Diagnostic unknown_option(const std::string& word, const CLI::App& app) {
+  const std::string flag = word.substr(0, word.find('='));
+  const auto names = option_names(app);
+  Diagnostic d = diagnose(Code::UnknownOption, {}, fmt::format("`{}` has no option `{}`", app.get_name(), flag));
+  const std::string_view near = nearest(flag, names);
+  if (!near.empty()) return d.with_fix(fmt::format("write `{}`", near));
+  d.note(fmt::format("it has: {}", fmt::join(names, ", ")));
+  return d.with_fix(fmt::format("see `vyre {} --help`", app.get_name()));
+}
+
+/// Everything that the parser did not know what to do with.
+void add_extras(const CLI::App& app, Diagnostics& errors) {
+  const Words extras = app.remaining(false);
+  for (const std::string& word : extras)
+    if (word.size() > 1 && word[0] == '-') errors.push_back(unknown_option(word, app));
+  if (!errors.empty()) return;  // what follows an unknown option is most likely its value
+  for (const std::string& word : extras)
+    errors.push_back(diagnose(Code::ExtraArgument, {}, fmt::format("`{}` does not expect `{}`", app.get_name(), word))
+                         .with_fix("drop it, or put the option before it whose value it is"));
+}
+
+Diagnostics errors_of(const CLI::ParseError& e, const CLI::App& app) {
+  Diagnostics errors;
+  add_extras(app, errors);
+  const std::string fix = fmt::format("see `vyre {} --help`", app.get_name());
+  const std::string kind = e.get_name();
+  if (kind == "RequiredError")
+    errors.push_back(diagnose(Code::MissingArgument, {}, fmt::format("`{}` lacks an argument: {}", app.get_name(), e.what())).with_fix(fix));
+  else if (kind != "ExtrasError" || errors.empty())
+    errors.push_back(diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), e.what())).with_fix(fix));
+  return errors;
+}
+
+Words command_names(const CLI::App& app) {
+  Words names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return names;
+}
+
+Diagnostic unknown_command(const std::string& word, const Words& names) {
+  Diagnostic d = diagnose(Code::UnknownCommand, {}, fmt::format("there is no command `{}`", word));
+  d.note(fmt::format("the commands are: {}", fmt::join(names, ", ")));
+  const std::string_view near = nearest(word, names);
+  return d.with_fix(near.empty() ? "see `vyre --help`" : fmt::format("write `vyre {}`", near));
+}
+
+/// CLI11 takes words from the back.
+Words reversed(const Words& words) { return Words(words.rbegin(), words.rend()); }
+
+const CLI::App* used_command(const CLI::App& app) {
+  const auto used = app.get_subcommands();
+  return used.empty() ? &app : used.front();
+}
+
+}  // namespace
+
+std::string help_text() { return Parser().app.help(); }
+
+Result<Command> parse_command_line(const Words& words) {
+  Parser p;
+  // CLI11 would call an unknown command a missing one.
+  const auto names = command_names(p.app);
+  if (!words.empty() && !words[0].starts_with('-') && std::find(names.begin(), names.end(), words[0]) == names.end())
+    return unknown_command(words[0], names);
+  if (words.empty())
+    return diagnose(Code::NoCommand, {}, "no command was given").with_fix("see `vyre --help`");
+  try {
+    p.app.parse(reversed(words));
+  } catch (const CLI::CallForVersion& e) {
+    return Command(TextCommand{std::string(e.what()) + "\n"});
+  } catch (const CLI::Success&) {
+    return Command(TextCommand{p.app.help()});
+  } catch (const CLI::ParseError& e) {
+    return errors_of(e, *used_command(p.app));
+  }
+  const std::string name = used_command(p.app)->get_name();
+  if (name == "run") return Command(std::move(p.run));
+  if (name == "check") return Command(std::move(p.check));
+  if (name == "fmt") return Command(std::move(p.format));
+  if (name == "explain") return Command(std::move(p.explain));
+  return Command(std::move(p.devices));
+}
+
+Result<NamedLaunch> parse_launch_line(const Words& words) {
+  CLI::App app("", "run:");
+  NamedLaunch launch;
+  app.add_option("NAME", launch.name);
+  add_launch_flags(app, launch.flags);
+  try {
+    app.parse(reversed(words));
+  } catch (const CLI::ParseError& e) {
+    return errors_of(e, app);
+  }
+  return launch;
+}
+
+}  // namespace vyre::cli

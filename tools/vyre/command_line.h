@@ -1,0 +1,73 @@
+#pragma once
+
+// Words to a command. What a word means is not looked at here: files are not opened, names not
+// resolved, numbers not read.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "support/result.h"
+#include "tools/vyre/launch_flags.h"
+
+namespace vyre::cli {
+
+/// --help, --version: nothing to do but to print.
+struct TextCommand {
+  std::string text;
+};
+
+struct RunCommand {
+  std::string file;
+  std::string backend = "auto";
+  LaunchFlags launch;
+  std::vector<std::string> print;
+  std::vector<std::string> out;
+  std::string repeat;
+  bool verify = false;
+  bool json = false;
+};
+
+struct CheckCommand {
+  std::string file;
+  std::vector<std::string> constants;
+  std::string emit_wire;
+  bool exact = false;
+  bool strict = false;
+  bool print_ir = false;
+  bool json = false;
+};
+
+struct FormatCommand {
+  std::vector<std::string> files;
+  bool check = false;
+};
+
+struct ExplainCommand {
+  std::string code;  // "": list them all
+  bool markdown = false;
+  bool json = false;
+};
+
+struct DevicesCommand {
+  bool verbose = false;
+  bool json = false;
+};
+
+using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand, DevicesCommand>;
+
+/// `words` without the program's own name.
+Result<Command> parse_command_line(const std::vector<std::string>& words);
+
+/// What `vyre --help` prints.
+std::string help_text();
+
+/// The flags of a launch alone, with an optional name before them: what a `// run:` line of a test
+/// holds after `run:`.
+struct NamedLaunch {
+  std::string name;
+  LaunchFlags flags;
+};
+Result<NamedLaunch> parse_launch_line(const std::vector<std::string>& words);
+
+}  // namespace vyre::cli

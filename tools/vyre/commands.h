@@ -1,0 +1,16 @@
+#pragma once
+
+// The subcommands, one file each. A command does its work, shows what it has to show, and gives the
+// exit code.
+
+#include "tools/vyre/command_line.h"
+
+namespace vyre::cli {
+
+int run(const RunCommand& command);
+int check(const CheckCommand& command);
+int format(const FormatCommand& command);
+int explain(const ExplainCommand& command);
+int devices(const DevicesCommand& command);
+
+}  // namespace vyre::cli

@@ -1,0 +1,43 @@
+// vyre explain: the page of an error code.
+
+#include "support/explain.h"
+
+#include <fmt/format.h>
+
+#include "tools/vyre/commands.h"
+#include "tools/vyre/json.h"
+#include "tools/vyre/report.h"
+
+namespace vyre::cli {
+namespace {
+
+Diagnostic unknown_code(const std::string& text) {
+  std::vector<std::string> codes;
+  for (const CodeInfo& c : all_codes()) codes.push_back(to_string(c.code));
+  Diagnostic d = diagnose(Code::UnknownCode, {}, fmt::format("there is no error code `{}`", text));
+  const std::string_view near = nearest(text, codes);
+  if (!near.empty()) {
+    d.note(fmt::format("the nearest is {}: {}", near, find_code(near)->title));
+    return d.with_fix(fmt::format("write `vyre explain {}`, or `vyre explain` for the list", near));
+  }
+  return d.with_fix("see `vyre explain` for the list");
+}
+
+}  // namespace
+
+int explain(const ExplainCommand& command) {
+  if (!command.code.empty()) {
+    const CodeInfo* code = find_code(command.code);
+    if (!code) return report({unknown_code(command.code)}, {}, command.json);
+    write_out(command.json ? codes_json({code, 1}) : explain_text(*code));
+  } else if (command.markdown) {
+    write_out(errors_markdown());
+  } else if (command.json) {
+    write_out(codes_json(all_codes()));
+  } else {
+    for (const CodeInfo& c : all_codes()) write_out(fmt::format("{}  {}\n", to_string(c.code), c.title));
+  }
+  return exit_done;
+}
+
+}  // namespace vyre::cli

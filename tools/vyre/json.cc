@@ -1,0 +1,115 @@
+#include "tools/vyre/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "text/literal.h"
+
+namespace vyre::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string finish(const Json& value) {
+  // Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json list_of(const Diagnostics& list) { return Json::parse(to_json(list)); }
+
+/// A float goes through its shortest text: 0.1 in f32 is 0.1 and not 0.10000000149011612, and reads
+/// back to the same bits.
+Json value_of(Type element, uint64_t bits) {
+  if (element == Type::Bool) return bits != 0;
+  if (is_signed(element)) {
+    const uint32_t unused = 64 - width_of(element);
+    return static_cast<int64_t>(bits << unused) >> unused;
+  }
+  if (is_unsigned(element)) return bits;
+  std::string text = text::print_value(element, bits);
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  if (!std::isfinite(number)) return text;
+  return number;
+}
+
+Json output_of(const Parameter& p, const Bytes& bytes, uint64_t most) {
+  const uint64_t count = bytes.size() / size_of(p.element);
+  Json out;
+  out["name"] = p.name;
+  out["type"] = name(p.element);
+  out["count"] = count;
+  Json& values = out["values"] = Json::array();
+  for (uint64_t i = 0; i < std::min(count, most); ++i) values.push_back(value_of(p.element, element_bits(p.element, bytes, i)));
+  return out;
+}
+
+std::string_view word(Severity s) {
+  return s == Severity::Error ? "error" : s == Severity::Warning ? "warning" : "note";
+}
+
+}  // namespace
+
+std::string report_json(const Diagnostics& list) {
+  Json out;
+  out["ok"] = !has_errors(list);
+  out["diagnostics"] = list_of(list);
+  return finish(out);
+}
+
+std::string run_json(const Target& target, const std::string& backend, const ResultRequests& requests,
+                     const Launch& launch, const RunResult& result, const Timing& timing,
+                     const Diagnostics& diagnostics) {
+  Json out;
+  out["ok"] = true;
+  out["backend"] = backend;
+  out["name"] = target.name();
+  out["kind"] = target.kind();
+  Json& outputs = out["outputs"] = Json::array();
+  for (const PrintRequest& r : requests.print)
+    outputs.push_back(output_of(r.parameter, bytes_of(r.parameter, launch, result), r.first.value_or(~uint64_t{0})));
+  if (requests.print.empty())
+    for (const Parameter& p : target.parameters)
+      if (is_host_output(p.role)) outputs.push_back(output_of(p, result.buffers[p.buffer], preview_elements));
+  out["lane_ops"] = result.lane_ops;
+  out["time"] = {{"runs", timing.runs}, {"min_seconds", timing.min_seconds}, {"median_seconds", timing.median_seconds}};
+  out["diagnostics"] = list_of(diagnostics);
+  return finish(out);
+}
+
+std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok, const Diagnostics& diagnostics) {
+  Json out;
+  out["ok"] = ok;
+  out["kernels"] = Json::array();
+  out["graphs"] = Json::array();
+  for (size_t i = 0; i < kernels; ++i) out["kernels"].push_back(module.kernels[i].name);
+  for (size_t i = 0; i < graphs; ++i) out["graphs"].push_back(module.graphs[i].name);
+  out["diagnostics"] = list_of(diagnostics);
+  return finish(out);
+}
+
+std::string codes_json(std::span<const CodeInfo> codes) {
+  Json out = Json::array();
+  for (const CodeInfo& c : codes)
+    out.push_back({{"code", to_string(c.code)},
+                   {"name", c.name},
+                   {"severity", word(c.severity)},
+                   {"title", c.title},
+                   {"page", c.page}});
+  return finish(out);
+}
+
+std::string backends_json(std::span<const BackendInfo> backends) {
+  Json out;
+  Json& list = out["backends"] = Json::array();
+  for (const BackendInfo& b : backends) {
+    Json properties = Json::object();
+    for (const BackendProperty& p : b.properties) properties[std::string(p.name)] = p.value;
+    list.push_back({{"name", b.name}, {"available", b.available}, {"why", b.why}, {"properties", properties}});
+  }
+  return finish(out);
+}
+
+}  // namespace vyre::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+// The `--json` forms. One file, because the JSON header is costly to compile. Every text is one
+// object or array that ends with a newline.
+
+#include <string>
+#include <vector>
+
+#include "support/diagnostic.h"
+#include "tools/vyre/backends.h"
+#include "tools/vyre/results.h"
+
+namespace vyre::cli {
+
+/// {"ok": no errors?, "diagnostics": […]}
+std::string report_json(const Diagnostics& list);
+
+struct Timing {
+  double min_seconds = 0;
+  double median_seconds = 0;
+  uint64_t runs = 0;
+};
+
+/// {"ok": true, "backend", "name", "kind", "outputs": [{"name", "type", "count", "values"}], "lane_ops",
+/// "time", "diagnostics"}. Floats that JSON cannot write are the strings "nan", "inf" and "-inf".
+std::string run_json(const Target& target, const std::string& backend, const ResultRequests& requests,
+                     const Launch& launch, const RunResult& result, const Timing& timing,
+                     const Diagnostics& diagnostics);
+
+/// {"ok", "kernels": [names], "graphs": [names], "diagnostics"}
+std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok, const Diagnostics& diagnostics);
+
+/// An array of {"code", "name", "severity", "title", "page"}.
+std::string codes_json(std::span<const CodeInfo> codes);
+
+/// {"backends": [{"name", "available", "why", "properties": {…}}]}
+std::string backends_json(std::span<const BackendInfo> backends);
+
+}  // namespace vyre::cli

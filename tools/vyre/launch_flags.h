@@ -1,0 +1,55 @@
+#pragma once
+
+// The flags that say what a program is launched with, from words of a command line to inputs and
+// options of a run. The test runner reads the same flags from its `// run:` lines.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interp/interp.h"
+#include "ir/launch.h"
+#include "support/result.h"
+#include "tools/vyre/target.h"
+
+namespace vyre::cli {
+
+/// Words as they were given; "" is not given.
+struct LaunchFlags {
+  std::vector<std::string> in;         // name=@file, name=v,v,…, name=random:N[:seed]
+  std::vector<std::string> set;        // name=value
+  std::vector<std::string> len;        // name=N
+  std::vector<std::string> constants;  // NAME=value
+  std::string grid;
+  std::string subgroup_size;
+  std::string schedule;
+  std::string time_limit;
+  std::string memory_limit;
+  std::string output_limit;
+  bool exact = false;
+  bool stdin_is_program = false;  // so that no input can be read from it
+};
+
+struct Assignment {
+  std::string name;
+  std::string value;
+};
+
+/// Splits `name=value` at the first '='; `flag` is for the message.
+Result<Assignment> split_assignment(const std::string& flag, const std::string& word);
+
+/// The constants by name, for the parser, which knows their types.
+Result<std::map<std::string, std::string>> parse_constants(const std::vector<std::string>& words);
+
+/// The parameter called `name`, or a diagnostic that lists those that there are.
+Result<Parameter> find_parameter(const Target& target, const std::string& name, const std::string& flag);
+
+struct Launch {
+  LaunchInputs inputs;
+  interp::Options options;
+};
+
+/// Everything that is wrong with the flags is reported at once, and so is every input that is missing.
+Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target);
+
+}  // namespace vyre::cli

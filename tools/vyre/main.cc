@@ -1,0 +1,68 @@
+// vyre: the command line. Picks the command; each has a file of its own.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "tools/vyre/commands.h"
+#include "tools/vyre/report.h"
+
+namespace vyre::cli {
+namespace {
+
+struct Dispatch {
+  int operator()(const TextCommand& c) const {
+    write_out(c.text);
+    return exit_done;
+  }
+  int operator()(const RunCommand& c) const { return run(c); }
+  int operator()(const CheckCommand& c) const { return check(c); }
+  int operator()(const FormatCommand& c) const { return format(c); }
+  int operator()(const ExplainCommand& c) const { return explain(c); }
+  int operator()(const DevicesCommand& c) const { return devices(c); }
+};
+
+int run_command(const std::vector<std::string>& words, bool json) {
+  const auto command = parse_command_line(words);
+  if (command) return std::visit(Dispatch{}, *command);
+  if (words.empty()) write_out(help_text());
+  return report(command.errors(), {}, json);
+}
+
+int guarded(const std::vector<std::string>& words, bool json) {
+  const auto out_of_memory = [&] {
+    return report({diagnose(Code::OutOfMemory, {}, "the machine has no more memory").with_fix("use smaller buffers, or free memory")},
+                  {}, json);
+  };
+  // No exception crosses the library's API but these: what the standard library throws when memory
+  // is gone or a size is absurd.
+  try {
+    return run_command(words, json);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::length_error&) {
+    return out_of_memory();
+  } catch (const std::exception& e) {
+    return report({diagnose(Code::InternalError, {}, fmt::format("vyre failed: {}", e.what())).with_fix("report it, with the command and its files")},
+                  {}, json);
+  }
+}
+
+}  // namespace
+}  // namespace vyre::cli
+
+int main(int argc, char** argv) {
+  using namespace vyre;
+  std::signal(SIGXFSZ, SIG_IGN);  // so that a full quota is an error of write(), not our end
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  // Known before the words are understood, because they may be wrong.
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  const int code = cli::guarded(words, json);
+  if (!cli::output_failed()) return code;
+  cli::show({diagnose(Code::CannotWrite, {}, "cannot write to standard output").with_fix("free some space, or write elsewhere")}, {});
+  return cli::exit_system_failed;
+}

@@ -1,0 +1,63 @@
+#include "tools/vyre/numbers.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "text/literal.h"
+
+namespace vyre::cli {
+
+std::optional<uint64_t> parse_count(std::string_view text) {
+  // A digit first: parse_integer would take a lone prefix or underscore as far as it goes.
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  return text::parse_integer(text);
+}
+
+std::optional<uint64_t> parse_bytes(std::string_view text) {
+  constexpr std::string_view suffixes = "KMGT";
+  uint64_t unit = 1;
+  if (!text.empty()) {
+    const char last = text.back() >= 'a' && text.back() <= 'z' ? char(text.back() - 32) : text.back();
+    if (const size_t power = suffixes.find(last); power != suffixes.npos) {
+      unit = uint64_t{1} << (10 * (power + 1));
+      text.remove_suffix(1);
+    }
+  }
+  const auto count = parse_count(text);
+  uint64_t bytes = 0;
+  if (!count || __builtin_mul_overflow(*count, unit, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(seconds) || seconds <= 0) return std::nullopt;
+  return seconds;
+}
+
+std::optional<std::array<uint64_t, 3>> parse_grid(std::string_view text) {
+  std::array<uint64_t, 3> grid = {1, 1, 1};
+  for (uint64_t& n : grid) {
+    const size_t comma = text.find(',');
+    const auto count = parse_count(text.substr(0, comma));
+    if (!count) return std::nullopt;
+    n = *count;
+    if (comma == text.npos) return grid;
+    text.remove_prefix(comma + 1);
+  }
+  return std::nullopt;  // a fourth dimension
+}
+
+std::optional<ScheduleFlag> parse_schedule(std::string_view text) {
+  if (text == "order") return ScheduleFlag{interp::Schedule::Order};
+  if (text == "reverse") return ScheduleFlag{interp::Schedule::Reverse};
+  constexpr std::string_view random = "random:";
+  if (!text.starts_with(random)) return std::nullopt;
+  const auto seed = parse_count(text.substr(random.size()));
+  if (!seed) return std::nullopt;
+  return ScheduleFlag{interp::Schedule::Random, *seed};
+}
+
+}  // namespace vyre::cli

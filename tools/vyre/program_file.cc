@@ -1,0 +1,118 @@
+#include "tools/vyre/program_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <span>
+
+#include "support/file.h"
+#include "text/parse.h"
+#include "wire/wire.h"
+
+namespace vyre::cli {
+namespace {
+
+bool is_identifier(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
+  for (const char c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
+  return true;
+}
+
+bool exists(const std::string& file) {
+  std::error_code ignored;
+  return file == "-" || std::filesystem::exists(file, ignored);
+}
+
+void append(Diagnostics& list, Diagnostics more) {
+  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void decode(const std::string& bytes, const std::string& name, const LoadOptions& options,
+            LoadedModule& loaded) {
+  const auto raw = std::as_bytes(std::span(bytes));
+  const auto fail = [&](Diagnostics errors) {
+    for (Diagnostic& d : errors)
+      if (d.place.file.empty()) d.place.file = name;
+    append(loaded.diagnostics, std::move(errors));
+  };
+  if (!options.constants.empty())
+    loaded.diagnostics.push_back(
+        diagnose(Code::ConstantOfWire, {.file = name},
+                 fmt::format("`{}` is a wire file, where constants have their values for good", name))
+            .with_fix("give `--const` when the wire file is made: `vyre check FILE --const … --emit-wire F`"));
+  if (wire_kind(raw) == WireKind::Program) {
+    auto program = decode_program(raw);
+    if (!program) return fail(std::move(program.errors()));
+    loaded.module.emplace().kernels.push_back(std::move(*program));
+  } else {
+    auto module = decode_module(raw);
+    if (!module) return fail(std::move(module.errors()));
+    loaded.module = std::move(*module);
+  }
+  loaded.own_kernels = loaded.module->kernels.size();
+  loaded.own_graphs = loaded.module->graphs.size();
+}
+
+void parse_text(std::string bytes, const std::string& name, const LoadOptions& options,
+                LoadedModule& loaded) {
+  ParseOptions parse_options;
+  parse_options.file_name = name;
+  parse_options.constants = options.constants;
+  parse_options.resolver = file_resolver();
+  ParseOutcome outcome = parse(std::move(bytes), parse_options);
+  loaded.module = std::move(outcome.module);
+  loaded.sources = std::move(outcome.sources);
+  loaded.own_kernels = outcome.own_kernels;
+  loaded.own_graphs = outcome.own_graphs;
+  append(loaded.diagnostics, std::move(outcome.diagnostics));
+}
+
+}  // namespace
+
+FileAndName split_file_and_name(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || !is_identifier(std::string_view(text).substr(colon + 1)))
+    return {text, ""};
+  std::string file = text.substr(0, colon);
+  if (file.empty() || (!exists(file) && exists(text))) return {text, ""};
+  return {std::move(file), text.substr(colon + 1)};
+}
+
+std::string shown_name(const std::string& file) { return file == "-" ? "<stdin>" : file; }
+
+ProgramText read_program_text(const std::string& file) {
+  FileContents contents = read_file(file);
+  if (contents) return {std::move(contents.bytes), {}};
+  const std::string name = shown_name(file);
+  // The cap of read_file is above what the parser allows, so the same code fits.
+  const bool too_large = contents.error->code == EFBIG;
+  Diagnostic d = diagnose(too_large ? Code::SourceTooLarge : Code::MissingFile, {.file = name},
+                          fmt::format("cannot read `{}`: {}", name, contents.error->what));
+  if (!too_large) d.with_fix("give the path of a vyre program, or `-` for standard input");
+  return {"", std::move(d)};
+}
+
+LoadedModule load_module(const std::string& file, const LoadOptions& options) {
+  ProgramText text = read_program_text(file);
+  if (!text.error) return load_module_bytes(std::move(text.bytes), shown_name(file), options);
+  LoadedModule loaded;
+  loaded.diagnostics.push_back(std::move(*text.error));
+  return loaded;
+}
+
+LoadedModule load_module_bytes(std::string bytes, const std::string& name, const LoadOptions& options) {
+  LoadedModule loaded;
+  if (is_wire(std::as_bytes(std::span(bytes))))
+    decode(bytes, name, options, loaded);
+  else
+    parse_text(std::move(bytes), name, options, loaded);
+  if (loaded.module) append(loaded.diagnostics, check(*loaded.module, options.check));
+  if (has_errors(loaded.diagnostics)) loaded.module.reset();
+  return loaded;
+}
+
+}  // namespace vyre::cli

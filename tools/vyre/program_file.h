@@ -1,0 +1,55 @@
+#pragma once
+
+// From the FILE of a command line to a checked module: text or wire form, from disk or from standard
+// input.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "check/check.h"
+#include "ir/module.h"
+#include "support/diagnostic.h"
+
+namespace vyre::cli {
+
+/// FILE[:name] taken apart; `name` is "" if there is none.
+struct FileAndName {
+  std::string file;
+  std::string name;
+};
+
+/// Splits at the last colon if what follows is an identifier and the file before the colon exists or
+/// the whole is no file: a file may have a colon in its name.
+FileAndName split_file_and_name(const std::string& text);
+
+/// The name under which a file appears in diagnostics.
+std::string shown_name(const std::string& file);
+
+/// The bytes of a program, or the diagnostic that says why not. "-" is standard input.
+struct ProgramText {
+  std::string bytes;
+  std::optional<Diagnostic> error;
+};
+ProgramText read_program_text(const std::string& file);
+
+struct LoadOptions {
+  std::map<std::string, std::string> constants;  // --const
+  CheckOptions check;
+};
+
+struct LoadedModule {
+  std::optional<Module> module;  // none if there are errors
+  Sources sources;
+  Diagnostics diagnostics;  // of reading and of checking, warnings and notes included
+  size_t own_kernels = 0;   // the file's own come first in the module, imported ones after them
+  size_t own_graphs = 0;
+};
+
+/// Reads, parses or decodes, and checks.
+LoadedModule load_module(const std::string& file, const LoadOptions& options = {});
+
+/// The same for bytes that are already here; `name` is the file's for diagnostics and imports.
+LoadedModule load_module_bytes(std::string bytes, const std::string& name, const LoadOptions& options = {});
+
+}  // namespace vyre::cli

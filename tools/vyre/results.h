@@ -1,0 +1,51 @@
+#pragma once
+
+// What a run gives back to the user: printed values and raw files. Requests are checked before the
+// run, so that a misspelt name does not cost an hour of computing.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/result.h"
+#include "tools/vyre/execute.h"
+#include "tools/vyre/target.h"
+
+namespace vyre::cli {
+
+/// `--print name[:n]`.
+struct PrintRequest {
+  Parameter parameter;
+  std::optional<uint64_t> first;  // elements; none: all
+};
+
+/// `--out name=@file`.
+struct FileRequest {
+  Parameter parameter;
+  std::string path;
+};
+
+struct ResultRequests {
+  std::vector<PrintRequest> print;
+  std::vector<FileRequest> files;
+};
+
+/// All mistakes at once.
+Result<ResultRequests> parse_requests(const std::vector<std::string>& print, const std::vector<std::string>& out,
+                                      const Target& target);
+
+/// How many elements are shown of an output that nobody asked for.
+inline constexpr uint64_t preview_elements = 8;
+
+/// The bytes of a parameter after the run; what the run did not change has the host's.
+const Bytes& bytes_of(const Parameter& parameter, const Launch& launch, const RunResult& result);
+
+/// The lines for standard output: what was asked for in that order, or, if nothing was, the beginning
+/// of every output.
+std::string printed_results(const Target& target, const ResultRequests& requests, const Launch& launch,
+                            const RunResult& result);
+
+/// Writes every requested file. A file that cannot be written is left as it was, and an error.
+Diagnostics write_files(const ResultRequests& requests, const Launch& launch, const RunResult& result);
+
+}  // namespace vyre::cli
