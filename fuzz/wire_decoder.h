@@ -1,7 +1,7 @@
 #pragma once
 
-// What must hold for any bytes given to the wire decoder. libFuzzer calls it with what it finds, the
-// tests with seeded corruptions.
+// What must hold for any bytes given to the wire decoder. libFuzzer calls it with what it finds,
+// the tests with seeded corruptions.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +16,23 @@
 
 namespace vyre {
 
-/// Uses what the decoder let through like the layers above do: nothing may loop or leave the arrays.
-inline std::string misuse(const Program& p) {
+/// Bytes that a decoded program takes, roughly.
+inline size_t memory_of(const Program& p) {
+  size_t bytes =
+      p.ops.capacity() * sizeof(Op) + p.values.capacity() * sizeof(Value) +
+      p.blocks.capacity() * sizeof(Block) + p.ids.capacity() * sizeof(uint32_t) +
+      p.locations.capacity() * sizeof(Location) + p.table_bytes.capacity() +
+      p.buffers.capacity() * sizeof(Buffer) + p.strings.capacity() * sizeof(std::string) +
+      p.formulas.nodes.capacity() * sizeof(FormulaNode) + p.name.capacity() + p.op_id.capacity();
+  for (const std::string& s : p.strings) bytes += s.capacity();
+  for (const Buffer& b : p.buffers) bytes += b.name.capacity();
+  return bytes;
+}
+
+/// Uses what the decoder let through like the layers above do: nothing may loop or leave the
+/// arrays.
+inline std::string misuse(const Program& p, size_t file_size) {
+  if (memory_of(p) > 64 * file_size) return "a program takes memory out of proportion";
   size_t walked = 0;
   walk(p, [&](OpId) { ++walked; });
   if (walked != p.ops.size()) return "a walk does not meet every op once";
@@ -40,7 +55,7 @@ inline std::string check_wire_decoder(std::span<const std::byte> bytes, bool* ac
   if (auto p = decode_program(bytes, {.trusted = true})) {
     if (accepted) *accepted = true;
     if (!equal(encode(*p))) return "an accepted program encodes to other bytes";
-    if (std::string problem = misuse(*p); !problem.empty()) return problem;
+    if (std::string problem = misuse(*p, bytes.size()); !problem.empty()) return problem;
   } else if (p.errors().empty()) {
     return "an error without a diagnostic";
   }
@@ -48,7 +63,7 @@ inline std::string check_wire_decoder(std::span<const std::byte> bytes, bool* ac
     if (accepted) *accepted = true;
     if (!equal(encode(*m))) return "an accepted module encodes to other bytes";
     for (const Program& p : m->kernels)
-      if (std::string problem = misuse(p); !problem.empty()) return problem;
+      if (std::string problem = misuse(p, bytes.size()); !problem.empty()) return problem;
     (void)fingerprint(*m);
   } else if (m.errors().empty()) {
     return "an error without a diagnostic";

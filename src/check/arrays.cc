@@ -19,8 +19,8 @@ class ArrayCheck {
 
   bool run(uint64_t max_ops) {
     if (p_.ops.size() > max_ops) {
-      r_.at_kernel(Code::TooManyOps,
-                   fmt::format("the kernel has {} operations; the limit is {}", p_.ops.size(), max_ops))
+      r_.at_kernel(Code::TooManyOps, fmt::format("the kernel has {} operations; the limit is {}",
+                                                 p_.ops.size(), max_ops))
           .with_fix("split the kernel");
       return false;
     }
@@ -88,8 +88,8 @@ class ArrayCheck {
     if (!in_range(op.prev, p_.ops.size()) || !in_range(op.next, p_.ops.size()))
       return broken(id, "its neighbour does not exist");
     if (op.n_blocks != blocks_of(op.code)) return broken(id, "it has a wrong number of blocks");
-    if (op.n_blocks && (op.first_block >= p_.blocks.size() ||
-                        op.n_blocks > p_.blocks.size() - op.first_block))
+    if (op.n_blocks &&
+        (op.first_block >= p_.blocks.size() || op.n_blocks > p_.blocks.size() - op.first_block))
       return broken(id, "its blocks do not exist");
     if (const char* fault = fault_of_list(op.operands, p_.values.size())) return broken(id, fault);
     if (const char* fault = fault_of_list(op.results, p_.values.size())) return broken(id, fault);
@@ -119,9 +119,9 @@ class ArrayCheck {
                fmt::format("`{}` takes {}{} operands, not {}", row.mnemonic,
                            more ? "at least " : "", least, n));
     if (op.results.count != results)
-      r_.at_op(Code::WrongOperandCount, id,
-               fmt::format("`{}` has {} results here, not {}", row.mnemonic, results,
-                           op.results.count));
+      r_.at_op(
+          Code::WrongOperandCount, id,
+          fmt::format("`{}` has {} results here, not {}", row.mnemonic, results, op.results.count));
   }
 
   void check_attribute(OpId id) {
@@ -131,14 +131,17 @@ class ArrayCheck {
       case AttrKind::None:
         if (op.attr != 0) fault = "an attribute where there is none";
         break;
-      case AttrKind::Bits: break;
+      case AttrKind::Bits:
+        break;
       case AttrKind::Dim:
         if (op.attr > 2) fault = "a dimension that is not x, y or z";
         break;
       case AttrKind::Buffer:
         if (op.attr >= p_.buffers.size()) fault = "a buffer that does not exist";
         break;
-      case AttrKind::Memory: fault = fault_of_memory_ref(op); break;
+      case AttrKind::Memory:
+        fault = fault_of_memory_ref(op);
+        break;
       case AttrKind::Scope:
         if (op.attr > static_cast<uint64_t>(Scope::Grid)) fault = "a scope that does not exist";
         break;
@@ -171,7 +174,8 @@ class ArrayCheck {
   void check_value(ValueId id) {
     const Value& v = p_.values[id];
     if (static_cast<int>(v.type) < type_count && is_value(v.type)) return;
-    r_.at_kernel(Code::BrokenProgram, fmt::format("value {} has no type that a value may have", id));
+    r_.at_kernel(Code::BrokenProgram,
+                 fmt::format("value {} has no type that a value may have", id));
   }
 
   const Program& p_;

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<FormulaName> names_of(const Program& p) {
   std::vector<FormulaName> names;
-  for (const Buffer& b : p.buffers) names.push_back({b.name, b.role, b.element, is_parameter(b.role)});
+  for (const Buffer& b : p.buffers)
+    names.push_back({b.name, b.role, b.element, is_parameter(b.role)});
   return names;
 }
 
@@ -102,9 +103,9 @@ class BufferCheck {
     if (b.table_offset <= p_.table_bytes.size() &&
         count * size <= p_.table_bytes.size() - b.table_offset)
       return;
-    r_.at_buffer(Code::TableOutside, i,
-                 fmt::format("the table {} reaches outside of the program's table bytes",
-                             quoted(b.name)));
+    r_.at_buffer(
+        Code::TableOutside, i,
+        fmt::format("the table {} reaches outside of the program's table bytes", quoted(b.name)));
   }
 
   void check_grid() {
@@ -132,8 +133,6 @@ class BufferCheck {
 
 }  // namespace
 
-void check_buffers(const Program& program, Reporter& report) {
-  BufferCheck(program, report).run();
-}
+void check_buffers(const Program& program, Reporter& report) { BufferCheck(program, report).run(); }
 
 }  // namespace vyre

@@ -28,9 +28,8 @@ class CallCheck {
     }
     check_grid();
     if (call_.args.size() != parameters.size()) {
-      add(Code::CallArgumentCount,
-          fmt::format("{} takes {} arguments, not {}", quoted(k_.name), parameters.size(),
-                      call_.args.size()))
+      add(Code::CallArgumentCount, fmt::format("{} takes {} arguments, not {}", quoted(k_.name),
+                                               parameters.size(), call_.args.size()))
           .with_fix("give one argument for each parameter but the `scratch` ones, in order");
       return;
     }
@@ -71,9 +70,8 @@ class CallCheck {
       }
       const GraphBuffer& b = g_.buffers[e.buffer];
       if (b.role != Role::Scalar && is_integer(b.element)) continue;
-      add(Code::CallGrid,
-          fmt::format("a grid is read from a buffer of integers, but {} is {} {}", quoted(b.name),
-                      name(b.role), name(b.element)))
+      add(Code::CallGrid, fmt::format("a grid is read from a buffer of integers, but {} is {} {}",
+                                      quoted(b.name), name(b.role), name(b.element)))
           .with_fix("use a buffer of u32");
     }
   }
@@ -105,8 +103,8 @@ class CallCheck {
 
   void check_constant(const Buffer& parameter, uint64_t bits) {
     if ((bits & ~low_mask(width_of(parameter.element))) == 0) return;
-    add(Code::ConstantTooWide, fmt::format("the constant {:#x} has more bits than {}", bits,
-                                           name(parameter.element)));
+    add(Code::ConstantTooWide,
+        fmt::format("the constant {:#x} has more bits than {}", bits, name(parameter.element)));
   }
 
   void check_role(const Buffer& parameter, const GraphBuffer& given) {

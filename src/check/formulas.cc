@@ -69,7 +69,8 @@ Fault FormulaFacts::explain_bad(FormulaId leaf, const std::string& what) const {
           "use constants, integer scalars and `len` of parameters"};
 }
 
-std::optional<Fault> FormulaFacts::fault(FormulaId id, uint32_t end, const std::string& what) const {
+std::optional<Fault> FormulaFacts::fault(FormulaId id, uint32_t end,
+                                         const std::string& what) const {
   const Facts& f = facts_[id];
   if (f.size > limits::formula_nodes || f.depth > limits::nesting)
     return Fault{Code::FormulaTooLarge,

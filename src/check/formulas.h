@@ -13,7 +13,8 @@
 namespace vyre {
 
 /// What is wrong with the pool as an array ("" if nothing): kinds that do not exist, operands that
-/// are not earlier nodes, buffers that do not exist. Nothing else here looks at a pool with a fault.
+/// are not earlier nodes, buffers that do not exist. Nothing else here looks at a pool with a
+/// fault.
 std::string fault_of_pool(const FormulaPool& pool, size_t buffers);
 
 /// What a formula may name: the buffers of a kernel or graph, by index.
@@ -44,9 +45,9 @@ class FormulaFacts {
 
  private:
   struct Facts {
-    uint64_t size = 1;     // nodes when printed as a tree; saturates
+    uint64_t size = 1;  // nodes when printed as a tree; saturates
     uint32_t depth = 1;
-    uint32_t names = 0;    // 1 + the largest index referred to; 0: refers to nothing
+    uint32_t names = 0;          // 1 + the largest index referred to; 0: refers to nothing
     FormulaId bad = no_formula;  // a leaf that names something it may not
   };
   Facts of_leaf(FormulaId id) const;

@@ -29,13 +29,13 @@ void check_names(const Program& p, Reporter& r) {
     check_name(r, "name", p.buffers[i].name, i);
   if (p.op_id.size() > limits::name_bytes)
     r.at_kernel(Code::NameOverLimit, fmt::format("the op_id {} has more than {} bytes",
-                                               quoted(p.op_id), limits::name_bytes));
+                                                 quoted(p.op_id), limits::name_bytes));
   walk(p, [&](OpId op) {
     if (info(p.ops[op].code).attribute != AttrKind::Name) return;
     const std::string_view name = p.strings[p.ops[op].attr];
     if (name.size() > limits::name_bytes && !r.full())
-      r.at_op(Code::NameOverLimit, op, fmt::format("the name {} has more than {} bytes", quoted(name),
-                                                 limits::name_bytes));
+      r.at_op(Code::NameOverLimit, op,
+              fmt::format("the name {} has more than {} bytes", quoted(name), limits::name_bytes));
   });
 }
 
@@ -53,8 +53,8 @@ void check_workgroup(const Program& p, Reporter& r) {
     r.at_kernel(Code::BadWorkgroup,
                 zero ? fmt::format("{} has a dimension of 0", text)
                      : fmt::format("{} is more than {} invocations", text, limits::workgroup))
-        .with_fix(fmt::format("use at least 1 in each dimension, at most {} in all",
-                              limits::workgroup));
+        .with_fix(
+            fmt::format("use at least 1 in each dimension, at most {} in all", limits::workgroup));
   else if (size > limits::common_workgroup)
     r.at_kernel(Code::LargeWorkgroup,
                 fmt::format("a workgroup of {} invocations does not run on every device; all of "
@@ -63,8 +63,10 @@ void check_workgroup(const Program& p, Reporter& r) {
 }
 
 void check_subgroup(const Program& p, Reporter& r) {
-  if (p.subgroup == 0 || (std::has_single_bit(p.subgroup) && p.subgroup <= limits::subgroup)) return;
-  r.at_kernel(Code::SubgroupSizeNotAllowed, fmt::format("a subgroup cannot have {} lanes", p.subgroup))
+  if (p.subgroup == 0 || (std::has_single_bit(p.subgroup) && p.subgroup <= limits::subgroup))
+    return;
+  r.at_kernel(Code::SubgroupSizeNotAllowed,
+              fmt::format("a subgroup cannot have {} lanes", p.subgroup))
       .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
 }
 

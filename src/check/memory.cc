@@ -20,10 +20,17 @@ class AccessCheck {
   void run() {
     if (!check_scalar()) return;
     switch (info(op_.code).effect) {
-      case Effect::Write: check_store(); break;
-      case Effect::Atomic: check_atomic(); break;
-      case Effect::Sync: check_uniform_load(); break;
-      default: break;
+      case Effect::Write:
+        check_store();
+        break;
+      case Effect::Atomic:
+        check_atomic();
+        break;
+      case Effect::Sync:
+        check_uniform_load();
+        break;
+      default:
+        break;
     }
     if (op_.code == Opcode::LoadAs)
       check_load_as();
@@ -60,9 +67,8 @@ class AccessCheck {
 
   void check_store() {
     if (is_writable(buffer_.role)) return;
-    report(Code::StoreToReadOnly,
-           fmt::format("{} cannot be written: its role is `{}`", quoted(buffer_.name),
-                       name(buffer_.role)))
+    report(Code::StoreToReadOnly, fmt::format("{} cannot be written: its role is `{}`",
+                                              quoted(buffer_.name), name(buffer_.role)))
         .with_fix(is_parameter(buffer_.role) ? "declare it `inout` or `out`"
                                              : "copy the table into an array first");
   }
@@ -87,9 +93,9 @@ class AccessCheck {
     const Scope scope = p_.memory(id_).scope;
     if (buffer_.role == Role::Private || buffer_.role == Role::Table)
       report(Code::UniformLoadBuffer,
-             fmt::format("`uniform_load` of {}, which is {}", quoted(buffer_.name),
-                         buffer_.role == Role::Private ? "private to each invocation"
-                                                       : "a constant table"))
+             fmt::format(
+                 "`uniform_load` of {}, which is {}", quoted(buffer_.name),
+                 buffer_.role == Role::Private ? "private to each invocation" : "a constant table"))
           .with_fix(buffer_.role == Role::Private
                         ? "use a `shared` array or a buffer"
                         : "load it plainly: with a uniform index the value is uniform");
@@ -106,9 +112,10 @@ class AccessCheck {
 
   void check_load_as() {
     if (is_integer(buffer_.element)) return;
-    report(Code::LoadAsElement, fmt::format("`load_as` reads bytes of integers, but the elements of "
-                                            "{} are {}",
-                                            quoted(buffer_.name), name(buffer_.element)))
+    report(Code::LoadAsElement,
+           fmt::format("`load_as` reads bytes of integers, but the elements of "
+                       "{} are {}",
+                       quoted(buffer_.name), name(buffer_.element)))
         .with_fix("declare the elements as integers, for example u8");
   }
 

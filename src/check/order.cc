@@ -10,10 +10,11 @@ namespace {
 void check_float_add(const Program& p, OpId op, bool exact, Reporter& r) {
   const std::string buffer = quoted(p.buffer_of(op).name);
   if (exact)
-    r.at_op(Code::FloatAddNotExact, op,
-            fmt::format("f32 `atomic_add` on {} depends on the order of execution, and exact results "
-                        "were asked for",
-                        buffer))
+    r.at_op(
+         Code::FloatAddNotExact, op,
+         fmt::format("f32 `atomic_add` on {} depends on the order of execution, and exact results "
+                     "were asked for",
+                     buffer))
         .with_fix("add integers, reduce in a fixed order, or run without `--exact`");
   else
     r.at_op(Code::FloatAddOrder, op,

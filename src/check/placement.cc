@@ -66,8 +66,8 @@ class PlacementCheck {
     const UniformityStep* exit = nullptr;
     for (const UniformityStep& s : steps)
       if (s.kind == Kind::Exit && !exit) exit = &s;
-    // An exit matters if it is the reason for the flow; behind a condition it is only the reason for
-    // that condition's value.
+    // An exit matters if it is the reason for the flow; behind a condition it is only the reason
+    // for that condition's value.
     if (exit && steps[0].kind != Kind::Exit) exit = nullptr;
     std::string text =
         exit ? fmt::format("{} can be reached after a `{}` that not all invocations of {} take",
@@ -76,19 +76,20 @@ class PlacementCheck {
                            the(scope));
     Diagnostic& d = r_.at_op(code_for(op, scope, exit != nullptr), op, std::move(text));
     add_notes(d, steps);
-    d.with_fix(exit ? "drop the guard, because out-of-bounds accesses are harmless, or wrap the code "
-                      "between it and here in an `if`"
-                    : "move it out of the `if` or loop; all invocations of its scope must reach it");
+    d.with_fix(
+        exit ? "drop the guard, because out-of-bounds accesses are harmless, or wrap the code "
+               "between it and here in an `if`"
+             : "move it out of the `if` or loop; all invocations of its scope must reach it");
   }
 
   void check_operand(OpId op, uint32_t i, Scope scope) {
     const ValueId v = p_.operand(op, i);
     if (u_.value(v) >= needed_for(scope) || r_.full()) return;
     const bool lane = p_.ops[op].code == Opcode::SubgroupBroadcast;
-    Diagnostic& d = r_.at_op(
-        lane ? Code::BroadcastLaneVaries : Code::UniformLoadIndexVaries, op,
-        fmt::format("the {} of `{}` is not uniform over {}", lane ? "lane" : "index",
-                    mnemonic(p_.ops[op].code), the(scope)));
+    Diagnostic& d =
+        r_.at_op(lane ? Code::BroadcastLaneVaries : Code::UniformLoadIndexVaries, op,
+                 fmt::format("the {} of `{}` is not uniform over {}", lane ? "lane" : "index",
+                             mnemonic(p_.ops[op].code), the(scope)));
     add_notes(d, u_.why_value(p_, v, needed_for(scope)));
     d.with_fix(lane ? "use `subgroup_shuffle`, which takes any lane"
                     : "use an index that is the same for all of the scope");

@@ -1,8 +1,8 @@
 #pragma once
 
-// Does the program hang together? A Program may come from hostile bytes: any id may be out of range,
-// lists may overlap, links may form cycles. These checks assume nothing, take time linear in the
-// arrays and no recursion. Every other check, and everyone who walks a program, relies on them.
+// Does the program hang together? A Program may come from hostile bytes: any id may be out of
+// range, lists may overlap, links may form cycles. These checks assume nothing, take time linear in
+// the arrays and no recursion. Every other check, and everyone who walks a program, relies on them.
 //
 // A program that passes is a tree: every op stands in exactly one block, every block but the body
 // belongs to exactly one op, every value is defined exactly once, every list has its own cells of
@@ -14,7 +14,8 @@
 
 namespace vyre {
 
-/// All of the below, each only if those before it hold. False: nothing else may look at the program.
+/// All of the below, each only if those before it hold. False: nothing else may look at the
+/// program.
 bool check_structure(const Program& program, Reporter& report);
 
 /// Every field by itself: enums, ids and lists in range, attributes, numbers of operands, results
@@ -27,18 +28,21 @@ bool check_tree(const Program& program, Reporter& report);
 /// Definitions and uses of values. (scopes.cc)
 bool check_values(const Program& program, Reporter& report);
 
-/// Locations and the chains of calls they form: in range, earlier ones only, no chain above the nesting
-/// limit. (locations.cc)
+/// Locations and the chains of calls they form: in range, earlier ones only, no chain above the
+/// nesting limit. (locations.cc)
 bool check_locations(const Program& program, Reporter& report);
 
 /// Blocks that an op of this kind has.
 constexpr uint8_t blocks_of(Opcode code) {
   switch (code) {
     case Opcode::If:
-    case Opcode::While: return 2;
+    case Opcode::While:
+      return 2;
     case Opcode::For:
-    case Opcode::Region: return 1;
-    default: return 0;
+    case Opcode::Region:
+      return 1;
+    default:
+      return 0;
   }
 }
 

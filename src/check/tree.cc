@@ -13,8 +13,7 @@ namespace {
 
 class TreeCheck {
  public:
-  TreeCheck(const Program& p, Reporter& r)
-      : p_(p), r_(r), seen_op_(p.ops.size()), seen_block_(p.blocks.size()) {}
+  TreeCheck(const Program& p, Reporter& r) : p_(p), r_(r), seen_block_(p.blocks.size()) {}
 
   bool run() {
     enter(0, none);
@@ -106,9 +105,10 @@ class TreeCheck {
   void meet(Frame& f) {
     const OpId id = f.at;
     const Op& op = p_.ops[id];
-    if (seen_op_[id] || op.parent != f.block || op.prev != f.before)
+    // A block is met once, and an op names the one op of it that comes before: so no op is met
+    // twice.
+    if (op.parent != f.block || op.prev != f.before)
       return broken(fmt::format("op {} is not linked into exactly one block", id));
-    seen_op_[id] = true;
     ++ops_met_;
     f.before = id;
     f.at = op.next;
@@ -169,14 +169,14 @@ class TreeCheck {
     const uint32_t has = p_.ops[exit].operands.count;
     const uint32_t expected = p_.ops[target].results.count;
     if (has == expected) return;
-    r_.at_op(Code::ExitDoesNotFit, exit,
-             fmt::format("`{}` gives {} values to a `{}` with {} results",
-                         mnemonic(p_.ops[exit].code), has, mnemonic(p_.ops[target].code), expected));
+    r_.at_op(
+        Code::ExitDoesNotFit, exit,
+        fmt::format("`{}` gives {} values to a `{}` with {} results", mnemonic(p_.ops[exit].code),
+                    has, mnemonic(p_.ops[target].code), expected));
   }
 
   const Program& p_;
   Reporter& r_;
-  std::vector<bool> seen_op_;
   std::vector<bool> seen_block_;
   std::vector<Frame> stack_;
   size_t ops_met_ = 0;

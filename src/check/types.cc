@@ -23,8 +23,7 @@ class TypeCheck {
       check_access(p_, id, r_);
     if (is_control(op.code)) check_control(id);
     if (op.code == Opcode::Yield) check_exit(id, p_.blocks[op.parent].parent);
-    if (op.code == Opcode::Break || op.code == Opcode::Continue)
-      check_exit(id, loops_.back());
+    if (op.code == Opcode::Break || op.code == Opcode::Continue) check_exit(id, loops_.back());
   }
 
   // Loops are entered and left in program order, so the innermost one is known without a search.
@@ -53,9 +52,9 @@ class TypeCheck {
                            name(op.type)));
       return false;
     }
-    Diagnostic& d = r_.at_op(is_atomic(op.code) ? Code::AtomicElement : Code::OpTypeNotAllowed, id,
-                             fmt::format("`{}` takes {}, not {}", row.mnemonic, describe(row.types),
-                                         name(op.type)));
+    Diagnostic& d = r_.at_op(
+        is_atomic(op.code) ? Code::AtomicElement : Code::OpTypeNotAllowed, id,
+        fmt::format("`{}` takes {}, not {}", row.mnemonic, describe(row.types), name(op.type)));
     if (op.code == Opcode::Neg && is_unsigned(op.type))
       d.with_fix("write `0 - x`, or convert to a signed type first");
     else if (is_atomic(op.code))

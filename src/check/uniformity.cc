@@ -17,20 +17,27 @@ Uniformity source_level(const Program& p, OpId id) {
     case Opcode::SubgroupShuffle:
     case Opcode::SubgroupShuffleUp:
     case Opcode::SubgroupShuffleDown:
-    case Opcode::SubgroupShuffleXor: return Uniformity::Varying;
-    case Opcode::WorkgroupId: return Uniformity::Workgroup;
-    case Opcode::UniformLoad: return needed_for(p.memory(id).scope);
-    default: break;
+    case Opcode::SubgroupShuffleXor:
+      return Uniformity::Varying;
+    case Opcode::WorkgroupId:
+      return Uniformity::Workgroup;
+    case Opcode::UniformLoad:
+      return needed_for(p.memory(id).scope);
+    default:
+      break;
   }
   switch (info(op.code).effect) {
-    case Effect::Atomic: return Uniformity::Varying;
-    case Effect::Convergent: return Uniformity::Subgroup;
+    case Effect::Atomic:
+      return Uniformity::Varying;
+    case Effect::Convergent:
+      return Uniformity::Subgroup;
     case Effect::Read: {
       const Role role = p.buffer_of(id).role;
       const bool constant = role == Role::In || role == Role::Uniform || role == Role::Table;
       return constant ? Uniformity::Grid : Uniformity::Varying;
     }
-    default: return Uniformity::Grid;
+    default:
+      return Uniformity::Grid;
   }
 }
 
@@ -57,9 +64,15 @@ class UniformityAnalysis {
     flow_ = add_flow(FlowNode::Kind::Body, none);
     walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
       switch (what) {
-        case Visit::Op: visit(id); break;
-        case Visit::EnterBlock: enter(id); break;
-        case Visit::LeaveBlock: leave(id); break;
+        case Visit::Op:
+          visit(id);
+          break;
+        case Visit::EnterBlock:
+          enter(id);
+          break;
+        case Visit::LeaveBlock:
+          leave(id);
+          break;
       }
     });
     spread();
@@ -78,9 +91,9 @@ class UniformityAnalysis {
     uint32_t test_end = none;  // of a while: the flow at `test`
     // Joins of the exits that leave it from inside, none where there is none.
     std::array<uint32_t, ways> exits = {none, none, none};
-    OpId first_return = none;  // of those that leave it
-    std::vector<OpId> yields;  // reached; of a loop also its continues: the ways back
-    std::vector<OpId> breaks;  // reached; of a loop
+    OpId first_return = none;           // of those that leave it
+    std::vector<OpId> yields;           // reached; of a loop also its continues: the ways back
+    std::vector<OpId> breaks;           // reached; of a loop
     std::vector<uint32_t> yield_flows;  // the flow at each of `yields`
     std::vector<uint32_t> break_flows;
   };
@@ -144,7 +157,8 @@ class UniformityAnalysis {
           flow_ = f.test_end == none ? none : arm(f.op, f.test_end, test_value(f.op));
         break;
       }
-      default: break;  // a region's flow just goes on
+      default:
+        break;  // a region's flow just goes on
     }
   }
 
@@ -167,8 +181,12 @@ class UniformityAnalysis {
         frames_.back().yields.push_back(id);
         frames_.back().yield_flows.push_back(flow);
         break;
-      case Opcode::Test: frames_.back().test_end = flow; break;
-      case Opcode::Return: leave_by(by_return, id, flow); break;
+      case Opcode::Test:
+        frames_.back().test_end = flow;
+        break;
+      case Opcode::Return:
+        leave_by(by_return, id, flow);
+        break;
       case Opcode::Break: {
         leave_by(by_break, id, flow);
         frames_[loops_.back()].breaks.push_back(id);
@@ -181,7 +199,8 @@ class UniformityAnalysis {
         frames_[loops_.back()].yield_flows.push_back(flow);
         break;
       }
-      default: break;  // a trap ends the launch: nobody waits for the one that trapped
+      default:
+        break;  // a trap ends the launch: nobody waits for the one that trapped
     }
   }
 
@@ -225,16 +244,16 @@ class UniformityAnalysis {
       flow_ = is_if ? after(f, {by_return, by_break, by_continue}) : f.yield_flows[0];
   }
 
-  // A result is what one of the arms yields; which one, the condition says. Arms that yield the same
-  // value assign nothing.
+  // A result is what one of the arms yields; which one, the condition says. Arms that yield the
+  // same value assign nothing.
   void merge_plain(const Frame& f) {
     const Op& op = p_.ops[f.op];
     for (uint32_t i = 0; i < op.results.count; ++i) {
       const ValueId result = p_.result(f.op, i);
       for (const OpId yield : f.yields) edge(p_.operand(yield, i), result);
       if (op.code != Opcode::If) continue;
-      const bool same = f.yields.size() == 2 &&
-                        p_.operand(f.yields[0], i) == p_.operand(f.yields[1], i);
+      const bool same =
+          f.yields.size() == 2 && p_.operand(f.yields[0], i) == p_.operand(f.yields[1], i);
       if (!same) edge(p_.operand(f.op, 0), result);
     }
   }
@@ -273,8 +292,7 @@ class UniformityAnalysis {
       edge(f.before, node);
       join(frames_.back(), by_return, node, f.first_return);
     }
-    const bool goes_on =
-        f.before != none && (is_for || f.test_end != none || !f.breaks.empty());
+    const bool goes_on = f.before != none && (is_for || f.test_end != none || !f.breaks.empty());
     flow_ = goes_on ? after(f, {by_return}) : none;
   }
 
@@ -352,7 +370,8 @@ class UniformityAnalysis {
     info_.source_.assign(nodes, none);
     std::vector<uint32_t> queue;
     queue.reserve(nodes);
-    for (const Uniformity level : {Uniformity::Varying, Uniformity::Subgroup, Uniformity::Workgroup}) {
+    for (const Uniformity level :
+         {Uniformity::Varying, Uniformity::Subgroup, Uniformity::Workgroup}) {
       queue.clear();
       const auto lower = [&](uint32_t node, uint32_t cause) {
         if (info_.level_[node] != Uniformity::Grid) return;

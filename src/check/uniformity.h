@@ -74,10 +74,10 @@ class UniformityInfo {
   const FlowNode& flow_node(uint32_t node) const { return flows_[node - values_]; }
   void trace(const Program& p, uint32_t node, std::vector<UniformityStep>& steps) const;
 
-  uint32_t values_ = 0;             // nodes below are values, the others flow
-  std::vector<Uniformity> level_;   // of each node
-  std::vector<uint32_t> cause_;     // the node that lowered it; none for a source
-  std::vector<uint32_t> source_;    // where the chain of causes ends
+  uint32_t values_ = 0;            // nodes below are values, the others flow
+  std::vector<Uniformity> level_;  // of each node
+  std::vector<uint32_t> cause_;    // the node that lowered it; none for a source
+  std::vector<uint32_t> source_;   // where the chain of causes ends
   std::vector<FlowNode> flows_;
   std::vector<Uniformity> absolute_;  // of each flow node, the loops around it included
   std::vector<uint32_t> flow_of_op_;  // flow node of each op; none if it is not reached

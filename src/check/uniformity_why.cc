@@ -8,8 +8,8 @@ namespace vyre {
 
 using Step = UniformityStep;
 
-// A cause was settled before what it lowers, so the chain ends: at a value that is a source. Only the steps that a person can see
-// in the source are kept.
+// A cause was settled before what it lowers, so the chain ends: at a value that is a source. Only
+// the steps that a person can see in the source are kept.
 void UniformityInfo::trace(const Program& p, uint32_t node, std::vector<Step>& steps) const {
   constexpr int most = 1000;  // nodes looked at; the source is known anyway
   const uint32_t source = source_[node];
@@ -54,13 +54,15 @@ std::string describe_source(const Program& p, OpId op) {
   const Op& o = p.ops[op];
   const OpInfo& row = info(o.code);
   switch (row.attribute) {
-    case AttrKind::Dim: return fmt::format("`{}.{}`", row.mnemonic, "xyz"[o.attr]);
+    case AttrKind::Dim:
+      return fmt::format("`{}.{}`", row.mnemonic, "xyz"[o.attr]);
     case AttrKind::Memory:
       if (row.effect == Effect::Read)
         return fmt::format("a load from `{}` ({})", p.buffer_of(op).name,
                            name(p.buffer_of(op).role));
       return fmt::format("`{}` on `{}`", row.mnemonic, p.buffer_of(op).name);
-    default: return fmt::format("`{}`", row.mnemonic);
+    default:
+      return fmt::format("`{}`", row.mnemonic);
   }
 }
 

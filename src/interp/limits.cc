@@ -26,8 +26,13 @@ bool Clock::expired() {
   return limit_ > 0 && std::chrono::duration<double>(now - start_).count() > limit_;
 }
 
-Memory::Memory(const Options& options)
-    : limit_(options.memory_limit ? options.memory_limit : physical_memory()), given_(options.memory_limit != 0) {}
+// The machine's memory is a limit even below a larger one that was given: an error is better than a
+// process that the system kills.
+Memory::Memory(const Options& options) : limit_(physical_memory()), given_(false) {
+  if (options.memory_limit == 0 || options.memory_limit > limit_) return;
+  limit_ = options.memory_limit;
+  given_ = true;
+}
 
 Result<> Memory::take(uint64_t bytes, const std::string& what) {
   if (bytes > limit_ || used_ > limit_ - bytes) {

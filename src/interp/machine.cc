@@ -9,7 +9,7 @@
 namespace vyre::interp {
 
 namespace {
-constexpr uint64_t poll_instructions = 1 << 14;
+constexpr uint64_t poll_instructions = 1 << 12;
 }
 
 const uint32_t* Machine::lane_order() {

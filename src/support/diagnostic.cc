@@ -18,9 +18,9 @@ constexpr CodeInfo table[] = {
 
 const CodeInfo* lookup(uint32_t number) {
   const auto* end = std::end(table);
-  const auto* row = std::lower_bound(std::begin(table), end, number, [](const CodeInfo& c, uint32_t n) {
-    return static_cast<uint32_t>(c.code) < n;
-  });
+  const auto* row = std::lower_bound(
+      std::begin(table), end, number,
+      [](const CodeInfo& c, uint32_t n) { return static_cast<uint32_t>(c.code) < n; });
   return row != end && static_cast<uint32_t>(row->code) == number ? row : nullptr;
 }
 

@@ -25,9 +25,12 @@ constexpr Layer layers[] = {
 
 std::string_view word(Severity s) {
   switch (s) {
-    case Severity::Error: return "error";
-    case Severity::Warning: return "warning";
-    case Severity::Note: return "note";
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Note:
+      return "note";
   }
   return "error";
 }
@@ -62,7 +65,8 @@ void append_pages(std::string& out, std::span<const CodeInfo> codes) {
 }  // namespace
 
 std::string explain_text(const CodeInfo& code) {
-  std::string out = fmt::format("{}[{}]: {}\n\n", word(code.severity), to_string(code.code), code.title);
+  std::string out =
+      fmt::format("{}[{}]: {}\n\n", word(code.severity), to_string(code.code), code.title);
   bool in_example = false;
   for (std::string_view rest = trimmed(code.page); !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
@@ -82,7 +86,8 @@ std::string explain_text(const CodeInfo& code) {
 std::string errors_markdown() {
   std::string out =
       "# Error codes\n\n"
-      "`vyre explain CODE` prints these pages. This file is generated from `src/support/codes/*.def`;\n"
+      "`vyre explain CODE` prints these pages. This file is generated from "
+      "`src/support/codes/*.def`;\n"
       "`build/release/bin/vyre explain --markdown > docs/errors.md` makes it again.\n\n";
   std::span<const CodeInfo> rest = all_codes();
   for (const Layer& layer : layers) {

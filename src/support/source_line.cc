@@ -72,7 +72,8 @@ Cell next_cell(std::string_view line, size_t at) {
   } else if (c.value == '\t') {
     cell.text.assign(tab_width, ' ');
   } else if (is_control(c.value)) {
-    cell.text = c.value < 0x80 ? fmt::format("\\x{:02x}", c.value) : fmt::format("\\u{{{:x}}}", c.value);
+    cell.text =
+        c.value < 0x80 ? fmt::format("\\x{:02x}", c.value) : fmt::format("\\u{{{:x}}}", c.value);
   } else {
     cell.text = line.substr(at, c.bytes);
     cell.columns = columns_of(c.value);
@@ -139,8 +140,11 @@ Excerpt excerpt(std::string_view line, uint32_t column, uint32_t length, uint32_
   const size_t mark_end = mark + std::min<size_t>(std::max(length, 1u), line.size() - mark);
 
   std::vector<Cell> shown = cells(line, 0, window);
-  const auto end_of = [](const std::vector<Cell>& c) { return c.empty() ? 0 : c.back().begin + c.back().bytes; };
-  if (end_of(shown) < line.size() && mark > 0)  // too long: keep some of what stands before the mark
+  const auto end_of = [](const std::vector<Cell>& c) {
+    return c.empty() ? 0 : c.back().begin + c.back().bytes;
+  };
+  if (end_of(shown) < line.size() &&
+      mark > 0)  // too long: keep some of what stands before the mark
     shown = cells(line, start_before(line, mark, window / 2), window);
 
   Excerpt out;

@@ -24,7 +24,7 @@ class KernelLowering {
   Program finish();
 
  private:
-  friend Constant evaluate_constant(ModuleContext&, ExprId, Type);
+  friend Constant evaluate_constant(ModuleContext&, ExprId, Type, const ConstantResolver&);
 
   enum class Kind : uint8_t { Let, Var, Buffer, Const };
   struct Binding {
@@ -60,6 +60,7 @@ class KernelLowering {
   void open_scope();
   void close_scope();
   ValueId unknown_name(const Expr& e);
+  ValueId not_constant(TokenId token);
 
   // Expressions.
   ValueId literal(ExprId id, Type type);
@@ -104,6 +105,7 @@ class KernelLowering {
   void while_(const Stmt& s);
   void array(const Stmt& s, Role role);
   void local_constant(const Stmt& s);
+  ConstantResolver constants() const;  // names of this place, for sizes and constants in it
   void return_(const Stmt& s);
   bool condition(ExprId id, ValueId* out);
   bool structured_returns(Range list) const;
@@ -126,6 +128,7 @@ class KernelLowering {
   std::vector<StringId> file_names_;
   std::map<uint32_t, uint32_t> tables_;  // declaration to buffer
   bool constant_mode_ = false;           // nothing of a launch is known
+  const ConstantResolver* outer_ = nullptr;  // in constant mode: the names around the expression
   Diagnostics ignored_;
 };
 

@@ -3,6 +3,7 @@
 // Syntax to IR: names, types, literals, inlining. One Lowering per module; one KernelLowering per
 // kernel, which also evaluates constant expressions (it lowers them and folds what comes out).
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,15 +66,28 @@ struct FormulaName {
   uint32_t index = none;
   bool scalar = false;
   bool later = false;  // it exists but may not be used here
+  FormulaId constant = no_formula;  // it is a constant of the place
+  std::string refused;  // it exists but is no size, because …
+  Code code = Code::NotAFormula;  // of the refusal
 };
 using FormulaResolver = std::function<FormulaName(uint32_t symbol)>;
 FormulaId lower_formula(ModuleContext& context, FormulaPool& pool, ExprId expr,
                         const FormulaResolver& resolve);
 
+/// A name around a constant expression: a constant of the place, or something that has no value before
+/// the launch (Void). The module's own constants need no resolver.
+struct ConstantName {
+  bool known = false;
+  Constant value;
+};
+using ConstantResolver = std::function<ConstantName(uint32_t symbol)>;
+
 /// A constant expression of the given type (Void: its own).
-Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected);
+Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, const ConstantResolver& resolve = {});
 /// The table a `const T: U[n] = …` statement describes.
-std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& stmt);
+std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& stmt, const ConstantResolver& resolve = {});
+/// Names in the length of an array or table: only constants.
+FormulaResolver constant_sizes(FormulaPool& pool, const ConstantResolver& resolve);
 
 /// The body of a kernel in IR form, into a program whose header is done. Names are the program's.
 void read_ir_body(ModuleContext& context, const Decl& decl, Program& program);

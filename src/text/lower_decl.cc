@@ -103,9 +103,10 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
 // ---- Constants.
 
 /// Lowers the expression and folds what comes out: one meaning of operators, not two.
-Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected) {
+Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, const ConstantResolver& resolve) {
   KernelLowering k(context, "");
   k.constant_mode_ = true;
+  k.outer_ = &resolve;
   Decl decl;
   k.calls_.push_back({});
   k.calls_.back().decl = &decl;
@@ -160,7 +161,24 @@ bool plain_literal(const Ast& ast, ExprId id, Type t, uint64_t* bits) {
 
 }  // namespace
 
-std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s) {
+FormulaResolver constant_sizes(FormulaPool& pool, const ConstantResolver& resolve) {
+  return [&pool, resolve](uint32_t symbol) {
+    const ConstantName c = resolve ? resolve(symbol) : ConstantName{};
+    FormulaName n;
+    if (!c.known) return n;
+    n.code = Code::NotConstant;
+    if (!is_integer(c.value.type)) {
+      n.refused = c.value.type == Type::Void ? "is not known before the launch" : "is no integer";
+      return n;
+    }
+    const uint32_t w = width_of(c.value.type);
+    const bool negative = is_signed(c.value.type) && (c.value.bits >> (w - 1) & 1);
+    n.constant = negative ? pool.constant((~c.value.bits + 1) & low_mask(w), true) : pool.constant(c.value.bits);
+    return n;
+  };
+}
+
+std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s, const ConstantResolver& resolve) {
   Ast& ast = context.ast;
   Table t;
   t.element = s.type;
@@ -168,7 +186,7 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s) {
   std::optional<uint64_t> declared;
   if (s.a != none) {
     FormulaPool pool;
-    const FormulaId f = lower_formula(context, pool, s.a, [](uint32_t) { return FormulaName{}; });
+    const FormulaId f = lower_formula(context, pool, s.a, constant_sizes(pool, resolve));
     uint64_t n = 0;
     if (f == no_formula) return std::nullopt;
     if (!pool.is_constant(f, &n)) {
@@ -196,7 +214,7 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s) {
       uint64_t bits = 0;
       const Type each = s.op == Tok::LParen ? Type::U8 : value_type(t.element);
       if (!plain_literal(ast, e, each, &bits)) {
-        const Constant c = evaluate_constant(context, e, each);
+        const Constant c = evaluate_constant(context, e, each, resolve);
         if (c.type == Type::Void) {
           ok = false;
           if (context.full()) break;
@@ -239,9 +257,10 @@ struct FormulaLowering {
 
   FormulaId named(const Expr& e) {
     const FormulaName n = resolve(e.symbol);
-    if (n.index != none && n.later && !n.scalar) return n.index;  // a constant, made by the resolver
-    if (n.index != none && n.scalar && !n.later) return pool.scalar(n.index);
     const std::string_view w = context.ast.text(e.token);
+    if (!n.refused.empty()) return fail(e.token, fmt::format("`{}` {}", w, n.refused), n.code);
+    if (n.constant != no_formula) return n.constant;
+    if (n.index != none && n.scalar && !n.later) return pool.scalar(n.index);
     if (n.index != none && n.later) return fail(e.token, fmt::format("`{}` is declared later", w), Code::LaterParameter);
     if (n.index != none) return fail(e.token, fmt::format("`{}` is a buffer, not a number", w));
     const uint32_t decl = context.decl_of_symbol[e.symbol];
@@ -265,6 +284,7 @@ struct FormulaLowering {
       if (!a || a->kind != ExprKind::Name) return fail(e.token, "`len` takes the name of a buffer");
       const FormulaName n = resolve(a->symbol);
       const std::string_view b = context.ast.text(a->token);
+      if (!n.refused.empty()) return fail(a->token, fmt::format("`{}` {}", b, n.refused), n.code);
       if (n.index == none) return fail(a->token, fmt::format("`{}` is no parameter", b), Code::UnknownName);
       if (n.scalar) return fail(a->token, fmt::format("`{}` is a scalar and has no length", b));
       if (n.later) return fail(a->token, fmt::format("`{}` is declared later", b), Code::LaterParameter);
@@ -367,9 +387,9 @@ Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message)
 namespace {
 
 /// A size of `workgroup` or `subgroup`: a constant from 1.
-uint32_t constant_size(ModuleContext& c, ExprId e, std::string_view what) {
+uint32_t constant_size(ModuleContext& c, ExprId e, std::string_view what, const FormulaResolver& resolve) {
   FormulaPool pool;
-  const FormulaId f = lower_formula(c, pool, e, [](uint32_t) { return FormulaName{}; });
+  const FormulaId f = lower_formula(c, pool, e, resolve);
   uint64_t v = 0;
   if (f == no_formula) return 1;
   if (!pool.is_constant(f, &v) || v == 0 || v > 0xffffffffull) {
@@ -393,7 +413,7 @@ void KernelLowering::header(const Decl& d) {
       for (uint32_t i = 0; i < d.params.size(); ++i) {
         if (ast_.tokens[d.params[i].name].symbol != symbol) continue;
         const bool scalar = !d.params[i].array;
-        if (scalar && !is_integer(d.params[i].type)) return FormulaName{};
+        if (scalar && !is_integer(d.params[i].type)) return FormulaName{i, true, false, no_formula, fmt::format("is {}, a size is made of integers", name(d.params[i].type))};
         return FormulaName{i, scalar, i >= upto};
       }
       return FormulaName{};
@@ -419,12 +439,13 @@ void KernelLowering::header(const Decl& d) {
     bind_to.role = p.buffers.back().role;
     bind(bind_to, q.name);
   }
+  const FormulaResolver all = resolver(uint32_t(d.params.size()));
   if (d.workgroup.empty())
     context_.error(d.name, Code::MissingWorkgroup, fmt::format("the kernel `{}` has no workgroup size", ast_.text(d.name))).with_fix("write `workgroup(64)` after the parameters");
-  for (size_t i = 0; i < d.workgroup.size() && i < 3; ++i) p.workgroup[i] = constant_size(context_, d.workgroup[i], "workgroup");
-  if (d.subgroup != none) p.subgroup = constant_size(context_, d.subgroup, "subgroup");
+  for (size_t i = 0; i < d.workgroup.size() && i < 3; ++i) p.workgroup[i] = constant_size(context_, d.workgroup[i], "workgroup", all);
+  if (d.subgroup != none) p.subgroup = constant_size(context_, d.subgroup, "subgroup", all);
   for (size_t i = 0; i < d.grid.size() && i < 3; ++i) {
-    p.grid[i] = lower_formula(context_, p.formulas, d.grid[i], resolver(uint32_t(d.params.size())));
+    p.grid[i] = lower_formula(context_, p.formulas, d.grid[i], all);
     p.grid_dims = uint32_t(i + 1);
   }
 }

@@ -196,8 +196,17 @@ ValueId KernelLowering::unknown_name(const Expr& e) {
   return none;
 }
 
+ValueId KernelLowering::not_constant(TokenId token) {
+  error(token, Code::NotConstant, fmt::format("`{}` is not known before the launch", ast_.text(token))).with_fix("use literals and `const` names only");
+  return none;
+}
+
 ValueId KernelLowering::name_value(const Expr& e) {
   at(e.token);
+  if (outer_ && *outer_) {
+    const ConstantName n = (*outer_)(e.symbol);
+    if (n.known) return n.value.type == Type::Void ? not_constant(e.token) : builder.constant(n.value.type, n.value.bits);
+  }
   if (const Binding* b = lookup(e.symbol)) {
     switch (b->kind) {
       case Kind::Let: return b->id;
@@ -230,10 +239,7 @@ ValueId KernelLowering::name_value(const Expr& e) {
     return none;
   }
   if (w == "lane_id" || w == "subgroup_size") {
-    if (constant_mode_) {
-      error(e.token, Code::NotConstant, fmt::format("`{}` is not known before the launch", w)).with_fix("use constants only");
-      return none;
-    }
+    if (constant_mode_) return not_constant(e.token);
     return builder.op(w == "lane_id" ? Opcode::LaneId : Opcode::SubgroupSize, Type::Void, {});
   }
   for (auto n : id_names)
@@ -249,13 +255,10 @@ ValueId KernelLowering::member(const Expr& e) {
   const std::string_view w = ast_.text(e.token);
   for (auto n : id_names)
     if (w == n && !lookup(e.symbol)) {
-      if (constant_mode_) {
-        error(e.token, Code::NotConstant, fmt::format("`{}` is not known before the launch", w)).with_fix("use constants only");
-        return none;
-      }
+      if (constant_mode_) return not_constant(e.token);
       return builder.op(*find_op(w), Type::Void, {}, e.bits);
     }
-  if (lookup(e.symbol)) {
+  if (lookup(e.symbol) || context_.decl_of_symbol[e.symbol] != none || w == "lane_id" || w == "subgroup_size") {
     error(e.token, Code::UnknownComponent, fmt::format("`{}` has no components", w)).with_fix("remove the `.x`");
     return none;
   }
@@ -433,6 +436,7 @@ ValueId KernelLowering::cast(const Expr& e) {
 // ---- Memory.
 
 const KernelLowering::Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
+  if (outer_ && *outer_ && (*outer_)(symbol).known) return not_constant(token), nullptr;
   const Binding* b = lookup(symbol);
   if (!b) {
     const uint32_t decl = context_.decl_of_symbol[symbol];
@@ -647,10 +651,7 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
   const Opcode* op = find_op(w);
   if (op) {
     const OpInfo& row = info(*op);
-    if (constant_mode_ && row.effect != Effect::Pure) {
-      error(e.token, Code::NotConstant, fmt::format("`{}` is not known before the launch", w)).with_fix("use constants only");
-      return none;
-    }
+    if (constant_mode_ && row.effect != Effect::Pure) return not_constant(e.token);
     if (*op == Opcode::Len || *op == Opcode::Len64) return length(e, *op);
     if (*op == Opcode::LoadAs) return load_as(e);
     if (*op == Opcode::Bitcast) return bitcast(e);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/kernel_lowering.h"
 #include "text/parser.h"
 
@@ -23,9 +25,14 @@ struct GraphLowering {
   FormulaId formula(ExprId e) {
     return lower_formula(context, graph.formulas, e, [&](uint32_t symbol) {
       const uint32_t i = find(symbol);
-      if (i == none) return FormulaName{};
+      if (i == none) {  // a parameter that comes later?
+        const auto later = [&](const Param& p) { return ast.tokens[p.name].symbol == symbol; };
+        const auto p = std::find_if(decl.params.begin(), decl.params.end(), later);
+        return p == decl.params.end() ? FormulaName{} : FormulaName{0, !p->array, true};
+      }
       const bool scalar = graph.buffers[i].role == Role::Scalar;
-      if (scalar && !is_integer(graph.buffers[i].element)) return FormulaName{};
+      if (scalar && !is_integer(graph.buffers[i].element))
+        return FormulaName{i, true, false, no_formula, fmt::format("is {}, a size is made of integers", name(graph.buffers[i].element))};
       return FormulaName{i, scalar, false};
     });
   }
@@ -84,7 +91,7 @@ struct GraphLowering {
       }
       return a;
     }
-    const Constant c = evaluate_constant(context, id, param.element);
+    const Constant c = evaluate_constant(context, id, param.element, [&](uint32_t symbol) { return ConstantName{find(symbol) != none, {}}; });
     a.bits = c.bits;
     return a;
   }

@@ -170,10 +170,8 @@ void KernelLowering::statement(const Stmt& s) {
     case StmtKind::Const: return local_constant(s);
     case StmtKind::Array: return array(s, Role::Private);
     case StmtKind::Shared:
-      if (depth_ != calls_.back().top) {
+      if (depth_ != calls_.back().top)
         error(s.token, Code::SharedNotAtTop, "shared memory is declared at the top level of a kernel or function").with_fix("move it to the beginning of the body");
-        return;
-      }
       return array(s, Role::Shared);
     case StmtKind::Assign: return assign(s);
     case StmtKind::Store: return store(s);
@@ -239,16 +237,23 @@ void KernelLowering::let(const Stmt& s) {
 void KernelLowering::local_constant(const Stmt& s) {
   Binding b;
   if (s.op == Tok::LBracket || s.op == Tok::At || s.op == Tok::LParen) {
-    const auto t = evaluate_table(context_, s);
+    const auto t = evaluate_table(context_, s, constants());
     if (!t) return;
     b.kind = Kind::Buffer;
     b.role = Role::Table;
     b.id = table(none, *t, s.name);
   } else {
     b.kind = Kind::Const;
-    b.constant = evaluate_constant(context_, s.b, s.type);
+    b.constant = evaluate_constant(context_, s.b, s.type, constants());
   }
   bind(b, s.name);
+}
+
+ConstantResolver KernelLowering::constants() const {
+  return [this](uint32_t symbol) {
+    const Binding* b = lookup(symbol);
+    return ConstantName{b != nullptr, b && b->kind == Kind::Const ? b->constant : Constant{}};
+  };
 }
 
 std::string KernelLowering::unique_name(std::string_view base) const {
@@ -280,14 +285,7 @@ uint32_t KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
 
 uint32_t KernelLowering::add_array(const Stmt& s, Role role) {
   FormulaPool& pool = builder.program.formulas;
-  const FormulaId size = lower_formula(context_, pool, s.a, [&](uint32_t symbol) {
-    FormulaName n;
-    if (const Binding* b = lookup(symbol); b && b->kind == Kind::Const && is_integer(b->constant.type)) {
-      n.index = pool.constant(b->constant.bits);
-      n.later = true;
-    }
-    return n;
-  });
+  const FormulaId size = lower_formula(context_, pool, s.a, constant_sizes(pool, constants()));
   uint64_t count = 0;
   if (size != no_formula && !pool.is_constant(size, &count))
     error(ast_.exprs[s.a].token, Code::NotConstant, fmt::format("the length of `{}` must be a constant", ast_.text(s.name))).with_fix("use literals and `const` names only");
@@ -440,7 +438,7 @@ void KernelLowering::for_(const Stmt& s) {
     t = Type::U32;
   }
   for (int i = 0; i < 3; ++i)
-    if (e[i] != none && ast_.exprs[e[i]].literal && (v[i] = literal(e[i], t)) == none) ok = false;
+    if (ok && e[i] != none && ast_.exprs[e[i]].literal && (v[i] = literal(e[i], t)) == none) ok = false;
   at(s.token);
   if (!ok)
     for (ValueId& x : v) x = builder.constant(t, 0);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "text/literal.h"
@@ -50,7 +51,10 @@ struct Bail {};  // thrown inside the parser only: out of nesting, give up on th
 class Parser {
  public:
   Parser(Ast& ast, TokenId begin, std::vector<Import>& imports, Diagnostics& errors)
-      : ast_(ast), at_(begin), imports_(imports), errors_(errors) {}
+      : ast_(ast), at_(begin), imports_(imports), errors_(errors) {
+    for (const Diagnostic& d : errors)
+      if (d.place.file == ast.files.back().name && d.code != Code::NameTooLong) unreadable_.push_back(d.place.line);
+  }
 
   void file() {
     version();
@@ -104,7 +108,9 @@ class Parser {
   }
   Diagnostic& error(Code code, std::string message) { return error_at(at_, code, std::move(message)); }
   Diagnostic& error_at(TokenId t, Code code, std::string message) {
-    if (errors_.size() >= max_errors) {
+    // What the lexer dropped from a line leaves a hole there, of which nothing more is to be said.
+    const bool hole = std::binary_search(unreadable_.begin(), unreadable_.end(), ast_.tokens[t].line);
+    if (errors_.size() >= max_errors || hole) {
       scratch_ = {};
       scratch_.push_back(diagnose(code, {}, ""));
       return scratch_.back();
@@ -112,10 +118,12 @@ class Parser {
     errors_.push_back(diagnose(code, ast_.place(t), std::move(message)));
     return errors_.back();
   }
-  bool expect(Tok k, std::string_view where) {
+  /// `open`: the bracket that it closes, if it is one.
+  bool expect(Tok k, std::string_view where, TokenId open = none) {
     if (accept(k)) return true;
-    error(Code::ExpectedToken, fmt::format("expected {} {}, found {}", describe(k), where, found()))
-        .with_fix(fmt::format("write {} here", describe(k)));
+    Diagnostic& d = error(Code::ExpectedToken, fmt::format("expected {} {}, found {}", describe(k), where, found()));
+    if (open != none && ast_.tokens[open].line != token().line) d.note("opened here", ast_.place(open));
+    d.with_fix(fmt::format("write {} here", describe(k)));
     return false;
   }
   bool is_reserved(std::string_view w) const {
@@ -224,17 +232,22 @@ class Parser {
   }
 
   void parameters(std::vector<Param>& params) {
-    if (!expect(Tok::LParen, "before the parameters")) return;
+    if (!expect(Tok::LParen, "before the parameters")) throw Bail{};
+    bool reported = false;
     while (!is(Tok::RParen) && !is(Tok::End)) {
       Param p;
-      if (!declared_name(&p.name, "a parameter") || !expect(Tok::Colon, "after a parameter's name")) break;
+      if (!declared_name(&p.name, "a parameter") || !expect(Tok::Colon, "after a parameter's name")) {
+        reported = true;
+        break;
+      }
       parameter_type(p);
       params.push_back(p);
       if (!accept(Tok::Comma)) break;
     }
     if (!accept(Tok::RParen)) {
-      error(Code::ExpectedToken, fmt::format("expected `,` or `)` in the parameters, found {}", found()))
-          .with_fix("separate parameters with `,` and end them with `)`");
+      if (!reported)
+        error(Code::ExpectedToken, fmt::format("expected `,` or `)` in the parameters, found {}", found()))
+            .with_fix("separate parameters with `,` and end them with `)`");
       int depth = 0;  // to the matching parenthesis, if it is on the way to the body
       while (!is(Tok::End) && !is(Tok::LBrace) && !(is(Tok::RParen) && depth == 0)) {
         if (is(Tok::LParen)) ++depth;
@@ -269,6 +282,7 @@ class Parser {
     if (!has_role && p.array)
       error_at(p.name, Code::MissingRole, "a buffer parameter needs a role")
           .with_fix("write `in`, `inout`, `out`, `scratch` or `uniform` before the element type");
+    if (!has_role && p.array) p.role = Role::In;  // reported once is enough
   }
 
   Type type_name() {
@@ -293,12 +307,13 @@ class Parser {
 
   std::vector<ExprId> list(std::string_view where) {
     std::vector<ExprId> r;
+    const TokenId open = at_;
     if (!expect(Tok::LParen, where)) return r;
     while (!is(Tok::RParen) && !is(Tok::End)) {
       r.push_back(expression());
       if (!accept(Tok::Comma)) break;
     }
-    expect(Tok::RParen, "at the end of the list");
+    expect(Tok::RParen, "at the end of the list", open);
     return r;
   }
 
@@ -377,7 +392,7 @@ class Parser {
     ast_.decls.push_back(std::move(d));
   }
 
-  /// A body in IR form defines values: some statement begins with `%`.
+  /// A body in IR form defines values: some statement begins with `%7 =` or `%7,`.
   bool is_ir_body() const {
     int depth = 0;
     Tok before = Tok::Newline;
@@ -385,7 +400,10 @@ class Parser {
       const Tok k = ast_.tokens[i].kind;
       if (k == Tok::LBrace) ++depth;
       if (k == Tok::RBrace && --depth == 0) return false;
-      if (k == Tok::Percent && (before == Tok::Newline || before == Tok::LBrace || before == Tok::Semicolon)) return true;
+      const bool begins = before == Tok::Newline || before == Tok::LBrace || before == Tok::Semicolon;
+      if (k == Tok::Percent && begins && ast_.tokens[i + 1].kind == Tok::Integer &&
+          (ast_.tokens[i + 2].kind == Tok::Assign || ast_.tokens[i + 2].kind == Tok::Comma))
+        return true;
       before = k;
     }
     return false;
@@ -583,6 +601,7 @@ class Parser {
     Deeper d(*this);
     const TokenId open = at_;
     std::vector<uint32_t> list;
+    if (!is(Tok::LBrace) && errors_.size() != errors_before_) return {};  // the head is broken: reported
     if (!expect(Tok::LBrace, fmt::format("before {}", what))) return {};
     while (true) {
       skip_newlines();
@@ -597,7 +616,7 @@ class Parser {
         break;
       }
       const TokenId before = at_;
-      const size_t errors_before = errors_.size();
+      const size_t errors_before = errors_before_ = errors_.size();
       const StmtId s = statement();
       if (s != none) list.push_back(s);
       if (errors_.size() != errors_before) {
@@ -898,7 +917,7 @@ class Parser {
 
   ExprId postfix() {
     const ExprId e = primary();
-    if (is(Tok::LBracket) && at(e).kind != ExprKind::Name && at(e).kind != ExprKind::Error) {
+    if (is(Tok::LBracket) && at(e).kind != ExprKind::Error) {
       error(Code::NotIndexable, "only a buffer or array can be indexed").with_fix("index a buffer by its name: `b[i]`");
       ++at_;
       expression();
@@ -955,7 +974,7 @@ class Parser {
         Deeper d(*this);
         ++at_;
         const ExprId e = binary(1);
-        if (!expect(Tok::RParen, "after the expression")) return failed(t);
+        if (!expect(Tok::RParen, "after the expression", t)) return failed(t);
         return e;
       }
       case Tok::Ident: return named();
@@ -1069,6 +1088,8 @@ class Parser {
   std::vector<Import>& imports_;
   Diagnostics& errors_;
   Diagnostics scratch_;
+  size_t errors_before_ = 0;  // how many there were when the current statement began
+  std::vector<uint32_t> unreadable_;  // lines with characters that the lexer refused
   uint32_t depth_ = 0;
 };
 

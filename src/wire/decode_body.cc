@@ -30,7 +30,8 @@ std::vector<OpRow> read_op_table(Reader& in) {
                        "use a vyre that has the operation");
       break;
     }
-    if (seen[size_t(*code)]) r.fail(Code::WireNotCanonical, fmt::format("operation `{}` is listed twice", name));
+    if (seen[size_t(*code)])
+      r.fail(Code::WireNotCanonical, fmt::format("operation `{}` is listed twice", name));
     seen[size_t(*code)] = true;
     rows.push_back({*code, info(*code).attribute});
   }
@@ -73,7 +74,8 @@ struct BodyReader {
 
   bool define(OpId def, BlockId block, uint32_t n, Range& list) {
     if (n > types.count - next_value)
-      return fail(Code::WireBadTree, fmt::format("more values are defined than the {} that exist", types.count));
+      return fail(Code::WireBadTree,
+                  fmt::format("more values are defined than the {} that exist", types.count));
     list = {uint32_t(ids - p.ids.data()), n};
     for (uint32_t i = 0; i < n; ++i) {
       p.values[next_value] = {Type(types.at[next_value]), def, block, i};
@@ -104,7 +106,8 @@ struct BodyReader {
 
   bool open_blocks(OpId id, uint32_t n) {
     if (n > blocks.count - next_block)
-      return fail(Code::WireBadTree, fmt::format("op {} has blocks beyond the {} that exist", id, blocks.count));
+      return fail(Code::WireBadTree,
+                  fmt::format("op {} has blocks beyond the {} that exist", id, blocks.count));
     p.ops[id].first_block = next_block;
     for (uint32_t i = 0; i < n; ++i) p.blocks[next_block + i].parent = id;
     stack.push_back({next_block, next_block + n - 1, 0});
@@ -124,14 +127,16 @@ struct BodyReader {
   bool read_attr(OpId id, AttrKind kind) {
     if (kind == AttrKind::None) return true;
     if (next_attr == attrs.count)
-      return fail(Code::WireBadTree, fmt::format("op {} has no attribute, there are {}", id, attrs.count));
+      return fail(Code::WireBadTree,
+                  fmt::format("op {} has no attribute, there are {}", id, attrs.count));
     uint64_t bits = load<uint64_t>(attrs.at + size_t{next_attr++} * 8);
     const auto bad = [&](Code code, std::string_view what) {
       return fail(code, fmt::format("op {} has attribute {:#x}, which is no {}", id, bits, what));
     };
     switch (kind) {
       case AttrKind::None:
-      case AttrKind::Bits: break;
+      case AttrKind::Bits:
+        break;
       case AttrKind::Dim:
         if (bits > 2) return bad(Code::WireBadEnum, "dimension");
         break;
@@ -147,7 +152,8 @@ struct BodyReader {
       case AttrKind::Memory: {
         MemoryRef m = MemoryRef::unpack(bits);
         if (m.pack() != bits) return bad(Code::WireReservedBits, "memory access");
-        if (uint32_t(m.scope) >= scope_count) return bad(Code::WireBadEnum, "memory access: bad scope");
+        if (uint32_t(m.scope) >= scope_count)
+          return bad(Code::WireBadEnum, "memory access: bad scope");
         if (m.buffer >= p.buffers.size()) return bad(Code::WireBadId, "buffer");
         if (!trusted) {
           m.in_bounds = m.read_only = false;
@@ -169,10 +175,12 @@ struct BodyReader {
     const auto n_operands = load<uint32_t>(record + 4);
     const auto n_results = load<uint32_t>(record + 8);
     if (row >= rows.size())
-      return fail(Code::WireBadId, fmt::format("op {} is operation {}, {} are listed", id, row, rows.size()));
+      return fail(Code::WireBadId,
+                  fmt::format("op {} is operation {}, {} are listed", id, row, rows.size()));
     if (row >= next_row && row != next_row++)
       return fail(Code::WireNotCanonical, "operation names are not in order of first use");
-    if (type >= type_count) return fail(Code::WireBadEnum, fmt::format("op {}: {} is no type", id, type));
+    if (type >= type_count)
+      return fail(Code::WireBadEnum, fmt::format("op {}: {} is no type", id, type));
     if (record[3] != std::byte{0})
       return fail(Code::WireReservedBits, fmt::format("op {} has reserved bits", id));
 
@@ -184,15 +192,16 @@ struct BodyReader {
     link(id, stack.back().block);
 
     if (n_operands > uses.count - next_use)
-      return fail(Code::WireBadTree, fmt::format("op {} has operands beyond the {} that exist", id, uses.count));
+      return fail(Code::WireBadTree,
+                  fmt::format("op {} has operands beyond the {} that exist", id, uses.count));
     o.operands = {uint32_t(ids - p.ids.data()), n_operands};
     const std::byte* use = uses.at + size_t{next_use} * 4;
     next_use += n_operands;
     for (uint32_t i = 0; i < n_operands; ++i, use += 4) {
       const auto v = load<uint32_t>(use);
       if (v >= next_value)
-        return fail(Code::WireBadId,
-                    fmt::format("op {} uses value {}, {} are defined before it", id, v, next_value));
+        return fail(Code::WireBadId, fmt::format("op {} uses value {}, {} are defined before it",
+                                                 id, v, next_value));
       *ids++ = v;
     }
     return define(id, none, n_results, o.results) && read_attr(id, rows[row].attribute) &&
@@ -216,16 +225,19 @@ struct BodyReader {
     if (!enter(0) || !settle()) return;
     for (OpId id = 0; id < ops.count; ++id) {
       if (stack.empty()) {
-        fail(Code::WireBadTree, fmt::format("the blocks hold {} ops, the program has {}", id, ops.count));
+        fail(Code::WireBadTree,
+             fmt::format("the blocks hold {} ops, the program has {}", id, ops.count));
         return;
       }
       if (!read_op(id) || !settle()) return;
     }
     if (!stack.empty())
-      fail(Code::WireBadTree, fmt::format("the blocks hold more than the {} ops that exist", ops.count));
+      fail(Code::WireBadTree,
+           fmt::format("the blocks hold more than the {} ops that exist", ops.count));
     else if (next_block != blocks.count || next_value != types.count || next_use != uses.count ||
              next_attr != attrs.count)
-      fail(Code::WireBadTree, "there are blocks, values, operands or attributes that belong to no op");
+      fail(Code::WireBadTree,
+           "there are blocks, values, operands or attributes that belong to no op");
     else if (next_row != rows.size())
       fail(Code::WireNotCanonical, "an operation name is not used");
   }

@@ -25,20 +25,23 @@ void read_buffers(Reader& in, Graph& g) {
 template <class T>
 T only_if(bool used, Reader& r) {
   const T value = r.get<T>();
-  if (!used && value != 0) r.fail(Code::WireReservedBits, "a graph node has a field that its kind does not use");
+  if (!used && value != 0)
+    r.fail(Code::WireReservedBits, "a graph node has a field that its kind does not use");
   return value;
 }
 
 void check_id(Reader& r, uint32_t id, size_t size, std::string_view what) {
-  if (id >= size) r.fail(Code::WireBadId, fmt::format("{} {} does not exist, there are {}", what, id, size));
+  if (id >= size)
+    r.fail(Code::WireBadId, fmt::format("{} {} does not exist, there are {}", what, id, size));
 }
 
 void read_call(Reader& r, const Graph& g, GraphNode& n, uint32_t n_args, uint32_t n_grid) {
   if (!r.ok()) return;
   const uint64_t needed = (uint64_t{n_args} + n_grid) * graph_pair_size;
   if (needed > r.left()) {
-    r.fail(Code::WireCountTooLarge, fmt::format("{} arguments and {} grid sizes need {} bytes, {} are left",
-                                                n_args, n_grid, needed, r.left()));
+    r.fail(Code::WireCountTooLarge,
+           fmt::format("{} arguments and {} grid sizes need {} bytes, {} are left", n_args, n_grid,
+                       needed, r.left()));
     return;
   }
   n.args.reserve(n_args);
@@ -65,7 +68,8 @@ GraphNode read_node(Reader& r, const Graph& g, size_t kernels) {
   const bool test = n.kind == GraphNodeKind::While;
 
   const auto compare = only_if<uint8_t>(test, r);
-  if (test && compare >= compare_count) r.fail(Code::WireBadEnum, fmt::format("{} is no comparison", compare));
+  if (test && compare >= compare_count)
+    r.fail(Code::WireBadEnum, fmt::format("{} is no comparison", compare));
   if (test && r.ok()) n.compare = compares[compare];
   r.zero<uint16_t>();
   n.kernel = only_if<uint32_t>(call, r);
@@ -92,12 +96,16 @@ void read_nodes(Reader& in, Graph& g, size_t kernels) {
   uint32_t open_loops = 0;
   for (uint32_t i = 0; i < count && r.ok(); ++i) {
     g.nodes.push_back(read_node(r, g, kernels));
-    if (g.nodes.back().kind == GraphNodeKind::Repeat || g.nodes.back().kind == GraphNodeKind::While) ++open_loops;
+    if (g.nodes.back().kind == GraphNodeKind::Repeat || g.nodes.back().kind == GraphNodeKind::While)
+      ++open_loops;
     if (g.nodes.back().kind != GraphNodeKind::End) continue;
-    if (open_loops == 0) r.fail(Code::WireBadGraph, fmt::format("node {} ends a loop that was not begun", i));
-    else --open_loops;
+    if (open_loops == 0)
+      r.fail(Code::WireBadGraph, fmt::format("node {} ends a loop that was not begun", i));
+    else
+      --open_loops;
   }
-  if (open_loops != 0) r.fail(Code::WireBadGraph, fmt::format("{} loops are not ended", open_loops));
+  if (open_loops != 0)
+    r.fail(Code::WireBadGraph, fmt::format("{} loops are not ended", open_loops));
   r.expect_end("the graph's nodes");
 }
 
@@ -175,7 +183,8 @@ namespace vyre {
 Result<Module> decode_module(std::span<const std::byte> bytes, DecodeOptions options) {
   wire::FirstError failure;
   Module module;
-  if (auto in = wire::open(bytes, WireKind::Module, failure)) wire::read_module(*in, module, options);
+  if (auto in = wire::open(bytes, WireKind::Module, failure))
+    wire::read_module(*in, module, options);
   if (failure.error) return std::move(*failure.error);
   return module;
 }

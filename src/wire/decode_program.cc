@@ -14,7 +14,8 @@ void read_head(Reader& in, Program& p) {
   p.subgroup = r.u32();
   p.requires_forward_progress = r.below<uint32_t>(2, "set of requirements") != 0;
   p.grid_dims = r.below<uint32_t>(4, "number of dimensions");
-  for (uint32_t d = 0; d < p.grid_dims; ++d) p.grid[d] = r.id(p.formulas.nodes.size(), "formula", true);
+  for (uint32_t d = 0; d < p.grid_dims; ++d)
+    p.grid[d] = r.id(p.formulas.nodes.size(), "formula", true);
   r.expect_end("the head");
 }
 
@@ -23,13 +24,16 @@ void read_table_length(Reader& r, const Program& p, size_t index, Buffer& b, uin
   const uint64_t length = r.u64();
   if (!r.ok()) return;
   if (b.role != Role::Table) {
-    if (length != 0) r.fail(Code::WireReservedBits, fmt::format("buffer {} has bytes but is no table", index));
+    if (length != 0)
+      r.fail(Code::WireReservedBits, fmt::format("buffer {} has bytes but is no table", index));
     return;
   }
   uint64_t count = 0;
   const uint64_t size = size_of(b.element);
-  if (size == 0 || !p.formulas.is_constant(b.count, &count) || count > ~0ull / size || count * size != length)
-    r.fail(Code::WireBadTable, fmt::format("table {} has {} bytes, which its count does not give", index, length));
+  if (size == 0 || !p.formulas.is_constant(b.count, &count) || count > ~0ull / size ||
+      count * size != length)
+    r.fail(Code::WireBadTable,
+           fmt::format("table {} has {} bytes, which its count does not give", index, length));
   b.table_offset = total;
   if (length > ~0ull - total) r.fail(Code::WireCountTooLarge, "tables have more than 2^64 bytes");
   total += length;
@@ -54,9 +58,10 @@ void read_buffers(Reader& in, Program& p) {
 
   Reader tables = in.section(tag("TABL"));
   if (tables.ok() && tables.left() != table_bytes)
-    tables.fail(Code::WireBadTable,
-                fmt::format("the tables have {} bytes, their buffers say {}", tables.left(), table_bytes));
-  if (const std::byte* from = tables.take(table_bytes)) p.table_bytes.assign(from, from + table_bytes);
+    tables.fail(Code::WireBadTable, fmt::format("the tables have {} bytes, their buffers say {}",
+                                                tables.left(), table_bytes));
+  if (const std::byte* from = tables.take(table_bytes))
+    p.table_bytes.assign(from, from + table_bytes);
 }
 
 /// References to locations in order of first use: a location not met before comes right after the
@@ -130,9 +135,11 @@ void read_locations(Reader& in, Program& p) {
     for (const Op& o : p.ops) exist &= o.loc == none || o.loc < count;
     for (uint32_t i = 0; i < count; ++i) {
       const Location& l = p.locations[i];
-      exist &= (l.inlined_at == none || l.inlined_at < i) && (l.file == none || l.file < p.strings.size());
+      exist &= (l.inlined_at == none || l.inlined_at < i) &&
+               (l.file == none || l.file < p.strings.size());
     }
-    if (!exist) in.fail(Code::WireBadId, "a location refers to a location or file that does not exist");
+    if (!exist)
+      in.fail(Code::WireBadId, "a location refers to a location or file that does not exist");
   }
   if (!in.ok() || (!present && p.strings.empty())) return;
 
@@ -174,7 +181,8 @@ namespace vyre {
 Result<Program> decode_program(std::span<const std::byte> bytes, DecodeOptions options) {
   wire::FirstError failure;
   Program program;
-  if (auto in = wire::open(bytes, WireKind::Program, failure)) wire::read_program(*in, program, options);
+  if (auto in = wire::open(bytes, WireKind::Program, failure))
+    wire::read_program(*in, program, options);
   if (failure.error) return std::move(*failure.error);
   return program;
 }

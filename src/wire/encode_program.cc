@@ -17,7 +17,7 @@ struct BodyWriter {
   StringTable strings;
   OpTable op_table;
 
-  std::vector<uint32_t> block_ops;   // by new block id
+  std::vector<uint32_t> block_ops;  // by new block id
   std::vector<uint32_t> block_args;
   uint32_t next_value = 0;
   uint32_t n_ops = 0, n_operands = 0, n_attrs = 0;
@@ -46,7 +46,8 @@ struct BodyWriter {
     // Callers first, so that a location refers to earlier ones only. `pending` ends a cycle, which
     // no front end makes.
     std::vector<LocId> chain;
-    for (LocId at = l; at < loc_map.size() && loc_map[at] == none; at = p.locations[at].inlined_at) {
+    for (LocId at = l; at < loc_map.size() && loc_map[at] == none;
+         at = p.locations[at].inlined_at) {
       loc_map[at] = pending;
       chain.push_back(at);
     }

@@ -124,12 +124,16 @@ struct BodyHash {
     if (p.blocks.empty()) return;
     walk_blocks(p, 0, [&](Visit what, uint32_t id) {
       switch (what) {
-        case Visit::Op: op(id); break;
+        case Visit::Op:
+          op(id);
+          break;
         case Visit::EnterBlock:
           out.u8(enter_mark);
           define(p.args(id));
           break;
-        case Visit::LeaveBlock: out.u8(leave_mark); break;
+        case Visit::LeaveBlock:
+          out.u8(leave_mark);
+          break;
       }
     });
   }
@@ -138,7 +142,8 @@ struct BodyHash {
 /// Fingerprints of kernels, each computed once and only if asked for.
 struct KernelPrints {
   const Module& module;
-  std::vector<std::optional<Hash128>> known = std::vector<std::optional<Hash128>>(module.kernels.size());
+  std::vector<std::optional<Hash128>> known =
+      std::vector<std::optional<Hash128>>(module.kernels.size());
 
   Hash128 operator[](uint32_t kernel) {
     if (kernel >= known.size()) return {};
@@ -147,7 +152,8 @@ struct KernelPrints {
   }
 };
 
-void add_node(HashSink& out, const GraphNode& n, const CanonicalFormulas& formulas, KernelPrints& kernels) {
+void add_node(HashSink& out, const GraphNode& n, const CanonicalFormulas& formulas,
+              KernelPrints& kernels) {
   out.u8(uint8_t(n.kind));
   switch (n.kind) {
     case GraphNodeKind::Call:
@@ -170,8 +176,11 @@ void add_node(HashSink& out, const GraphNode& n, const CanonicalFormulas& formul
       out.u64(n.bits);
       out.u32(formulas.at(n.count));
       break;
-    case GraphNodeKind::Repeat: out.u32(formulas.at(n.count)); break;
-    case GraphNodeKind::End: break;
+    case GraphNodeKind::Repeat:
+      out.u32(formulas.at(n.count));
+      break;
+    case GraphNodeKind::End:
+      break;
   }
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// A 128-bit hash of what a program does. Names (of the kernel, its buffers, its regions), locations and
-// the numbering of ids don't change it; everything that changes behaviour does: buffers' roles, order,
-// elements and sizes, tables, workgroup, subgroup, grid, requirements, ops with their attributes and
-// facts, and the op_id, which telemetry goes by.
+// A 128-bit hash of what a program does. Names (of the kernel, its buffers, its regions), locations
+// and the numbering of ids don't change it; everything that changes behaviour does: buffers' roles,
+// order, elements and sizes, tables, workgroup, subgroup, grid, requirements, ops with their
+// attributes and facts, and the op_id, which telemetry goes by.
 //
-// Equal for a program, its compact()ed copy, and what decoding its encoding gives. The same on every machine
-// and in every build; ops count by name, so reordering ops.def does not change it.
+// Equal for a program, its compact()ed copy, and what decoding its encoding gives. The same on
+// every machine and in every build; ops count by name, so reordering ops.def does not change it.
 //
 // Linear. Streams through a small buffer; besides it takes four bytes a value.
 
@@ -20,7 +20,8 @@ Hash128 fingerprint(const Program& program);
 Hash128 fingerprint(const Graph& graph, const Module& module);
 Hash128 fingerprint(const Module& module);
 
-/// Adds the canonical program to a hash that holds more than that (a cache key: target, options, …).
+/// Adds the canonical program to a hash that holds more than that (a cache key: target, options,
+/// …).
 void add_program(Hasher& hasher, const Program& program);
 
 }  // namespace vyre

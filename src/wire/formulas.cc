@@ -80,7 +80,8 @@ void read(Reader& in, FormulaPool& pool) {
     if (!is_leaf(n.op) && (n.a >= i || n.b >= i))
       r.fail(Code::WireBadId, fmt::format("formula {} refers to formulas {} and {}", i, n.a, n.b));
     if (is_leaf(n.op) && (n.b != 0 || (constant && n.a != 0)))
-      r.fail(Code::WireReservedBits, fmt::format("formula {} has operands that it does not use", i));
+      r.fail(Code::WireReservedBits,
+             fmt::format("formula {} has operands that it does not use", i));
     if (!constant && (n.value != 0 || n.negative))
       r.fail(Code::WireReservedBits, fmt::format("formula {} has a value but is no constant", i));
     if (n.negative && n.value == 0)

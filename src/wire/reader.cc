@@ -69,8 +69,9 @@ Reader Reader::section(uint32_t expected) {
   const uint64_t length = u64();
   if (!ok()) return nothing;
   if (found != expected) {
-    failure_->fail(Code::WireBadSection, fmt::format("at byte {}: expected section `{}`, found `{}`",
-                                                     start, tag_text(expected), tag_text(found)));
+    failure_->fail(Code::WireBadSection,
+                   fmt::format("at byte {}: expected section `{}`, found `{}`", start,
+                               tag_text(expected), tag_text(found)));
     return nothing;
   }
   const size_t at = offset();
@@ -96,7 +97,8 @@ void seal(std::span<std::byte> file) {
 std::optional<Reader> open(std::span<const std::byte> file, WireKind kind, FirstError& failure) {
   if (!is_wire(file)) {
     std::string begin;
-    for (std::byte b : file.first(std::min<size_t>(file.size(), 4))) begin += fmt::format(" {:02x}", b);
+    for (std::byte b : file.first(std::min<size_t>(file.size(), 4)))
+      begin += fmt::format(" {:02x}", b);
     failure.fail(Code::WireBadMagic,
                  file.empty() ? "not a vyre wire file: it is empty"
                               : fmt::format("not a vyre wire file: it begins with{}", begin),
@@ -104,7 +106,8 @@ std::optional<Reader> open(std::span<const std::byte> file, WireKind kind, First
     return {};
   }
   if (file.size() < header_size) {
-    failure.fail(Code::WireTruncated, fmt::format("the file ends after {} bytes, in its header", file.size()),
+    failure.fail(Code::WireTruncated,
+                 fmt::format("the file ends after {} bytes, in its header", file.size()),
                  "fetch or write the file again");
     return {};
   }
@@ -112,24 +115,25 @@ std::optional<Reader> open(std::span<const std::byte> file, WireKind kind, First
   const auto minor = load<uint16_t>(file.data() + 6);
   if (major > version_major || (major == version_major && minor > version_minor)) {
     failure.fail(Code::WireVersionTooNew,
-                 fmt::format("the file has wire version {}.{}; this vyre reads up to {}.{}", major, minor,
-                             version_major, version_minor),
+                 fmt::format("the file has wire version {}.{}; this vyre reads up to {}.{}", major,
+                             minor, version_major, version_minor),
                  "use the vyre that wrote the file, or a later one");
     return {};
   }
   if (major < version_major) {
     failure.fail(Code::WireVersionTooOld,
-                 fmt::format("the file has wire version {}.{}; this vyre reads {}.0 and later", major,
-                             minor, version_major),
+                 fmt::format("the file has wire version {}.{}; this vyre reads {}.0 and later",
+                             major, minor, version_major),
                  "make the file again from its source");
     return {};
   }
   const auto length = load<uint64_t>(file.data() + length_at);
   const uint64_t present = file.size() - header_size;
   if (length > present) {
-    failure.fail(Code::WireTruncated,
-                 fmt::format("the file ends {} bytes after its header, which promises {}", present, length),
-                 "fetch or write the file again");
+    failure.fail(
+        Code::WireTruncated,
+        fmt::format("the file ends {} bytes after its header, which promises {}", present, length),
+        "fetch or write the file again");
     return {};
   }
   if (length < present) {
@@ -153,13 +157,16 @@ std::optional<Reader> open(std::span<const std::byte> file, WireKind kind, First
   const auto found = load<uint32_t>(file.data() + kind_at);
   if (found != uint32_t(kind)) {
     const auto describe = [](uint32_t k) {
-      return k == 1 ? std::string("a program") : k == 2 ? "a module" : fmt::format("a thing of kind {}", k);
+      return k == 1   ? std::string("a program")
+             : k == 2 ? "a module"
+                      : fmt::format("a thing of kind {}", k);
     };
-    failure.fail(Code::WireWrongKind,
-                 fmt::format("the file holds {}, not {}", describe(found), describe(uint32_t(kind))),
-                 found == 2   ? "call `decode_module`"
-                 : found == 1 ? "call `decode_program`"
-                              : "give a file that vyre has written");
+    failure.fail(
+        Code::WireWrongKind,
+        fmt::format("the file holds {}, not {}", describe(found), describe(uint32_t(kind))),
+        found == 2   ? "call `decode_module`"
+        : found == 1 ? "call `decode_program`"
+                     : "give a file that vyre has written");
     return {};
   }
   return Reader(file.subspan(header_size), header_size, failure);

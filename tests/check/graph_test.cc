@@ -1,8 +1,11 @@
 // Graphs: calls that do not fit their kernels, and loops that do not fit together.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "check/limits.h"
 #include "tests/check/kernel_util.h"
+#include "text/print.h"
 
 namespace vyre::test {
 namespace {
@@ -291,6 +294,83 @@ TEST(Graphs, calls_of_an_illegal_kernel_are_not_looked_into) {
   g.module.kernels[0].workgroup = {0, 1, 1};
   g.call({});
   g.expect(Code::BadWorkgroup);
+}
+
+// One random field of the graph becomes a random small number, or all ones.
+void damage(Graph& g, std::mt19937_64& random) {
+  const uint64_t raw = random() % 4 ? random() % 12 : ~0ull;
+  const auto value = static_cast<uint32_t>(raw);
+  GraphBuffer& b = g.buffers[random() % g.buffers.size()];
+  GraphNode& n = g.nodes[random() % g.nodes.size()];
+  FormulaNode& f = g.formulas.nodes[random() % g.formulas.nodes.size()];
+  switch (random() % 16) {
+    case 0:
+      b.role = static_cast<Role>(value);
+      break;
+    case 1:
+      b.element = static_cast<Type>(value);
+      break;
+    case 2:
+      b.count = value;
+      break;
+    case 3:
+      b.parameter = !b.parameter;
+      break;
+    case 4:
+      n.kind = static_cast<GraphNodeKind>(value);
+      break;
+    case 5:
+      n.kernel = value;
+      break;
+    case 6:
+      n.args.resize(value % 9);
+      break;
+    case 7:
+      n.grid.push_back({value, raw});
+      break;
+    case 8:
+      n.count = value;
+      break;
+    case 9:
+      n.flag.buffer = value;
+      break;
+    case 10:
+      n.compare = static_cast<Opcode>(raw);
+      break;
+    case 11:
+      n.bits = raw;
+      break;
+    case 12:
+      if (!n.args.empty()) n.args[random() % n.args.size()] = {value, raw};
+      break;
+    case 13:
+      f.op = static_cast<FormulaOp>(value);
+      break;
+    case 14:
+      f.a = value;
+      break;
+    default:
+      f.b = value;
+      break;
+  }
+}
+
+TEST(Graphs, twenty_thousand_damaged_ones) {
+  int accepted = 0;
+  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+    TestGraph g;
+    g.good_call();
+    g.loop(GraphNodeKind::While, g.graph.formulas.constant(3));
+    g.call({{none, 7}, {kOwn}, {kUniform}, {kOut}}).grid = {{kFlag, 0}};
+    g.end();
+    std::mt19937_64 random(seed);
+    for (uint64_t n = 0; n <= seed % 3; ++n) damage(g.graph, random);
+    if (has_errors(check(g.module))) continue;
+    ++accepted;
+    EXPECT_FALSE(print(g.module).empty());
+  }
+  EXPECT_GT(accepted, 200);
+  EXPECT_LT(accepted, 10'000);
 }
 
 }  // namespace

@@ -161,9 +161,8 @@ TEST(Buffers, formulas_over_things_that_are_no_sizes) {
   rejects([](Kernel& k, FormulaPool& f) { return f.len(k.n); });
   rejects([](Kernel& k, FormulaPool& f) { return f.len(k.tile); });
   rejects([](Kernel& k, FormulaPool& f) { return f.scalar(k.in); });
-  rejects([](Kernel& k, FormulaPool& f) {
-    return f.scalar(uint32_t(k.program.buffers.size() - 1));
-  });
+  rejects(
+      [](Kernel& k, FormulaPool& f) { return f.scalar(uint32_t(k.program.buffers.size() - 1)); });
 }
 
 TEST(Buffers, constant_formulas_that_fail) {
@@ -173,7 +172,8 @@ TEST(Buffers, constant_formulas_that_fail) {
   expect_error(k.finish(), Code::FormulaFails);
   Kernel m;
   FormulaPool& g = m.program.formulas;
-  m.add_buffer("s", Role::Shared, Type::U32, g.binary(FormulaOp::Sub, g.constant(1), g.constant(2)));
+  m.add_buffer("s", Role::Shared, Type::U32,
+               g.binary(FormulaOp::Sub, g.constant(1), g.constant(2)));
   expect_error(m.finish(), Code::FormulaFails);
 }
 

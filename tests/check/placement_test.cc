@@ -253,5 +253,21 @@ TEST(Placement, errors_come_in_program_order) {
   EXPECT_EQ(found[2].code, Code::BarrierInDivergentFlow);
 }
 
+TEST(Placement, errors_come_in_program_order_whatever_the_ids) {
+  Kernel k;
+  k.op(Opcode::Neg, Type::U32, {k.at().constant_u32(1)});
+  Program p = k.finish();
+  const OpId early = p.add_op(Opcode::Barrier, Type::Void, {}, {}, 9, none);
+  p.insert_before(0, early);
+  Diagnostics found = check(p);
+  ASSERT_EQ(found.size(), 1u);  // a scope that does not exist: the structure does not hold
+  p.ops[early].attr = 1;
+  p.ops[early].type = Type::U32;
+  found = check(p);
+  ASSERT_EQ(found.size(), 2u) << text(found);
+  EXPECT_EQ(found[0].op, "barrier");
+  EXPECT_EQ(found[1].op, "neg");
+}
+
 }  // namespace
 }  // namespace vyre::test

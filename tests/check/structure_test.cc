@@ -1,10 +1,11 @@
 // Programs whose arrays contradict each other, and exits that do not fit.
+#include "check/structure.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "check/limits.h"
-#include "check/structure.h"
 #include "tests/check/kernel_util.h"
 
 namespace vyre::test {
@@ -67,10 +68,21 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"unknown element", [](Program& p) { p.buffers[0].element = static_cast<Type>(77); }},
         Damage{"void value", [](Program& p) { p.values[0].type = Type::Void; }},
         Damage{"f16 value", [](Program& p) { p.values[0].type = Type::F16; }},
-        Damage{"operand list outside", [](Program& p) { p.ops[2].operands = {0, 1u << 30}; }},
-        Damage{"operand list begins outside", [](Program& p) { p.ops[2].operands = {~0u, 1}; }},
+        Damage{"operand list outside",
+               [](Program& p) {
+                 p.ops[2].operands = {0, 1u << 30};
+               }},
+        Damage{"operand list begins outside",
+               [](Program& p) {
+                 p.ops[2].operands = {~0u, 1};
+               }},
         Damage{"operand out of range", [](Program& p) { p.ids[0] = 1u << 20; }},
         Damage{"shared list cells", [](Program& p) { p.ops[1].results = p.ops[0].results; }},
+        Damage{"shared operand list",
+               [](Program& p) {
+                 const Range list = p.ops[find(p, Opcode::Add)].operands;
+                 p.ops[find(p, Opcode::Mul)].operands = list;
+               }},
         Damage{"next out of range", [](Program& p) { p.ops[0].next = 1u << 20; }},
         Damage{"next forms a cycle", [](Program& p) { p.ops[3].next = 0; }},
         Damage{"next skips an op", [](Program& p) { p.ops[0].next = p.ops[p.ops[0].next].next; }},
@@ -80,13 +92,13 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"block in a cycle", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = 0; }},
         Damage{"block shared by two ops",
                [](Program& p) {
-                 p.ops[find(p, Opcode::For)].first_block = p.ops[find(p, Opcode::Region)].first_block;
+                 p.ops[find(p, Opcode::For)].first_block =
+                     p.ops[find(p, Opcode::Region)].first_block;
                }},
         Damage{"blocks outside", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = 900; }},
         Damage{"block count", [](Program& p) { p.ops[find(p, Opcode::If)].n_blocks = 1; }},
         Damage{"block's parent", [](Program& p) { p.blocks[1].parent = none; }},
-        Damage{"body has arguments",
-               [](Program& p) { p.add_argument(0, Type::U32); }},
+        Damage{"body has arguments", [](Program& p) { p.add_argument(0, Type::U32); }},
         Damage{"orphan op", [](Program& p) { p.ops.push_back(p.ops[0]); }},
         Damage{"orphan block", [](Program& p) { p.add_block(none); }},
         Damage{"orphan value", [](Program& p) { p.values.push_back(p.values[0]); }},

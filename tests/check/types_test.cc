@@ -132,8 +132,10 @@ TEST(Types, bitcast_of_bool_to_a_byte) {
 }
 
 TEST(Types, constant_with_too_many_bits) {
-  for (const auto& [type, bits] : {std::pair{Type::Bool, 2ull}, {Type::U8, 256ull},
-                                   {Type::I16, ~0ull}, {Type::F32, 1ull << 32}}) {
+  for (const auto& [type, bits] : {std::pair{Type::Bool, 2ull},
+                                   {Type::U8, 256ull},
+                                   {Type::I16, ~0ull},
+                                   {Type::F32, 1ull << 32}}) {
     Kernel k;
     k.op(Opcode::Const, type, {}, bits);
     expect_error(k.finish(), Code::ConstantTooWide);

@@ -13,9 +13,7 @@ using U = Uniformity;
 // A kernel that stores the values under test; their levels are asked for in the order of stores.
 struct Probe : Kernel {
   void show(ValueId v) { store(out, u32(0), as_u32(v)); }
-  ValueId as_u32(ValueId v) {
-    return type(v) == Type::U32 ? v : op(Opcode::Cast, Type::U32, {v});
-  }
+  ValueId as_u32(ValueId v) { return type(v) == Type::U32 ? v : op(Opcode::Cast, Type::U32, {v}); }
 
   std::vector<U> levels() {
     const Program p = finish();
@@ -43,7 +41,9 @@ struct Probe : Kernel {
   void mark() { store(out, u32(0), u32(0)); }
 
  private:
-  static void expect_structure(const Program& p) { EXPECT_FALSE(has(check(p), Code::BrokenProgram)); }
+  static void expect_structure(const Program& p) {
+    EXPECT_FALSE(has(check(p), Code::BrokenProgram));
+  }
 };
 
 using Levels = std::vector<U>;
@@ -89,8 +89,8 @@ TEST(Uniformity, of_loads_depends_on_role_and_index) {
   k.show(k.load(k.out, zero));
   k.show(k.load(k.tile, zero));
   k.show(k.load(local, zero));
-  EXPECT_EQ(k.levels(), (Levels{U::Grid, U::Workgroup, U::Varying, U::Grid, U::Workgroup, U::Varying,
-                                U::Varying, U::Varying, U::Varying}));
+  EXPECT_EQ(k.levels(), (Levels{U::Grid, U::Workgroup, U::Varying, U::Grid, U::Workgroup,
+                                U::Varying, U::Varying, U::Varying, U::Varying}));
 }
 
 TEST(Uniformity, of_atomics_subgroup_operations_and_uniform_loads) {
@@ -144,7 +144,9 @@ TEST(Uniformity, of_a_loop_counter_is_that_of_its_start_and_step) {
   k.end_for();
   k.show(k.begin_for(k.id(Opcode::LocalId), k.u32(9), k.u32(1)));
   k.end_for();
-  EXPECT_EQ(k.levels(), (Levels{U::Grid, U::Varying}));
+  k.show(k.begin_for(k.u32(0), k.u32(9), k.id(Opcode::WorkgroupId)));
+  k.end_for();
+  EXPECT_EQ(k.levels(), (Levels{U::Grid, U::Varying, U::Workgroup}));
 }
 
 TEST(Uniformity, carried_taint_goes_round_the_loop) {
@@ -171,6 +173,26 @@ TEST(Uniformity, of_results_after_a_divergent_trip_count) {
   k.show(k.get(a));
   k.show(k.get(same));
   EXPECT_EQ(k.levels(), (Levels{U::Grid, U::Varying, U::Grid}));
+}
+
+TEST(Uniformity, of_a_value_yielded_alike_by_both_ways) {
+  Kernel k;
+  const ValueId same = k.u32(1);
+  k.begin_if(k.varying());
+  k.end_if();
+  k.store(k.out, same, same);
+  Program p = k.finish();
+  // By hand: the builder makes no such result.
+  OpId branch = none;
+  for (OpId op = 0; op < p.ops.size(); ++op)
+    if (p.ops[op].code == Opcode::If) branch = op;
+  const ValueId result = static_cast<ValueId>(p.values.size());
+  p.values.push_back({Type::U32, branch, none, 0});
+  p.ops[branch].results = p.add_list({&result, 1});
+  for (Op& op : p.ops)
+    if (op.code == Opcode::Yield) op.operands = p.add_list({&same, 1});
+  expect_legal(p);
+  EXPECT_EQ(analyze_uniformity(p).value(result), U::Grid);
 }
 
 TEST(Uniformity, of_results_after_a_divergent_break) {
@@ -356,6 +378,54 @@ TEST(UniformFlow, is_lost_by_a_uniform_return_from_a_loop_in_divergent_flow) {
   k.end_if();
   k.mark();
   EXPECT_EQ(k.flows(), (Levels{U::Varying}));
+}
+
+TEST(UniformFlow, after_a_loop_in_divergent_flow_is_divergent_with_a_return_in_it_or_not) {
+  Probe k;
+  k.begin_if(k.varying());
+  k.begin_for(k.u32(0), k.u32(4), k.u32(1));
+  k.end_for();
+  k.mark();
+  k.begin_for(k.u32(0), k.u32(4), k.u32(1));
+  k.begin_if(k.uniform());
+  k.return_();
+  k.end_if();
+  k.end_for();
+  k.mark();
+  k.end_if();
+  EXPECT_EQ(k.flows(), (Levels{U::Varying, U::Varying}));
+}
+
+TEST(UniformFlow, in_a_divergent_test_is_divergent_unless_nothing_leads_back_to_it) {
+  Probe k;
+  k.begin_while();
+  k.mark();
+  k.begin_body(k.varying());
+  k.mark();
+  k.end_while();
+  k.begin_while();
+  k.mark();
+  k.begin_body(k.varying());
+  k.mark();
+  k.break_loop();
+  k.end_while();
+  k.mark();
+  EXPECT_EQ(k.flows(), (Levels{U::Varying, U::Varying, U::Grid, U::Varying, U::Grid}));
+}
+
+TEST(UniformFlow, after_a_test_that_never_ends_is_not_judged) {
+  Kernel k;
+  k.begin_while();
+  k.begin_if(k.varying());
+  k.return_();
+  k.begin_else();
+  k.return_();
+  k.end_if();
+  k.begin_body(k.uniform());
+  k.barrier();
+  k.end_while();
+  k.barrier();
+  expect_legal(k.finish());
 }
 
 TEST(UniformFlow, inside_a_loop_in_divergent_flow_is_divergent) {

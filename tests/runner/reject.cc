@@ -118,12 +118,18 @@ std::string bless(const TestFile& test, const std::vector<Marker>& markers, cons
     const size_t cut = find_marker(before, 0);
     std::string line = before.substr(0, cut);
     if (cut != std::string::npos) line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    std::string own_line;  // for errors of the whole file, unless their marker shares a line already
     for (const Marker& m : fresh) {
       if (m.line != i || m.codes.empty()) continue;
+      if (m.where == "@file" && cut == std::string::npos) {
+        own_line = "//! @file " + print_codes(m.codes);
+        continue;
+      }
       line += fmt::format("{}//{} {}{}{}", line.empty() ? "" : "  ", m.error ? '!' : '?', m.where, m.where.empty() ? "" : " ",
                           print_codes(m.codes));
     }
     if (!line.empty() || cut == std::string::npos) lines.push_back(std::move(line));
+    if (!own_line.empty()) lines.push_back(std::move(own_line));
   }
   return join_lines(lines);
 }

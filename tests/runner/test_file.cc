@@ -100,7 +100,7 @@ std::optional<TestFile> read_test_file(const std::string& path, Verdict& verdict
   for (const std::string& line : test.lines) {
     const std::string_view text = trimmed(line);
     if (!text.empty() && !text.starts_with("//") && !text.starts_with("vyre ")) break;  // the header is over
-    if (const auto mode = after_key(line, "test")) test.mode = std::string(*mode);
+    if (const auto mode = after_key(line, "test")) test.mode = std::string(mode->substr(0, mode->find_first_of(" \t")));
     if (const auto flags = after_key(line, "flags")) read_flags(*flags, test, verdict);
   }
   if (test.mode.empty()) verdict.fail("no `// test: MODE` in the first lines");

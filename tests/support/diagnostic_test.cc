@@ -20,7 +20,9 @@ Diagnostic at(uint32_t line, uint32_t column, uint32_t length = 1) {
 TEST(DiagnosticRender, shows_message_line_caret_notes_and_fix) {
   const Sources sources = {{"a.vyre", "kernel k() {\n\n  let x = foo(1)\n}\n"}};
   Diagnostic d = diagnose(some_code, {"a.vyre", 3, 11, 3}, "no function `foo`");
-  d.note("functions of this file: `bar`").note("declared here", {"a.vyre", 1, 8, 1}).with_fix("write `bar`");
+  d.note("functions of this file: `bar`")
+      .note("declared here", {"a.vyre", 1, 8, 1})
+      .with_fix("write `bar`");
   EXPECT_EQ(render(d, sources),
             "error[V0401]: no function `foo`\n"
             "  --> a.vyre:3:11\n"
@@ -73,7 +75,8 @@ TEST(DiagnosticRender, file_without_a_line_is_named) {
 
 TEST(DiagnosticRender, unknown_source_or_line_gives_the_arrow_only) {
   EXPECT_EQ(render(at(3, 7), {}), "error[V0401]: message\n  --> a.vyre:3:7\n");
-  EXPECT_EQ(render(at(3, 7), {{"a.vyre", "one line"}}), "error[V0401]: message\n  --> a.vyre:3:7\n");
+  EXPECT_EQ(render(at(3, 7), {{"a.vyre", "one line"}}),
+            "error[V0401]: message\n  --> a.vyre:3:7\n");
 }
 
 TEST(DiagnosticRender, list_has_blank_lines_between) {
@@ -82,7 +85,8 @@ TEST(DiagnosticRender, list_has_blank_lines_between) {
 }
 
 TEST(DiagnosticRender, escape_sequences_and_wild_bytes_in_messages_are_harmless) {
-  const std::string text = render(diagnose(some_code, {}, "\x1b[31m \xff \xe2\x80\xae ok\nsecond"), {});
+  const std::string text =
+      render(diagnose(some_code, {}, "\x1b[31m \xff \xe2\x80\xae ok\nsecond"), {});
   EXPECT_EQ(text, "error[V0401]: \\x1b[31m \\xff \\u{202e} ok\n  second\n");
 }
 
@@ -97,17 +101,21 @@ TEST(SourceLine, tabs_move_the_mark) {
 }
 
 TEST(SourceLine, columns_count_characters_not_bytes) {
-  const Excerpt e = excerpt("grüße 世界 x", 16, 1);  // ü and ß are 2 bytes, 世 and 界 3 bytes and 2 columns
+  const Excerpt e =
+      excerpt("grüße 世界 x", 16, 1);  // ü and ß are 2 bytes, 世 and 界 3 bytes and 2 columns
   EXPECT_EQ(e.mark_at, 11u);
   EXPECT_EQ(e.mark_length, 1u);
 }
 
 TEST(SourceLine, bytes_that_are_no_utf8_are_escaped) {
-  const Excerpt e = excerpt("a\xc3(\x80\xf5" "b\x07", 6, 1);
+  const Excerpt e = excerpt(
+      "a\xc3(\x80\xf5"
+      "b\x07",
+      6, 1);
   EXPECT_EQ(e.text, "a\\xc3(\\x80\\xf5b\\x07");
   EXPECT_EQ(e.mark_at, 14u);
   EXPECT_EQ(excerpt("\xed\xa0\x80", 1, 1).text, "\\xed\\xa0\\x80");  // a surrogate
-  EXPECT_EQ(excerpt("\xc0\xaf", 1, 1).text, "\\xc0\\xaf");            // too long a form
+  EXPECT_EQ(excerpt("\xc0\xaf", 1, 1).text, "\\xc0\\xaf");           // too long a form
 }
 
 TEST(SourceLine, column_beyond_the_end_marks_the_end) {
@@ -117,7 +125,9 @@ TEST(SourceLine, column_beyond_the_end_marks_the_end) {
   EXPECT_EQ(e.mark_length, 1u);
 }
 
-TEST(SourceLine, length_beyond_the_end_is_cut) { EXPECT_EQ(excerpt("abc", 2, ~0u).mark_length, 2u); }
+TEST(SourceLine, length_beyond_the_end_is_cut) {
+  EXPECT_EQ(excerpt("abc", 2, ~0u).mark_length, 2u);
+}
 
 TEST(SourceLine, column_zero_has_no_mark) { EXPECT_EQ(excerpt("abc", 0, 1).mark_length, 0u); }
 
@@ -162,7 +172,8 @@ TEST(DiagnosticJson, holds_everything) {
 }
 
 TEST(DiagnosticJson, bytes_that_are_no_utf8_are_replaced) {
-  const auto json = nlohmann::json::parse(to_json({diagnose(some_code, {"\xff.vyre", 1, 1, 1}, "a\xc3")}));
+  const auto json =
+      nlohmann::json::parse(to_json({diagnose(some_code, {"\xff.vyre", 1, 1, 1}, "a\xc3")}));
   EXPECT_EQ(json[0]["file"], "\xef\xbf\xbd.vyre");
 }
 
@@ -201,7 +212,8 @@ TEST(Nearest, agrees_with_the_textbook) {
           d[i][j] = i + j;
           continue;
         }
-        d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+        d[i][j] =
+            std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
         if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
           d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
       }
@@ -243,22 +255,26 @@ TEST(Codes, are_ascending_and_unique) {
 
 TEST(Codes, have_pages_and_tidy_titles) {
   for (const CodeInfo& c : all_codes()) {
-    EXPECT_NE(c.page.find_first_not_of(" \n"), c.page.npos) << c.name;
+    EXPECT_TRUE(c.page.find_first_not_of(" \n") != c.page.npos) << c.name << " has no page";
     ASSERT_FALSE(c.title.empty()) << c.name;
     // Lower case, but for a word that is written that way (UTF-8) or quoted code.
-    const bool capital = std::isupper(uint8_t(c.title[0])) && !(c.title.size() > 1 && std::isupper(uint8_t(c.title[1])));
+    const bool capital = std::isupper(uint8_t(c.title[0])) &&
+                         !(c.title.size() > 1 && std::isupper(uint8_t(c.title[1])));
     EXPECT_FALSE(capital) << c.name << ": " << c.title;
     EXPECT_NE(c.title.back(), '.') << c.name;
     EXPECT_EQ(c.title.find('\n'), c.title.npos) << c.name;
     size_t fences = 0;
-    for (size_t at = c.page.find("```"); at != c.page.npos; at = c.page.find("```", at + 3)) ++fences;
+    for (size_t at = c.page.find("```"); at != c.page.npos; at = c.page.find("```", at + 3))
+      ++fences;
     EXPECT_EQ(fences % 2, 0u) << c.name << " leaves an example open";
   }
 }
 
 TEST(Explain, indents_examples_and_drops_fences) {
-  const CodeInfo code = {some_code, "Name", Severity::Warning, "a title", "\nWhat.\n\n```\ncode\n\nmore\n```\n\nFix: it.\n"};
-  EXPECT_EQ(explain_text(code), "warning[V0401]: a title\n\nWhat.\n\n    code\n\n    more\n\nFix: it.\n");
+  const CodeInfo code = {some_code, "Name", Severity::Warning, "a title",
+                         "\nWhat.\n\n```\ncode\n\nmore\n```\n\nFix: it.\n"};
+  EXPECT_EQ(explain_text(code),
+            "warning[V0401]: a title\n\nWhat.\n\n    code\n\n    more\n\nFix: it.\n");
 }
 
 }  // namespace

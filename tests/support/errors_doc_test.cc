@@ -11,7 +11,8 @@ TEST(ErrorsDoc, is_current) {
   ASSERT_TRUE(file) << file.error->what;
   // Not EXPECT_EQ, which would print both files.
   EXPECT_TRUE(file.bytes == errors_markdown())
-      << "docs/errors.md is out of date; run\n  build/release/bin/vyre explain --markdown > docs/errors.md";
+      << "docs/errors.md is out of date; run\n  build/release/bin/vyre explain --markdown > "
+         "docs/errors.md";
 }
 
 TEST(ErrorsDoc, has_an_anchor_and_a_link_for_every_code) {

@@ -10,19 +10,25 @@ namespace vyre {
 namespace {
 
 void add_buffers(Program& p) {
-  p.buffers.push_back({.name = "a", .role = Role::Scalar, .element = Type::F32, .count = p.formulas.constant(1)});
+  p.buffers.push_back(
+      {.name = "a", .role = Role::Scalar, .element = Type::F32, .count = p.formulas.constant(1)});
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::F16});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});
   const FormulaId blocks =
       p.formulas.binary(FormulaOp::CeilDiv, p.formulas.len(1), p.formulas.constant(256));
   p.buffers.push_back({.name = "sums", .role = Role::Out, .element = Type::U32, .count = blocks});
-  p.buffers.push_back({.name = "tile", .role = Role::Shared, .element = Type::U32, .count = p.formulas.constant(256)});
-  p.buffers.push_back({.name = "t", .role = Role::Table, .element = Type::U16, .count = p.formulas.constant(4)});
+  p.buffers.push_back({.name = "tile",
+                       .role = Role::Shared,
+                       .element = Type::U32,
+                       .count = p.formulas.constant(256)});
+  p.buffers.push_back(
+      {.name = "t", .role = Role::Table, .element = Type::U16, .count = p.formulas.constant(4)});
   for (int i = 0; i < 8; ++i) p.table_bytes.push_back(std::byte(i * 17));
   p.workgroup = {64, 2, 1};
   p.subgroup = 32;
   p.grid_dims = 2;
-  p.grid = {p.formulas.len(2), p.formulas.binary(FormulaOp::Add, blocks, p.formulas.constant(1, true)), no_formula};
+  p.grid = {p.formulas.len(2),
+            p.formulas.binary(FormulaOp::Add, blocks, p.formulas.constant(1, true)), no_formula};
 }
 
 void add_locations(Builder& b) {
@@ -30,7 +36,8 @@ void add_locations(Builder& b) {
   const StringId main = p.add_string("main.vyre"), lib = p.add_string("lib.vyre");
   p.loc = p.add_location({.file = main, .line = 1, .column = 8, .length = 4});
   const LocId call = p.add_location({.file = main, .line = 3, .column = 5, .length = 9});
-  const LocId outer = p.add_location({.file = lib, .line = 10, .column = 2, .length = 3, .inlined_at = call});
+  const LocId outer =
+      p.add_location({.file = lib, .line = 10, .column = 2, .length = 3, .inlined_at = call});
   b.loc = p.add_location({.file = lib, .line = 20, .column = 4, .length = 1, .inlined_at = outer});
   p.buffers[1].loc = p.add_location({.file = main, .line = 1, .column = 20, .length = 1});
 }
@@ -48,7 +55,9 @@ Program rich_program() {
   const ValueId n = b.op(Opcode::Len, Type::Void, {}, 2);
   const ValueId a = b.op(Opcode::Scalar, Type::F32, {}, 0);
   const ValueId nan = b.constant(Type::F32, 0x7f800001);
-  const ValueId x = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = 1, .in_bounds = true, .read_only = true, .align_log2 = 2}.pack());
+  const ValueId x =
+      b.op(Opcode::Load, Type::F32, {i},
+           MemoryRef{.buffer = 1, .in_bounds = true, .read_only = true, .align_log2 = 2}.pack());
   const VarId sum = b.declare(b.op(Opcode::Fma, Type::F32, {a, x, nan}));
   b.loc = none;
   const VarId stride = b.declare(b.constant_u32(128));
@@ -67,11 +76,15 @@ Program rich_program() {
   b.set(stride, b.op(Opcode::Shr, Type::U32, {b.get(stride), one}));
   b.end_while();
   b.begin_region("count");
-  const ValueId old = b.op(Opcode::AtomicAdd, Type::U32, {i, one}, MemoryRef{.buffer = 2, .acq_rel = true, .scope = Scope::Workgroup}.pack());
+  const ValueId old =
+      b.op(Opcode::AtomicAdd, Type::U32, {i, one},
+           MemoryRef{.buffer = 2, .acq_rel = true, .scope = Scope::Workgroup}.pack());
   const ValueId entry = b.op(Opcode::Load, Type::U16, {old}, MemoryRef{.buffer = 5}.pack());
   b.end_region();
-  b.effect(Opcode::Store, Type::U32, {i, b.op(Opcode::Cast, Type::U32, {entry})}, MemoryRef{.buffer = 3}.pack());
-  b.effect(Opcode::Store, Type::U32, {i, b.op(Opcode::Cast, Type::U32, {b.get(sum)})}, MemoryRef{.buffer = 2}.pack());
+  b.effect(Opcode::Store, Type::U32, {i, b.op(Opcode::Cast, Type::U32, {entry})},
+           MemoryRef{.buffer = 3}.pack());
+  b.effect(Opcode::Store, Type::U32, {i, b.op(Opcode::Cast, Type::U32, {b.get(sum)})},
+           MemoryRef{.buffer = 2}.pack());
   return b.finish();
 }
 
@@ -96,15 +109,28 @@ Module rich_module() {
   Graph g;
   g.name = "pipeline";
   g.place = {"main.vyre", 30, 7, 8};
-  g.buffers.push_back({.name = "v", .role = Role::InOut, .element = Type::U32, .place = {"main.vyre", 30, 16, 1}});
-  g.buffers.push_back({.name = "t", .role = Role::Scratch, .element = Type::U32, .count = g.formulas.len(0), .parameter = false, .place = {"lib.vyre", 2, 1, 1}});
-  const FormulaId times = g.formulas.binary(FormulaOp::Max, g.formulas.len(0), g.formulas.constant(3));
+  g.buffers.push_back(
+      {.name = "v", .role = Role::InOut, .element = Type::U32, .place = {"main.vyre", 30, 16, 1}});
+  g.buffers.push_back({.name = "t",
+                       .role = Role::Scratch,
+                       .element = Type::U32,
+                       .count = g.formulas.len(0),
+                       .parameter = false,
+                       .place = {"lib.vyre", 2, 1, 1}});
+  const FormulaId times =
+      g.formulas.binary(FormulaOp::Max, g.formulas.len(0), g.formulas.constant(3));
   const auto node = [&](GraphNode n) { g.nodes.push_back(std::move(n)); };
   node({.kind = GraphNodeKind::Repeat, .count = times, .place = {"main.vyre", 31, 3, 6}});
   node({.kind = GraphNodeKind::Call, .kernel = 1, .args = {{.buffer = 1}}, .grid = {{0, 5}}});
   node({.kind = GraphNodeKind::End});
-  node({.kind = GraphNodeKind::While, .count = times, .flag = {0, 1}, .compare = Opcode::Gt, .bits = 9});
-  node({.kind = GraphNodeKind::Call, .kernel = 0, .args = {{none, 0x3f800000}, {.buffer = 1}, {.buffer = 0}}});
+  node({.kind = GraphNodeKind::While,
+        .count = times,
+        .flag = {0, 1},
+        .compare = Opcode::Gt,
+        .bits = 9});
+  node({.kind = GraphNodeKind::Call,
+        .kernel = 0,
+        .args = {{none, 0x3f800000}, {.buffer = 1}, {.buffer = 0}}});
   node({.kind = GraphNodeKind::End});
   m.graphs.push_back(std::move(g));
   return m;
@@ -134,13 +160,27 @@ Program random_program(uint64_t seed) {
     std::vector<Type> results(below(3), Type(1 + below(11)));
     uint64_t attr = 0;
     switch (info(code).attribute) {
-      case AttrKind::Bits: attr = random(); break;
-      case AttrKind::Dim: attr = below(3); break;
-      case AttrKind::Scope: attr = below(3); break;
-      case AttrKind::Buffer: attr = below(p.buffers.size()); break;
-      case AttrKind::Memory: attr = MemoryRef{.buffer = uint32_t(below(p.buffers.size())), .scope = Scope(below(3))}.pack(); break;
-      case AttrKind::Name: attr = p.add_string(std::to_string(below(5))); break;
-      case AttrKind::None: break;
+      case AttrKind::Bits:
+        attr = random();
+        break;
+      case AttrKind::Dim:
+        attr = below(3);
+        break;
+      case AttrKind::Scope:
+        attr = below(3);
+        break;
+      case AttrKind::Buffer:
+        attr = below(p.buffers.size());
+        break;
+      case AttrKind::Memory:
+        attr =
+            MemoryRef{.buffer = uint32_t(below(p.buffers.size())), .scope = Scope(below(3))}.pack();
+        break;
+      case AttrKind::Name:
+        attr = p.add_string(std::to_string(below(5)));
+        break;
+      case AttrKind::None:
+        break;
     }
     const LocId loc = below(3) ? none : p.add_location({.line = uint32_t(below(99))});
     const OpId id = p.add_op(code, Type(below(type_count)), operands, results, attr, loc);
@@ -223,22 +263,26 @@ Program renumbered(const Program& p, uint64_t seed) {
 
 bool same_arrays(const Program& a, const Program& b) {
   const auto equal = [](Range x, Range y) { return x.begin == y.begin && x.count == y.count; };
-  if (a.ops.size() != b.ops.size() || a.values.size() != b.values.size() || a.blocks.size() != b.blocks.size())
+  if (a.ops.size() != b.ops.size() || a.values.size() != b.values.size() ||
+      a.blocks.size() != b.blocks.size())
     return false;
   for (size_t i = 0; i < a.ops.size(); ++i) {
     const Op &x = a.ops[i], &y = b.ops[i];
-    if (x.code != y.code || x.type != y.type || x.n_blocks != y.n_blocks || x.first_block != y.first_block ||
-        !equal(x.operands, y.operands) || !equal(x.results, y.results) || x.attr != y.attr || x.loc != y.loc ||
+    if (x.code != y.code || x.type != y.type || x.n_blocks != y.n_blocks ||
+        x.first_block != y.first_block || !equal(x.operands, y.operands) ||
+        !equal(x.results, y.results) || x.attr != y.attr || x.loc != y.loc ||
         x.parent != y.parent || x.prev != y.prev || x.next != y.next)
       return false;
   }
   for (size_t i = 0; i < a.values.size(); ++i) {
     const Value &x = a.values[i], &y = b.values[i];
-    if (x.type != y.type || x.def != y.def || x.block != y.block || x.index != y.index) return false;
+    if (x.type != y.type || x.def != y.def || x.block != y.block || x.index != y.index)
+      return false;
   }
   for (size_t i = 0; i < a.blocks.size(); ++i) {
     const Block &x = a.blocks[i], &y = b.blocks[i];
-    if (x.parent != y.parent || x.first != y.first || x.last != y.last || !equal(x.args, y.args)) return false;
+    if (x.parent != y.parent || x.first != y.first || x.last != y.last || !equal(x.args, y.args))
+      return false;
   }
   return a.ids == b.ids && a.locations == b.locations && a.strings == b.strings && a.loc == b.loc;
 }

@@ -8,8 +8,8 @@
 
 namespace vyre {
 
-/// Uses everything the format has: every kind of attribute and control op, a table, formulas, regions,
-/// locations with inlined-at.
+/// Uses everything the format has: every kind of attribute and control op, a table, formulas,
+/// regions, locations with inlined-at.
 Program rich_program();
 /// A few ops, for tests that try every byte.
 Program small_program();

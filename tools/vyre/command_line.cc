@@ -25,9 +25,12 @@ CLI::Option* add_list(CLI::App& app, const std::string& flag, Words& into, const
 void add_launch_flags(CLI::App& app, LaunchFlags& f) {
   const std::string inputs = "Inputs";
   add_list(app, "--in", f.in,
-           "Contents of a buffer: name=@file (raw little-endian bytes), name=v,v,… (nothing after '=' is an empty "
-           "buffer), or name=random:N[:seed] (integers: any bits; floats: [-1,1); the same seed gives the same values)")
-      ->option_text("NAME=…")->group(inputs);
+           "Contents of a buffer, one of:\n"
+           "  NAME=1,2,3           values; nothing after '=' is an empty buffer\n"
+           "  NAME=@FILE           raw little-endian bytes; @- is standard input\n"
+           "  NAME=random:N[:SEED] N elements: integers of any bits, floats in\n"
+           "                       [-1,1); the same SEED (0) gives the same values")
+      ->option_text("NAME=DATA")->group(inputs);
   add_list(app, "--set", f.set, "Value of a scalar parameter")->option_text("NAME=VALUE")->group(inputs);
   add_list(app, "--len", f.len, "Elements of an out or scratch buffer without a formula")->option_text("NAME=N")->group(inputs);
   add_list(app, "--const", f.constants, "Another value for a constant of the file")->option_text("NAME=VALUE")->group(inputs);
@@ -44,9 +47,9 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
 
 void add_run(CLI::App& app, RunCommand& c) {
   app.add_option("FILE", c.file,
-                 "Program in text or wire form, - is standard input; without a name the only graph of the file if "
-                 "there is one, else its only kernel")
-      ->required()->option_text("FILE[:name]");
+                 "Program in text or wire form; - is standard input. Without a name:\n"
+                 "the only graph of the file if there is one, else its only kernel")
+      ->required()->option_text("or FILE:name");
   app.add_option("--backend", c.backend, "auto, interp, cpu, cuda or vulkan (see `vyre devices`)")->option_text("NAME");
   add_launch_flags(app, c.launch);
   const std::string results = "Results";
@@ -62,7 +65,7 @@ void add_run(CLI::App& app, RunCommand& c) {
 }
 
 void add_check(CLI::App& app, CheckCommand& c) {
-  app.add_option("FILE", c.file, "Program; - is standard input; text or wire form")->required()->option_text("FILE");
+  app.add_option("FILE", c.file, "Program; - is standard input; text or wire form")->required();
   add_list(app, "--const", c.constants, "Another value for a constant of the file")->option_text("NAME=VALUE");
   app.add_flag("--exact", c.exact, "Order-dependent float atomics are errors");
   app.add_flag("--strict", c.strict, "Exit with 1 if there are warnings");
@@ -74,13 +77,13 @@ void add_check(CLI::App& app, CheckCommand& c) {
 }
 
 void add_format(CLI::App& app, FormatCommand& c) {
-  app.add_option("FILE", c.files, "Files to rewrite; - reads standard input and writes standard output")->required()->option_text("FILE…");
+  app.add_option("FILE", c.files, "Files to rewrite; - reads standard input and writes standard output")->required();
   app.add_flag("--check", c.check, "Write nothing; name the files that would change and exit with 1");
   app.footer("EXAMPLE\n  vyre fmt examples/saxpy.vyre\n  vyre fmt --check examples/*.vyre");
 }
 
 void add_explain(CLI::App& app, ExplainCommand& c) {
-  app.add_option("CODE", c.code, "A code such as V0140")->option_text("CODE");
+  app.add_option("CODE", c.code, "A code such as V0140");
   app.add_flag("--markdown", c.markdown, "Print all pages as docs/errors.md");
   app.add_flag("--json", c.json, "As JSON");
   app.footer("EXAMPLE\n  vyre explain V0140");
@@ -102,6 +105,10 @@ struct Parser {
 
   Parser() {
     app.name("vyre");
+    // Before the subcommands, which inherit it.
+    app.get_formatter()->column_width(28);
+    app.get_formatter()->label("TEXT", "");
+    app.get_formatter()->label("REQUIRED", "");
     app.set_version_flag("--version", fmt::format("vyre {} ({})", VYRE_VERSION, VYRE_GIT), "Print the version and exit");
     app.footer("EXAMPLE\n"
                "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n\n"
@@ -112,7 +119,6 @@ struct Parser {
     add_explain(*app.add_subcommand("explain", "Explain an error code, or list them all"), explain);
     add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"), devices);
     app.require_subcommand(1);
-    app.get_formatter()->column_width(34);
   }
 };
 
@@ -127,6 +133,10 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+std::string see_help(const CLI::App& app) {
+  return app.get_parent() ? fmt::format("see `vyre {} --help`", app.get_name()) : "see `vyre --help`";
+}
+
 Diagnostic unknown_option(const std::string& word, const CLI::App& app) {
   const std::string flag = word.substr(0, word.find('='));
   const auto names = option_names(app);
@@ -134,7 +144,7 @@ Diagnostic unknown_option(const std::string& word, const CLI::App& app) {
   const std::string_view near = nearest(flag, names);
   if (!near.empty()) return d.with_fix(fmt::format("write `{}`", near));
   d.note(fmt::format("it has: {}", fmt::join(names, ", ")));
-  return d.with_fix(fmt::format("see `vyre {} --help`", app.get_name()));
+  return d.with_fix(see_help(app));
 }
 
 /// Everything that the parser did not know what to do with.
@@ -151,12 +161,12 @@ void add_extras(const CLI::App& app, Diagnostics& errors) {
 Diagnostics errors_of(const CLI::ParseError& e, const CLI::App& app) {
   Diagnostics errors;
   add_extras(app, errors);
-  const std::string fix = fmt::format("see `vyre {} --help`", app.get_name());
-  const std::string kind = e.get_name();
-  if (kind == "RequiredError")
-    errors.push_back(diagnose(Code::MissingArgument, {}, fmt::format("`{}` lacks an argument: {}", app.get_name(), e.what())).with_fix(fix));
-  else if (kind != "ExtrasError" || errors.empty())
-    errors.push_back(diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), e.what())).with_fix(fix));
+  // Not by its name: the name of an ExtrasError is the command's.
+  const int kind = e.get_exit_code();
+  if (kind == static_cast<int>(CLI::ExitCodes::RequiredError))
+    errors.push_back(diagnose(Code::MissingArgument, {}, fmt::format("`{}` lacks an argument: {}", app.get_name(), e.what())).with_fix(see_help(app)));
+  else if (kind != static_cast<int>(CLI::ExitCodes::ExtrasError) || errors.empty())
+    errors.push_back(diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), e.what())).with_fix(see_help(app)));
   return errors;
 }
 
@@ -176,6 +186,13 @@ Diagnostic unknown_command(const std::string& word, const Words& names) {
 /// CLI11 takes words from the back.
 Words reversed(const Words& words) { return Words(words.rbegin(), words.rend()); }
 
+/// CLI11 puts two empty lines between groups.
+std::string help_of(const CLI::App& app) {
+  std::string text = app.help();
+  for (size_t at = 0; (at = text.find("\n\n\n", at)) != text.npos;) text.erase(at, 1);
+  return text;
+}
+
 const CLI::App* used_command(const CLI::App& app) {
   const auto used = app.get_subcommands();
   return used.empty() ? &app : used.front();
@@ -183,7 +200,7 @@ const CLI::App* used_command(const CLI::App& app) {
 
 }  // namespace
 
-std::string help_text() { return Parser().app.help(); }
+std::string help_text() { return help_of(Parser().app); }
 
 Result<Command> parse_command_line(const Words& words) {
   Parser p;
@@ -198,7 +215,7 @@ Result<Command> parse_command_line(const Words& words) {
   } catch (const CLI::CallForVersion& e) {
     return Command(TextCommand{std::string(e.what()) + "\n"});
   } catch (const CLI::Success&) {
-    return Command(TextCommand{p.app.help()});
+    return Command(TextCommand{help_of(p.app)});
   } catch (const CLI::ParseError& e) {
     return errors_of(e, *used_command(p.app));
   }

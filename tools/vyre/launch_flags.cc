@@ -255,8 +255,7 @@ Result<Parameter> find_parameter(const Target& target, const std::string& name, 
                           fmt::format("`{}` names `{}`, but {} `{}` has no such parameter", flag, name, target.kind(), target.name()));
   d.note(described.empty() ? "it has no parameters" : fmt::format("it has: {}", fmt::join(described, ", ")));
   const std::string_view near = nearest(name, names);
-  if (!near.empty()) d.with_fix(fmt::format("write `{}`", near));
-  return d;
+  return d.with_fix(near.empty() ? "name one of its parameters" : fmt::format("write `{}`", near));
 }
 
 Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target) { return Binder(flags, target).run(); }

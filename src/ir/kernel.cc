@@ -1,0 +1,365 @@
+#include "ir/kernel.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+namespace vyre {
+
+// ---- Handles.
+
+Type Val::type() const { return id_ == none || !kernel_ ? Type::Void : kernel_->builder_.type(id_); }
+
+Var::operator Val() const { return {kernel_, kernel_->builder_.get(id_)}; }
+const Var& Var::operator=(const Val& v) const {
+  if (v.id_ == none) return *this;
+  if (v.type() != type_)
+    kernel_->report(Code::TypeMismatch, fmt::format("a variable of {} is assigned a {}", name(type_), name(v.type())), "convert it with cast()");
+  else
+    kernel_->builder_.set(id_, v.id_);
+  return *this;
+}
+const Var& Var::operator=(const Lit& v) const { return *this = kernel_->literal(v, type_); }
+
+Element::operator Val() const {
+  if (index_ == none) return {kernel_, none};
+  MemoryRef ref;
+  ref.buffer = buffer_;
+  Builder& b = kernel_->builder_;
+  return {kernel_, b.op(Opcode::Load, value_type(b.program.buffers[buffer_].element), {index_}, ref.pack())};
+}
+const Element& Element::operator=(const Val& v) const {
+  kernel_->store(buffer_, index_, v);
+  return *this;
+}
+const Element& Element::operator=(const Lit& v) const {
+  return *this = kernel_->literal(v, value_type(kernel_->builder_.program.buffers[buffer_].element));
+}
+
+Element Buf::operator[](const Val& i) const {
+  if (i.id() != none && !is_integer(i.type()))
+    kernel_->report(Code::IndexNotInteger, fmt::format("an index is an integer, this is {}", name(i.type())), "convert it with cast()");
+  return {kernel_, id_, is_integer(i.type()) ? i.id() : none};
+}
+Element Buf::operator[](const Lit& i) const { return (*this)[kernel_->literal(i, Type::U32)]; }
+Val Buf::len() const { return {kernel_, kernel_->builder_.op(Opcode::Len, Type::Void, {}, id_)}; }
+Val Buf::len64() const { return {kernel_, kernel_->builder_.op(Opcode::Len64, Type::Void, {}, id_)}; }
+
+// ---- Sizes.
+
+FormulaId Size::in(FormulaPool& pool) const { return id_ == no_formula ? pool.constant(value_) : id_; }
+
+Size Size::combine(FormulaOp op, Size a, Size b) {
+  FormulaPool local;
+  FormulaPool* pool = a.pool_ ? a.pool_ : b.pool_ ? b.pool_ : &local;
+  const FormulaId f = pool->binary(op, a.in(*pool), b.in(*pool));
+  Size r(0);
+  if (pool == &local) {
+    if (!local.is_constant(f, &r.value_)) r.value_ = 0;
+    return r;
+  }
+  r.pool_ = pool;
+  r.id_ = f;
+  return r;
+}
+
+// ---- The kernel.
+
+Kernel::Kernel(std::string name, Here here) : builder_(std::move(name)) {
+  at(here);
+  builder_.program.loc = builder_.loc;
+}
+
+void Kernel::at(const Here& here) {
+  place_ = {here.file_name(), here.line(), here.column() ? here.column() : 1, 1};
+  Program& p = builder_.program;
+  builder_.loc = p.add_location({p.add_string(here.file_name()), place_.line, place_.column, 1, none});
+}
+
+Val Kernel::report(Code code, std::string message, std::string fix) {
+  errors_.push_back(diagnose(code, place_, std::move(message)).with_fix(std::move(fix)));
+  return {this, none};
+}
+
+Buf Kernel::add(Role role, Type t, std::string name, FormulaId count, const Here& here) {
+  at(here);
+  Buffer b;
+  b.name = std::move(name);
+  for (int k = 1; !is_parameter(role); ++k) {  // names of a body's arrays are for people: make them differ
+    bool taken = false;
+    for (const Buffer& other : builder_.program.buffers) taken |= other.name == b.name;
+    if (!taken) break;
+    b.name = fmt::format("{}_{}", b.name.substr(0, b.name.find('_')), k);
+  }
+  b.role = role;
+  b.element = t;
+  b.count = count;
+  b.loc = builder_.loc;
+  builder_.program.buffers.push_back(std::move(b));
+  return {this, uint32_t(builder_.program.buffers.size() - 1)};
+}
+
+Val Kernel::scalar(Type t, std::string name, Here here) {
+  const Buf b = add(Role::Scalar, t, std::move(name), builder_.program.formulas.constant(1), here);
+  return {this, builder_.op(Opcode::Scalar, t, {}, b.id_)};
+}
+Buf Kernel::in(Type t, std::string n, Here h) { return add(Role::In, t, std::move(n), no_formula, h); }
+Buf Kernel::in(Type t, std::string n, Size c, Here h) { return add(Role::In, t, std::move(n), c.in(builder_.program.formulas), h); }
+Buf Kernel::inout(Type t, std::string n, Here h) { return add(Role::InOut, t, std::move(n), no_formula, h); }
+Buf Kernel::inout(Type t, std::string n, Size c, Here h) { return add(Role::InOut, t, std::move(n), c.in(builder_.program.formulas), h); }
+Buf Kernel::out(Type t, std::string n, Here h) { return add(Role::Out, t, std::move(n), no_formula, h); }
+Buf Kernel::out(Type t, std::string n, Size c, Here h) { return add(Role::Out, t, std::move(n), c.in(builder_.program.formulas), h); }
+Buf Kernel::scratch(Type t, std::string n, Size c, Here h) { return add(Role::Scratch, t, std::move(n), c.in(builder_.program.formulas), h); }
+Buf Kernel::uniform(Type t, std::string n, Size c, Here h) { return add(Role::Uniform, t, std::move(n), c.in(builder_.program.formulas), h); }
+Buf Kernel::shared(Type t, uint64_t c, std::string n, Here h) { return add(Role::Shared, t, std::move(n), builder_.program.formulas.constant(c), h); }
+Buf Kernel::array(Type t, uint64_t c, std::string n, Here h) { return add(Role::Private, t, std::move(n), builder_.program.formulas.constant(c), h); }
+Buf Kernel::table(Type t, std::span<const std::byte> bytes, std::string n, Here h) {
+  Program& p = builder_.program;
+  const Buf b = add(Role::Table, t, std::move(n), p.formulas.constant(size_of(t) ? bytes.size() / size_of(t) : 0), h);
+  p.buffers.back().table_offset = p.table_bytes.size();
+  p.table_bytes.insert(p.table_bytes.end(), bytes.begin(), bytes.end());
+  return b;
+}
+
+Kernel& Kernel::workgroup(uint32_t x, uint32_t y, uint32_t z) {
+  builder_.program.workgroup = {x, y, z};
+  return *this;
+}
+Kernel& Kernel::subgroup(uint32_t size) {
+  builder_.program.subgroup = size;
+  return *this;
+}
+Kernel& Kernel::grid(Size x) {
+  builder_.program.grid[0] = x.in(builder_.program.formulas);
+  builder_.program.grid_dims = 1;
+  return *this;
+}
+Kernel& Kernel::grid(Size x, Size y) {
+  grid(x);
+  builder_.program.grid[1] = y.in(builder_.program.formulas);
+  builder_.program.grid_dims = 2;
+  return *this;
+}
+Kernel& Kernel::grid(Size x, Size y, Size z) {
+  grid(x, y);
+  builder_.program.grid[2] = z.in(builder_.program.formulas);
+  builder_.program.grid_dims = 3;
+  return *this;
+}
+Kernel& Kernel::op_id(std::string id) {
+  builder_.program.op_id = std::move(id);
+  return *this;
+}
+
+Size Kernel::len(const Buf& b) {
+  Size s(0);
+  s.pool_ = &builder_.program.formulas;
+  s.id_ = s.pool_->len(b.id_);
+  return s;
+}
+Size Kernel::size_of_scalar(const Val& scalar) {
+  Size s(0);
+  const Op& o = builder_.program.op(builder_.program.values[scalar.id_].def);
+  if (o.code != Opcode::Scalar) {
+    report(Code::NotAFormula, "a size uses a scalar parameter, not another value", "pass what scalar() gave");
+    return s;
+  }
+  s.pool_ = &builder_.program.formulas;
+  s.id_ = s.pool_->scalar(uint32_t(o.attr));
+  return s;
+}
+
+// ---- Values.
+
+Val Kernel::literal(Lit v, Type t) {
+  if (t == Type::Void) return {this, none};
+  const auto misfit = [&](std::string what) {
+    return report(Code::LiteralDoesNotFit, fmt::format("{} where {} is needed", what, name(t)), "write a number of that type");
+  };
+  switch (v.kind_) {
+    case Lit::Kind::Bool:
+      if (t != Type::Bool) return misfit("a bool");
+      return {this, builder_.constant(t, v.bits_)};
+    case Lit::Kind::Float: {
+      if (!is_float(t)) return misfit("a float literal");
+      const uint64_t bits = t == Type::F64 ? std::bit_cast<uint64_t>(v.real_) : std::bit_cast<uint32_t>(float(v.real_));
+      return {this, builder_.constant(t, bits)};
+    }
+    case Lit::Kind::Integer: break;
+  }
+  if (!is_integer(t)) return misfit("an integer literal");
+  const uint32_t w = width_of(t);
+  const uint64_t most = low_mask(is_signed(t) ? w - 1 : w);
+  if (v.negative_ ? !is_signed(t) || v.bits_ > most + 1 : v.bits_ > most) return misfit("a literal that does not fit");
+  return {this, builder_.constant(t, v.negative_ ? ~v.bits_ + 1 : v.bits_)};
+}
+
+Val Kernel::constant(Type t, Lit v) { return literal(v, t); }
+
+Val Kernel::id(Opcode op, uint32_t dim) {
+  if (dim > 2) return report(Code::UnknownComponent, fmt::format("there is no dimension {}", dim), "use 0, 1 or 2");
+  return {this, builder_.op(op, Type::Void, {}, dim)};
+}
+
+Val Kernel::binary(Opcode op, const Val& a, const Val& b) { return apply(op, {a, b}); }
+
+Val Kernel::apply(Opcode op, std::initializer_list<Val> operands) {
+  const OpInfo& row = info(op);
+  std::vector<ValueId> ids;
+  Type t = Type::Void;
+  if (operands.size() != row.operands.size())
+    return report(Code::WrongArgumentCount, fmt::format("`{}` takes {} operands, not {}", row.mnemonic, row.operands.size(), operands.size()), "give one value for each operand");
+  for (const Val& v : operands) {
+    if (v.id_ == none) return {this, none};
+    const char letter = row.operands[ids.size()];
+    const Type need = letter == 'U' ? Type::U32 : letter == 'B' ? Type::Bool : letter == 'T' ? t : Type::Void;
+    if (need != Type::Void && v.type() != need)
+      return report(Code::TypeMismatch, fmt::format("`{}` of {} and {}", row.mnemonic, name(need), name(v.type())), "convert one side with cast()");
+    if (letter == 'T') t = v.type();
+    ids.push_back(v.id_);
+  }
+  if (row.types != TypeSet::None && !contains(row.types, t))
+    return report(Code::WrongOperandType, fmt::format("`{}` is for {}, not {}", row.mnemonic, describe(row.types), name(t)), "convert the operands with cast()");
+  return {this, builder_.op(op, t, std::span<const ValueId>(ids))};
+}
+
+Val Kernel::cast(Type t, const Val& v) {
+  if (v.id_ == none || v.type() == t) return v;
+  if (!is_value(t)) return report(Code::StorageTypeAsValue, fmt::format("no value has the type {}", name(t)), "use F32");
+  return {this, builder_.op(Opcode::Cast, t, {v.id_})};
+}
+Val Kernel::bitcast(Type t, const Val& v) {
+  if (v.id_ == none) return v;
+  if (!is_value(t) || width_of(t) != width_of(v.type()))
+    return report(Code::BitcastWidth, fmt::format("a bitcast from {} to {}", name(v.type()), name(t)), "use types of one width");
+  return {this, builder_.op(Opcode::Bitcast, t, {v.id_})};
+}
+Val Kernel::load_as(Type t, const Buf& b, const Val& byte) {
+  if (byte.id_ == none) return {this, none};
+  MemoryRef ref;
+  ref.buffer = b.id_;
+  return {this, builder_.op(Opcode::LoadAs, t, {byte.id_}, ref.pack())};
+}
+Val Kernel::uniform_load(const Element& e, Scope scope, Here here) {
+  at(here);
+  if (e.index_ == none) return {this, none};
+  MemoryRef ref;
+  ref.buffer = e.buffer_;
+  ref.scope = scope;
+  return {this, builder_.op(Opcode::UniformLoad, value_type(builder_.program.buffers[e.buffer_].element), {e.index_}, ref.pack())};
+}
+
+Val Kernel::atomic(Opcode op, const Element& e, std::initializer_list<Val> values, bool acq_rel, Here here) {
+  at(here);
+  const Buffer& b = builder_.program.buffers[e.buffer_];
+  const OpInfo& row = info(op);
+  if (values.size() + 1 != row.operands.size())
+    return report(Code::WrongArgumentCount, fmt::format("`{}` takes {} values, not {}", row.mnemonic, row.operands.size() - 1, values.size()), "give one value for each operand");
+  if (!contains(row.types, b.element))
+    return report(Code::WrongOperandType, fmt::format("`{}` is for elements of {}, not {}", row.mnemonic, describe(row.types), name(b.element)), "use a buffer of 32 or 64 bit integers");
+  std::vector<ValueId> ids = {e.index_};
+  for (const Val& v : values) {
+    if (v.id_ == none || e.index_ == none) return {this, none};
+    if (v.type() != b.element) return report(Code::TypeMismatch, fmt::format("the element is {}, the value {}", name(b.element), name(v.type())), "convert it with cast()");
+    ids.push_back(v.id_);
+  }
+  MemoryRef ref;
+  ref.buffer = e.buffer_;
+  ref.acq_rel = acq_rel;
+  ref.scope = b.role == Role::Shared ? Scope::Workgroup : Scope::Grid;
+  return {this, builder_.op(op, b.element, std::span<const ValueId>(ids), ref.pack())};
+}
+Val Kernel::atomic_add(const Element& e, Lit v, Here here) {
+  return atomic(Opcode::AtomicAdd, e, {literal(v, builder_.program.buffers[e.buffer_].element)}, false, here);
+}
+
+void Kernel::store(uint32_t buffer, ValueId index, const Val& v) {
+  const Buffer& b = builder_.program.buffers[buffer];
+  if (index == none || v.id_ == none) return;
+  if (!is_writable(b.role)) {
+    report(Code::WriteToReadOnly, fmt::format("`{}` has the role `{}` and is only read", b.name, name(b.role)), "declare it inout or out");
+    return;
+  }
+  if (v.type() != value_type(b.element)) {
+    report(Code::TypeMismatch, fmt::format("the element of `{}` is {}, this is {}", b.name, name(value_type(b.element)), name(v.type())), "convert it with cast()");
+    return;
+  }
+  MemoryRef ref;
+  ref.buffer = buffer;
+  builder_.effect(Opcode::Store, v.type(), {index, v.id_}, ref.pack());
+}
+
+// ---- Control.
+
+Var Kernel::var(const Val& initial, Here here) {
+  at(here);
+  ValueId v = initial.id_;
+  if (v == none) v = builder_.constant(Type::U32, 0);  // go on; the mistake is reported already
+  return {this, builder_.declare(v), builder_.type(v)};
+}
+Var Kernel::var(Type t, Lit initial, Here here) {
+  at(here);
+  return var(literal(initial, t), here);
+}
+
+bool Kernel::is_bool(const Val& c) {
+  if (c.id_ != none && c.type() == Type::Bool) return true;
+  if (c.id_ != none) report(Code::ConditionNotBool, fmt::format("a condition is a bool, this is {}", name(c.type())), "compare it with zero");
+  return false;
+}
+void Kernel::begin_if(const Val& c, const Here& here) {
+  at(here);
+  builder_.begin_if(is_bool(c) ? c.id_ : builder_.constant(Type::Bool, 0));
+}
+Val Kernel::begin_for(const Val& lo, const Val& hi, const Here& here) {
+  at(here);
+  Type t = lo.type();
+  ValueId a = lo.id_, b = hi.id_;
+  if (!is_integer(t) || hi.type() != t) {
+    if (a != none && b != none) report(Code::TypeMismatch, fmt::format("a loop counts in one integer type, here {} and {}", name(t), name(hi.type())), "convert the bounds with cast()");
+    t = Type::U32;
+    a = b = builder_.constant(t, 0);
+  }
+  return {this, builder_.begin_for(a, b, builder_.constant(t, 1))};
+}
+void Kernel::begin_body(const Val& c) { builder_.begin_body(is_bool(c) ? c.id_ : builder_.constant(Type::Bool, 0)); }
+
+void Kernel::break_(Here here) {
+  at(here);
+  if (builder_.in_loop()) builder_.break_loop();
+  else report(Code::BreakOutsideLoop, "break_ outside a loop", "call it in the body of a loop");
+}
+void Kernel::continue_(Here here) {
+  at(here);
+  if (builder_.in_loop()) builder_.continue_loop();
+  else report(Code::BreakOutsideLoop, "continue_ outside a loop", "call it in the body of a loop");
+}
+void Kernel::return_(Here here) {
+  at(here);
+  builder_.return_();
+}
+void Kernel::barrier(Scope scope, Here here) {
+  at(here);
+  builder_.effect(Opcode::Barrier, Type::Void, {}, uint64_t(scope));
+}
+void Kernel::trap(const Val& code, Here here) {
+  at(here);
+  if (code.type() == Type::U32) builder_.trap(code.id_);
+  else report(Code::TypeMismatch, "a trap's code is u32", "convert it with cast()");
+}
+void Kernel::trap(uint32_t code, Here here) {
+  at(here);
+  builder_.trap(builder_.constant(Type::U32, code));
+}
+void Kernel::assert_(const Val& condition, uint32_t code, Here here) {
+  at(here);
+  if (is_bool(condition)) builder_.effect(Opcode::Assert, Type::Void, {condition.id_, builder_.constant(Type::U32, code)});
+}
+
+Result<Program> Kernel::finish() {
+  if (!errors_.empty()) return std::move(errors_);
+  return builder_.finish();
+}
+
+}  // namespace vyre

@@ -1,0 +1,317 @@
+#pragma once
+
+// Kernels written in C++, reading like code:
+//
+//   Kernel k("saxpy");
+//   Val a = k.scalar(Type::F32, "a");
+//   Buf x = k.in(Type::F32, "x"), y = k.inout(Type::F32, "y");
+//   k.workgroup(256).grid(k.len(y));
+//   Val i = k.global_id();
+//   y[i] = fma(a, x[i], y[i]);
+//   Result<Program> program = k.finish();
+//
+// The same rules as in the language: no implicit conversion between types, C++ literals take the
+// type of the other operand. Mistakes are collected and come out of finish(), with the C++ line of
+// the last call of a Kernel function before them.
+//
+// Val, Var, Buf and Element are handles into their Kernel, which must outlive them.
+
+#include <concepts>
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "ir/builder.h"
+#include "support/result.h"
+
+namespace vyre {
+
+class Kernel;
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
+/// A value of the kernel.
+class Val {
+ public:
+  Val() = default;
+  Type type() const;
+  ValueId id() const { return id_; }
+  Kernel* kernel() const { return kernel_; }
+
+ private:
+  friend class Kernel;
+  friend class Var;
+  friend class Element;
+  friend class Buf;
+  Val(Kernel* k, ValueId id) : kernel_(k), id_(id) {}
+  Kernel* kernel_ = nullptr;
+  ValueId id_ = none;  // none: an error was reported
+};
+
+/// A C++ number that takes its type from its context.
+class Lit {
+ public:
+  template <Number T>
+  Lit(T v) {  // NOLINT: implicit by design
+    if constexpr (std::is_same_v<T, bool>) kind_ = Kind::Bool, bits_ = v;
+    else if constexpr (std::is_floating_point_v<T>) kind_ = Kind::Float, real_ = double(v);
+    else kind_ = Kind::Integer, negative_ = v < T{0}, bits_ = negative_ ? ~uint64_t(v) + 1 : uint64_t(v);
+  }
+
+ private:
+  friend class Kernel;
+  enum class Kind : uint8_t { Bool, Integer, Float } kind_ = Kind::Integer;
+  bool negative_ = false;
+  uint64_t bits_ = 0;
+  double real_ = 0;
+};
+
+/// A mutable variable.
+class Var {
+ public:
+  operator Val() const;  // NOLINT: reads it
+  const Var& operator=(const Val& v) const;
+  const Var& operator=(const Lit& v) const;
+  const Var& operator=(const Var& v) const { return *this = Val(v); }
+  Var(const Var&) = default;
+
+ private:
+  friend class Kernel;
+  Var(Kernel* k, VarId id, Type t) : kernel_(k), id_(id), type_(t) {}
+  Kernel* kernel_;
+  VarId id_;
+  Type type_;
+};
+
+/// b[i]: read where a value is needed, written by assignment.
+class Element {
+ public:
+  operator Val() const;  // NOLINT: loads it
+  const Element& operator=(const Val& v) const;
+  const Element& operator=(const Lit& v) const;
+  const Element& operator=(const Element& e) const { return *this = Val(e); }
+  const Element& operator=(const Var& v) const { return *this = Val(v); }
+  Element(const Element&) = default;
+
+ private:
+  friend class Kernel;
+  friend class Buf;
+  Element(Kernel* k, uint32_t buffer, ValueId index) : kernel_(k), buffer_(buffer), index_(index) {}
+  Kernel* kernel_;
+  uint32_t buffer_;
+  ValueId index_;
+};
+
+/// A buffer, array or table.
+class Buf {
+ public:
+  Element operator[](const Val& i) const;
+  Element operator[](const Lit& i) const;
+  Element operator[](const Var& i) const { return (*this)[Val(i)]; }
+  Element operator[](const Element& i) const { return (*this)[Val(i)]; }
+  Val len() const;
+  Val len64() const;
+
+ private:
+  friend class Kernel;
+  Buf(Kernel* k, uint32_t id) : kernel_(k), id_(id) {}
+  Kernel* kernel_;
+  uint32_t id_;
+};
+
+/// A size on the host: lengths, constants and + - * / % over them.
+class Size {
+ public:
+  Size(uint64_t v) : value_(v) {}  // NOLINT: implicit by design
+  friend Size operator+(Size a, Size b) { return combine(FormulaOp::Add, a, b); }
+  friend Size operator-(Size a, Size b) { return combine(FormulaOp::Sub, a, b); }
+  friend Size operator*(Size a, Size b) { return combine(FormulaOp::Mul, a, b); }
+  friend Size operator/(Size a, Size b) { return combine(FormulaOp::Div, a, b); }
+  friend Size operator%(Size a, Size b) { return combine(FormulaOp::Rem, a, b); }
+  friend Size ceil_div(Size a, Size b) { return combine(FormulaOp::CeilDiv, a, b); }
+  friend Size min(Size a, Size b) { return combine(FormulaOp::Min, a, b); }
+  friend Size max(Size a, Size b) { return combine(FormulaOp::Max, a, b); }
+
+ private:
+  friend class Kernel;
+  static Size combine(FormulaOp op, Size a, Size b);
+  FormulaId in(FormulaPool& pool) const;
+  uint64_t value_ = 0;
+  FormulaPool* pool_ = nullptr;
+  FormulaId id_ = no_formula;
+};
+
+class Kernel {
+ public:
+  using Here = std::source_location;
+  explicit Kernel(std::string name, Here here = Here::current());
+
+  // Parameters, in order. Without a size the length is given at launch.
+  Val scalar(Type t, std::string name, Here here = Here::current());
+  Buf in(Type t, std::string name, Here here = Here::current());
+  Buf in(Type t, std::string name, Size count, Here here = Here::current());
+  Buf inout(Type t, std::string name, Here here = Here::current());
+  Buf inout(Type t, std::string name, Size count, Here here = Here::current());
+  Buf out(Type t, std::string name, Here here = Here::current());
+  Buf out(Type t, std::string name, Size count, Here here = Here::current());
+  Buf scratch(Type t, std::string name, Size count, Here here = Here::current());
+  Buf uniform(Type t, std::string name, Size count, Here here = Here::current());
+  // Memory of the body.
+  Buf shared(Type t, uint64_t count, std::string name = "tile", Here here = Here::current());
+  Buf array(Type t, uint64_t count, std::string name = "w", Here here = Here::current());
+  Buf table(Type t, std::span<const std::byte> bytes, std::string name = "table", Here here = Here::current());
+
+  Kernel& workgroup(uint32_t x, uint32_t y = 1, uint32_t z = 1);
+  Kernel& subgroup(uint32_t size);
+  Kernel& grid(Size x);
+  Kernel& grid(Size x, Size y);
+  Kernel& grid(Size x, Size y, Size z);
+  Kernel& op_id(std::string id);
+  Size len(const Buf& b);
+  Size size_of_scalar(const Val& scalar);
+
+  // Values.
+  Val constant(Type t, Lit v);
+  Val global_id(uint32_t dim = 0) { return id(Opcode::GlobalId, dim); }
+  Val local_id(uint32_t dim = 0) { return id(Opcode::LocalId, dim); }
+  Val workgroup_id(uint32_t dim = 0) { return id(Opcode::WorkgroupId, dim); }
+  Val num_workgroups(uint32_t dim = 0) { return id(Opcode::NumWorkgroups, dim); }
+  Val workgroup_size(uint32_t dim = 0) { return id(Opcode::WorkgroupSize, dim); }
+  Val lane_id() { return id(Opcode::LaneId, 0); }
+  Val subgroup_size() { return id(Opcode::SubgroupSize, 0); }
+  /// Any pure or subgroup op of the table, by its row.
+  Val apply(Opcode op, std::initializer_list<Val> operands);
+  Val cast(Type t, const Val& v);
+  Val bitcast(Type t, const Val& v);
+  Val load_as(Type t, const Buf& b, const Val& byte);
+  Val uniform_load(const Element& e, Scope scope = Scope::Workgroup, Here here = Here::current());
+  /// Any atomic of the table. shared memory: workgroup scope.
+  Val atomic(Opcode op, const Element& e, std::initializer_list<Val> values, bool acq_rel = false, Here here = Here::current());
+  Val atomic_add(const Element& e, const Val& v, Here here = Here::current()) { return atomic(Opcode::AtomicAdd, e, {v}, false, here); }
+  Val atomic_add(const Element& e, Lit v, Here here = Here::current());
+
+  // Variables and control. Bodies are callables; conditions of while_ are, too.
+  Var var(const Val& initial, Here here = Here::current());
+  Var var(Type t, Lit initial, Here here = Here::current());
+  template <class Then>
+  void if_(const Val& c, Then&& then, Here here = Here::current()) {
+    begin_if(c, here);
+    then();
+    builder_.end_if();
+  }
+  template <class Then, class Else>
+  void if_(const Val& c, Then&& then, Else&& other, Here here = Here::current()) {
+    begin_if(c, here);
+    then();
+    builder_.begin_else();
+    other();
+    builder_.end_if();
+  }
+  template <class Body>
+  void for_(const Val& lo, const Val& hi, Body&& body, Here here = Here::current()) {
+    const Val i = begin_for(lo, hi, here);
+    body(i);
+    builder_.end_for();
+  }
+  template <class Body>
+  void for_(Lit lo, const Val& hi, Body&& body, Here here = Here::current()) {
+    for_(literal(lo, hi.type()), hi, static_cast<Body&&>(body), here);
+  }
+  template <class Test, class Body>
+  void while_(Test&& test, Body&& body, Here here = Here::current()) {
+    at(here);
+    builder_.begin_while();
+    begin_body(test());
+    body();
+    builder_.end_while();
+  }
+  template <class Body>
+  void region(std::string_view name, Body&& body, Here here = Here::current()) {
+    at(here);
+    builder_.begin_region(name);
+    body();
+    builder_.end_region();
+  }
+  void break_(Here here = Here::current());
+  void continue_(Here here = Here::current());
+  void return_(Here here = Here::current());
+  void barrier(Scope scope, Here here = Here::current());
+  void trap(const Val& code, Here here = Here::current());
+  void trap(uint32_t code, Here here = Here::current());
+  void assert_(const Val& condition, uint32_t code, Here here = Here::current());
+
+  /// The program, or all mistakes. The kernel is used up.
+  Result<Program> finish();
+
+  // For the operators below.
+  Val literal(Lit v, Type t);
+  Val binary(Opcode op, const Val& a, const Val& b);
+  Val report(Code code, std::string message, std::string fix);
+
+ private:
+  friend class Val;
+  friend class Var;
+  friend class Element;
+  friend class Buf;
+  void at(const Here& here);
+  Buf add(Role role, Type t, std::string name, FormulaId count, const Here& here);
+  Val id(Opcode op, uint32_t dim);
+  void begin_if(const Val& c, const Here& here);
+  Val begin_for(const Val& lo, const Val& hi, const Here& here);
+  void begin_body(const Val& c);
+  bool is_bool(const Val& c);
+  void store(uint32_t buffer, ValueId index, const Val& v);
+
+  Builder builder_;
+  Diagnostics errors_;
+  Place place_;
+};
+
+// Operators on values; a C++ number on either side takes the other's type.
+#define VYRE_BINARY(symbol, op)                                                                                    \
+  inline Val operator symbol(const Val& a, const Val& b) { return a.kernel()->binary(Opcode::op, a, b); }         \
+  inline Val operator symbol(const Val& a, const Lit& b) { return a.kernel()->binary(Opcode::op, a, a.kernel()->literal(b, a.type())); } \
+  inline Val operator symbol(const Lit& a, const Val& b) { return b.kernel()->binary(Opcode::op, b.kernel()->literal(a, b.type()), b); }
+VYRE_BINARY(+, Add)
+VYRE_BINARY(-, Sub)
+VYRE_BINARY(*, Mul)
+VYRE_BINARY(/, Div)
+VYRE_BINARY(%, Rem)
+VYRE_BINARY(&, And)
+VYRE_BINARY(|, Or)
+VYRE_BINARY(^, Xor)
+VYRE_BINARY(<<, Shl)
+VYRE_BINARY(>>, Shr)
+VYRE_BINARY(==, Eq)
+VYRE_BINARY(!=, Ne)
+VYRE_BINARY(<, Lt)
+VYRE_BINARY(<=, Le)
+VYRE_BINARY(>, Gt)
+VYRE_BINARY(>=, Ge)
+#undef VYRE_BINARY
+
+inline Val operator-(const Val& a) { return a.kernel()->apply(Opcode::Neg, {a}); }
+inline Val operator~(const Val& a) { return a.kernel()->apply(Opcode::Not, {a}); }
+inline Val operator!(const Val& a) { return a.kernel()->apply(Opcode::Not, {a}); }
+inline Val fma(const Val& a, const Val& b, const Val& c) { return a.kernel()->apply(Opcode::Fma, {a, b, c}); }
+inline Val min(const Val& a, const Val& b) { return a.kernel()->apply(Opcode::Min, {a, b}); }
+inline Val max(const Val& a, const Val& b) { return a.kernel()->apply(Opcode::Max, {a, b}); }
+inline Val abs(const Val& a) { return a.kernel()->apply(Opcode::Abs, {a}); }
+inline Val sqrt(const Val& a) { return a.kernel()->apply(Opcode::Sqrt, {a}); }
+inline Val select(const Val& c, const Val& a, const Val& b) { return c.kernel()->apply(Opcode::Select, {c, a, b}); }
+
+/// x += e and the like, for variables and elements (the index is evaluated once).
+template <class Target, class Right>
+  requires(std::same_as<Target, Var> || std::same_as<Target, Element>)
+const Target& operator+=(const Target& t, const Right& r) { return t = Val(t) + r; }
+template <class Target, class Right>
+  requires(std::same_as<Target, Var> || std::same_as<Target, Element>)
+const Target& operator-=(const Target& t, const Right& r) { return t = Val(t) - r; }
+template <class Target, class Right>
+  requires(std::same_as<Target, Var> || std::same_as<Target, Element>)
+const Target& operator*=(const Target& t, const Right& r) { return t = Val(t) * r; }
+
+}  // namespace vyre

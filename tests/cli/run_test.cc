@@ -1,0 +1,303 @@
+// `vyre run` from outside: inputs, outputs, and every mistake that has a code of its own.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_util.h"
+
+namespace vyre {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+class Run : public CommandLine {
+ protected:
+  void SetUp() override {
+    CommandLine::SetUp();
+    file("saxpy.vyre", saxpy);
+  }
+
+  /// saxpy with good inputs and `more`.
+  ProcessResult run_saxpy(const Words& more) const {
+    Words words = {"run", "saxpy.vyre", "--set", "a=2", "--in", "x=1,2,3", "--in", "y=10,20,30"};
+    words.insert(words.end(), more.begin(), more.end());
+    return vyre(words);
+  }
+
+  /// A kernel file of one's own.
+  ProcessResult run_text(const std::string& text, const Words& more) const {
+    file("k.vyre", text);
+    Words words = {"run", "k.vyre"};
+    words.insert(words.end(), more.begin(), more.end());
+    return vyre(words);
+  }
+};
+
+TEST_F(Run, prints_a_buffer_on_one_line) {
+  const auto r = run_saxpy({"--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 12 24 36\n");
+  EXPECT_EQ(r.err, "");
+}
+
+TEST_F(Run, prints_in_the_order_of_the_options_and_only_so_many) {
+  const auto r = run_saxpy({"--print", "y:2", "--print", "x", "--print", "a", "--print", "y:0"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 12 24\nx: 1 2 3\na: 2\ny:\n");
+}
+
+TEST_F(Run, shows_the_beginning_of_every_output_when_nothing_is_asked_for) {
+  auto r = run_saxpy({});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: f32[3] 12 24 36\n");
+  r = run_text("kernel k(y: out u8[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] = u8(global_id.x)\n}\n", {"--len", "y=10"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: u8[10] 0 1 2 3 4 5 6 7 …\n");
+}
+
+TEST_F(Run, empty_buffers) {
+  const auto r = vyre({"run", "saxpy.vyre", "--set", "a=2", "--in", "x=", "--in", "y=", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y:\n");
+}
+
+TEST_F(Run, floats_are_printed_in_the_shortest_form_that_reads_back) {
+  const auto r = vyre({"run", "saxpy.vyre", "--set", "a=0", "--in", "x=1,1,1,1,1", "--in", "y=0.1,-0.0,inf,nan,1e-45", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 0.1 0 inf nan 1e-45\n");
+}
+
+TEST_F(Run, program_from_standard_input) {
+  auto r = vyre({"run", "-", "--set", "a=2", "--in", "x=1", "--in", "y=1", "--print", "y"}, saxpy);
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 3\n");
+  r = vyre({"run", "-:second"}, two_kernels);
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: u32[4] 7 7 7 7\n");
+}
+
+TEST_F(Run, raw_files_in_and_out) {
+  file("x.bin", std::string("\0\0\x80\x3f\0\0\0\x40", 8));  // 1.0f, 2.0f
+  auto r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=@x.bin", "--in", "y=@x.bin", "--out", "y=@y.bin"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "");
+  EXPECT_EQ(contents("y.bin"), std::string("\0\0\0\x40\0\0\x80\x40", 8));  // 2.0f, 4.0f
+  r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=@-", "--in", "y=0,0", "--print", "y"}, contents("x.bin"));
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 1 2\n");
+}
+
+TEST_F(Run, random_inputs_are_the_same_every_time) {
+  const Words words = {"run", "saxpy.vyre", "--set", "a=1", "--in", "x=random:100", "--in", "y=random:100:7", "--print", "y"};
+  const auto first = vyre(words);
+  expect_exit(first, 0);
+  EXPECT_EQ(vyre(words).out, first.out);
+}
+
+TEST_F(Run, picks_the_named_kernel_and_asks_when_there_are_several) {
+  file("two.vyre", two_kernels);
+  auto r = vyre({"run", "two.vyre:first", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 0 1 2 3\n");
+  r = vyre({"run", "two.vyre"});
+  expect_exit(r, 2);
+  expect_code(r, "V0180");
+  EXPECT_NE(r.err.find("first, second"), std::string::npos) << r.err;
+}
+
+TEST_F(Run, unknown_kernel_suggests_the_nearest) {
+  const auto r = vyre({"run", "saxpy.vyre:saxpi"});
+  expect_exit(r, 2);
+  expect_code(r, "V0179");
+  EXPECT_NE(r.err.find("saxpy.vyre:saxpy"), std::string::npos) << r.err;
+}
+
+TEST_F(Run, a_file_may_have_a_colon_in_its_name) {
+  file("a:b", saxpy);
+  const auto r = vyre({"run", "a:b", "--set", "a=1", "--in", "x=1", "--in", "y=1", "--print", "y"});
+  expect_exit(r, 0);
+}
+
+TEST_F(Run, a_graph_is_preferred_to_its_kernels) {
+  const std::string text = std::string(two_kernels) + "graph g(y: out u32[4]) {\n  call second(y)\n}\n";
+  auto r = run_text(text, {"--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 7 7 7 7\n");
+  r = run_text(text, {"--grid", "4"});
+  expect_exit(r, 2);
+  expect_code(r, "V0618");
+}
+
+TEST_F(Run, json_has_outputs_and_time) {
+  const auto r = run_saxpy({"--json", "--print", "y:2"});
+  expect_exit(r, 0);
+  const Json json = Json::parse(r.out);
+  EXPECT_EQ(json["ok"], true);
+  EXPECT_EQ(json["backend"], "interp");
+  EXPECT_EQ(json["outputs"][0]["name"], "y");
+  EXPECT_EQ(json["outputs"][0]["count"], 3);
+  EXPECT_EQ(json["outputs"][0]["values"], Json({12.0, 24.0}));
+}
+
+TEST_F(Run, repeat_starts_from_the_inputs_and_reports_the_time) {
+  const auto r = run_saxpy({"--repeat", "3", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 12 24 36\n");
+  EXPECT_NE(r.err.find("3 runs"), std::string::npos) << r.err;
+}
+
+// ---- mistakes ------------------------------------------------------------------------------------
+
+TEST_F(Run, all_mistakes_of_a_launch_at_once) {
+  const auto r = vyre({"run", "saxpy.vyre", "--in", "x=1,zwei", "--in", "z=1", "--print", "w", "--backend", "gpu", "--repeat", "0"});
+  expect_exit(r, 2);
+  for (const char* code : {"V0611", "V0609", "V0451", "V0616", "V0607"}) expect_code(r, code);
+  // x, z, w; a and y are missing; backend; repeat. x is wrong, not missing.
+  EXPECT_TRUE(r.err.ends_with("7 errors\n")) << r.err;
+}
+
+TEST_F(Run, wrong_lengths) {
+  const std::string text = "kernel k(x: in u32[], y: in u32[len(x)], z: out u32[]) workgroup(4) grid(len(x)) {\n  z[0] = x[0] + y[0]\n}\n";
+  auto r = run_text(text, {"--in", "x=1,2", "--in", "y=1", "--len", "z=1"});
+  expect_exit(r, 2);
+  expect_code(r, "V0455");
+  r = run_text(text, {"--in", "x=1,2", "--in", "y=1,2"});
+  expect_exit(r, 2);
+  expect_code(r, "V0453");
+  file("odd.bin", "12345");
+  r = run_text(text, {"--in", "x=@odd.bin", "--in", "y=1,2", "--len", "z=1"});
+  expect_exit(r, 2);
+  expect_code(r, "V0454");
+  r = run_text(text, {"--in", "x=1,2", "--in", "y=1,2", "--len", "z=lots"});
+  expect_exit(r, 2);
+  expect_code(r, "V0607");
+}
+
+struct Mistake {
+  const char* code;
+  Words words;
+};
+
+TEST_F(Run, each_mistake_has_its_code) {
+  const Mistake mistakes[] = {
+      {"V0607", {"--schedule", "sideways"}},
+      {"V0607", {"--time-limit", "soon"}},
+      {"V0607", {"--memory-limit", "1Q"}},
+      {"V0607", {"--grid", "1,2,3,4"}},
+      {"V0607", {"--out", "y=plain.bin"}},
+      {"V0607", {"--print", "y:all"}},
+      {"V0608", {"--in", "x"}},
+      {"V0609", {"--in", "z=1"}},
+      {"V0610", {"--in", "x=1,2,3"}},
+      {"V0610", {"--out", "y=@a", "--out", "y=@b"}},
+      {"V0615", {"--out", "x=@a"}},
+      {"V0616", {"--backend", "gpu"}},
+      {"V0617", {"--backend", "cuda"}},
+      {"V0617", {"--backend", "cpu"}},
+      {"V0463", {"--subgroup-size", "48"}},
+  };
+  for (const Mistake& m : mistakes) {
+    const auto r = run_saxpy(m.words);
+    expect_exit(r, 2);
+    expect_code(r, m.code);
+  }
+}
+
+TEST_F(Run, each_mistake_of_an_input_has_its_code) {
+  const Mistake mistakes[] = {
+      {"V0611", {"--set", "a=two"}},   {"V0611", {"--set", "a=1,2"}},        {"V0611", {"--set", "a="}},
+      {"V0611", {"--in", "x=1,,2"}},   {"V0612", {"--in", "x=random:many"}}, {"V0613", {"--in", "x=@missing.bin"}},
+      {"V0614", {"--in", "a=2"}},      {"V0614", {"--set", "x=2"}},          {"V0457", {"--in", "x=random:1125899906842624"}},
+      {"V0451", {"--in", "x=1"}},
+  };
+  for (const Mistake& m : mistakes) {
+    Words words = {"run", "saxpy.vyre"};
+    words.insert(words.end(), m.words.begin(), m.words.end());
+    const auto r = vyre(words);
+    expect_exit(r, 2);
+    expect_code(r, m.code);
+  }
+}
+
+TEST_F(Run, standard_input_for_program_and_buffer) {
+  const auto r = vyre({"run", "-", "--in", "x=@-"}, saxpy);
+  expect_exit(r, 2);
+  expect_code(r, "V0622");
+}
+
+TEST_F(Run, scratch_memory_cannot_be_printed) {
+  const auto r = run_text("kernel k(t: scratch u32[4], y: out u32[4]) workgroup(4) grid(4) {\n  t[0] = 1\n  y[0] = t[0]\n}\n", {"--print", "t"});
+  expect_exit(r, 2);
+  expect_code(r, "V0615");
+}
+
+// ---- programs that fail --------------------------------------------------------------------------
+
+TEST_F(Run, a_trap_exits_1_and_writes_nothing) {
+  file("y.bin", "before");
+  const auto r = run_text("kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = 1\n  assert(global_id.x < 2, 9)\n}\n", {"--out", "y=@y.bin", "--print", "y"});
+  expect_exit(r, 1);
+  expect_code(r, "V0501");
+  EXPECT_NE(r.err.find("k.vyre:3"), std::string::npos) << r.err;
+  EXPECT_EQ(r.out, "");
+  EXPECT_EQ(contents("y.bin"), "before");
+}
+
+TEST_F(Run, bad_input_leaves_outputs_alone) {
+  file("y.bin", "before");
+  const auto r = vyre({"run", "saxpy.vyre", "--out", "y=@y.bin"});
+  expect_exit(r, 2);
+  EXPECT_EQ(contents("y.bin"), "before");
+}
+
+TEST_F(Run, an_output_that_cannot_be_written_exits_3) {
+  const auto r = run_saxpy({"--out", "y=@/no/such/folder/y.bin"});
+  expect_exit(r, 3);
+  expect_code(r, "V0641");
+}
+
+TEST_F(Run, limits_of_time_memory_and_output) {
+  auto r = run_text("kernel k(x: inout u32[]) workgroup(1) grid(1) {\n  while x[0] == 0 { }\n}\n", {"--in", "x=0", "--time-limit", "0.2"});
+  expect_exit(r, 1);
+  expect_code(r, "V0502");
+  r = run_saxpy({"--memory-limit", "8"});
+  expect_exit(r, 1);
+  expect_code(r, "V0503");
+  r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=random:1000", "--in", "y=1", "--memory-limit", "1K"});
+  expect_exit(r, 1);
+  expect_code(r, "V0503");
+  r = run_saxpy({"--output-limit", "8"});
+  expect_exit(r, 1);
+  expect_code(r, "V0504");
+}
+
+TEST_F(Run, absurd_lengths_are_errors_and_not_crashes) {
+  const std::string text = "kernel k(y: out u8[]) workgroup(4) grid(1) {\n  y[0] = 1\n}\n";
+  auto r = run_text(text, {"--len", "y=1125899906842624"});  // 2^50
+  expect_exit(r, 2);
+  expect_code(r, "V0457");
+  r = run_text(text, {"--len", "y=140737488355328"});  // 2^47: allowed, but more than any memory
+  expect_exit(r, 3);
+  expect_code(r, "V0521");
+}
+
+TEST_F(Run, verify_finds_a_race) {
+  const std::string racy = "kernel k(y: out u32[4]) workgroup(64) grid(64) {\n  y[2] = global_id.x\n}\n";
+  auto r = run_text(racy, {"--verify"});
+  expect_exit(r, 1);
+  expect_code(r, "V0631");
+  EXPECT_NE(r.err.find("`y[2]` is 63"), std::string::npos) << r.err;
+  r = run_saxpy({"--verify", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 12 24 36\n");
+}
+
+TEST_F(Run, exact_refuses_float_atomics) {
+  const std::string text = "kernel k(y: out f32[1]) workgroup(4) grid(4) {\n  atomic_add(y[0], 1.0)\n}\n";
+  expect_exit(run_text(text, {}), 0);
+  const auto r = run_text(text, {"--exact"});
+  expect_exit(r, 2);
+}
+
+}  // namespace
+}  // namespace vyre
