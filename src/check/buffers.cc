@@ -12,8 +12,8 @@
 namespace vyre {
 namespace {
 
-std::vector<FormulaName> names_of(const Program& p) {
-  std::vector<FormulaName> names;
+std::vector<SizeName> names_of(const Program& p) {
+  std::vector<SizeName> names;
   for (const Buffer& b : p.buffers)
     names.push_back({b.name, b.role, b.element, is_parameter(b.role)});
   return names;

@@ -24,7 +24,7 @@ std::string fault_of_pool(const FormulaPool& pool, size_t buffers) {
   return "";
 }
 
-FormulaFacts::FormulaFacts(const FormulaPool& pool, std::vector<FormulaName> names)
+FormulaFacts::FormulaFacts(const FormulaPool& pool, std::vector<SizeName> names)
     : pool_(pool), names_(std::move(names)), facts_(pool.nodes.size()) {
   constexpr uint64_t most = 1ull << 40;
   for (FormulaId id = 0; id < facts_.size(); ++id) {
@@ -44,7 +44,7 @@ FormulaFacts::Facts FormulaFacts::of_leaf(FormulaId id) const {
   const FormulaNode& n = pool_[id];
   if (n.op == FormulaOp::Const) return f;
   f.names = n.a + 1;
-  const FormulaName& name = names_[n.a];
+  const SizeName& name = names_[n.a];
   const bool scalar = name.role == Role::Scalar;
   const bool fits = n.op == FormulaOp::Len ? !scalar : scalar && is_integer(name.element);
   if (!fits || !name.parameter) f.bad = id;
@@ -57,7 +57,7 @@ std::string FormulaFacts::text(FormulaId id) const {
 
 Fault FormulaFacts::explain_bad(FormulaId leaf, const std::string& what) const {
   const FormulaNode& n = pool_[leaf];
-  const FormulaName& name = names_[n.a];
+  const SizeName& name = names_[n.a];
   std::string why;
   if (!name.parameter)
     why = "which is not a parameter";

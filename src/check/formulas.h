@@ -18,7 +18,7 @@ namespace vyre {
 std::string fault_of_pool(const FormulaPool& pool, size_t buffers);
 
 /// What a formula may name: the buffers of a kernel or graph, by index.
-struct FormulaName {
+struct SizeName {
   std::string_view name;
   Role role = Role::In;
   Type element = Type::U32;
@@ -34,7 +34,7 @@ struct Fault {
 /// Facts of all nodes of a pool, computed in one pass.
 class FormulaFacts {
  public:
-  FormulaFacts(const FormulaPool& pool, std::vector<FormulaName> names);
+  FormulaFacts(const FormulaPool& pool, std::vector<SizeName> names);
 
   /// What is wrong with formula `id` as the size called `what` ("length of `x`") where names below
   /// `end` may be used.
@@ -55,7 +55,7 @@ class FormulaFacts {
   Fault explain_bad(FormulaId leaf, const std::string& what) const;
 
   const FormulaPool& pool_;
-  std::vector<FormulaName> names_;
+  std::vector<SizeName> names_;
   std::vector<Facts> facts_;
 };
 

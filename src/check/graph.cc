@@ -13,8 +13,8 @@
 namespace vyre {
 namespace {
 
-std::vector<FormulaName> names_of(const Graph& g) {
-  std::vector<FormulaName> names;
+std::vector<SizeName> names_of(const Graph& g) {
+  std::vector<SizeName> names;
   for (const GraphBuffer& b : g.buffers) names.push_back({b.name, b.role, b.element, b.parameter});
   return names;
 }

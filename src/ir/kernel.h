@@ -14,6 +14,10 @@
 // type of the other operand. Mistakes are collected and come out of finish(), with the C++ line of
 // the last call of a Kernel function before them.
 //
+// C++ does not say in which order the operands of a call or operator are evaluated. Where the order
+// of loads and atomics matters, or the op numbering should not depend on the C++ compiler, name the
+// values first: `Val old = k.atomic_add(h[i], 1);`.
+//
 // Val, Var, Buf and Element are handles into their Kernel, which must outlive them.
 
 #include <concepts>

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "ir/eval.h"
 #include "text/kernel_lowering.h"
 #include "text/literal.h"
@@ -248,6 +250,8 @@ struct FormulaLowering {
   ModuleContext& context;
   FormulaPool& pool;
   const FormulaResolver& resolve;
+  static constexpr size_t max_terms = 10000;       // of all sizes of a kernel
+  bool too_large = pool.nodes.size() > max_terms;  // reported
 
   FormulaId fail(TokenId token, std::string why, Code code = Code::NotAFormula) {
     context.error(token, code, std::move(why))
@@ -319,8 +323,8 @@ struct FormulaLowering {
       }
       f = f == no_formula || b == no_formula ? no_formula : pool.binary(op, f, b);
     }
-    if (pool.nodes.size() > 10000) {
-      context.error(context.ast.exprs[id].token, Code::ProgramTooLarge, "the sizes of this kernel have more than 10000 terms").with_fix("write shorter formulas");
+    if (pool.nodes.size() > max_terms) {
+      if (!std::exchange(too_large, true)) context.error(context.ast.exprs[id].token, Code::ProgramTooLarge, "the sizes of this kernel have more than 10000 terms").with_fix("write shorter formulas");
       return no_formula;
     }
     return f;

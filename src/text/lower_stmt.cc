@@ -143,16 +143,17 @@ void KernelLowering::statements(Range list, uint32_t from) {
       }
       break;
     }
-    if (may_return && calls_.back().returned != none && i + 1 < list.count) {
+    if (may_return && calls_.back().returned != none) {
       Call& call = calls_.back();
       at(s.token);
       const bool loop = s.kind == StmtKind::For || s.kind == StmtKind::While;
       if (call.loops > 0) {
         if (!loop) continue;  // the return has left the innermost loop already
+        // Also behind a loop that is the last statement: the loop around it must not go on.
         builder.begin_if(builder.get(call.returned));
         builder.break_loop();
         builder.end_if();
-      } else {
+      } else if (i + 1 < list.count) {
         const ValueId returned = builder.get(call.returned);
         builder.begin_if(builder.op(Opcode::Not, Type::Bool, {returned}));
         ++opened;

@@ -31,7 +31,8 @@ TEST(kernel, saxpy_reads_like_code) {
   Buf x = k.in(Type::F32, "x"), y = k.inout(Type::F32, "y");
   k.workgroup(256).grid(k.len(y));
   Val i = k.global_id();
-  y[i] = fma(a, x[i], y[i]);
+  Val xi = x[i], yi = y[i];  // named: C++ leaves the order of a call's arguments open
+  y[i] = fma(a, xi, yi);
   expect_same(k.finish(), R"(
 kernel saxpy(a: f32, x: in f32[], y: inout f32[]) workgroup(256) grid(len(y)) {
   %0 = scalar a : f32
@@ -74,7 +75,8 @@ TEST(kernel, arms_of_an_if_merge_only_what_they_assign) {
   Var a = k.var(Type::U32, 1);
   Var b = k.var(Type::U32, 2);
   k.if_(k.global_id() > 1, [&] { a = 7; }, [&] { a += 5; });
-  y[k.global_id()] = a + b;
+  Val i = k.global_id();
+  y[i] = a + b;
   expect_same(k.finish(), R"(
 kernel k(y: out u32[4]) workgroup(4) grid(4) {
   %0 = const 1 : u32
@@ -112,7 +114,9 @@ TEST(kernel, a_loop_drops_what_it_only_reads) {
   ASSERT_TRUE(p);
   EXPECT_FALSE(has_errors(check(*p))) << print(*p);
   walk(*p, [&](OpId id) {
-    if (p->op(id).code == Opcode::For) EXPECT_EQ(p->results(id).size(), 1u) << print(*p);
+    if (p->op(id).code == Opcode::For) {
+      EXPECT_EQ(p->results(id).size(), 1u) << print(*p);
+    }
   });
 }
 

@@ -84,7 +84,9 @@ TEST(program, replace_values_follows_chains) {
   map[2] = 1;
   replace_values(p, map);
   walk(p, [&](OpId id) {
-    if (p.op(id).code == Opcode::Store) EXPECT_EQ(p.operand(id, 1), 1u);
+    if (p.op(id).code == Opcode::Store) {
+      EXPECT_EQ(p.operand(id, 1), 1u);
+    }
   });
 }
 

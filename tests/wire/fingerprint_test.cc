@@ -117,6 +117,21 @@ TEST(Fingerprint, differs_for_every_change_of_behaviour) {
   }
 }
 
+TEST(Fingerprint, sees_where_a_block_ends) {
+  const auto build = [](bool inside) {
+    Program p;
+    p.blocks.emplace_back();
+    const OpId region = p.add_op(Opcode::Region, Type::Void, {}, {}, p.add_string("r"), none);
+    p.append(0, region);
+    p.ops[region].n_blocks = 1;
+    p.ops[region].first_block = p.add_block(region);
+    p.append(inside ? 1 : 0, p.add_op(Opcode::Barrier, Type::Void, {}, {}, 1, none));
+    return p;
+  };
+  EXPECT_NE(fingerprint(build(true)), fingerprint(build(false)));
+  EXPECT_NE(encode(build(true)), encode(build(false)));
+}
+
 TEST(Fingerprint, differs_between_random_programs) {
   std::set<std::string> prints;
   for (uint64_t seed = 0; seed < 300; ++seed) {

@@ -53,6 +53,15 @@ File small() { return encode(small_program()); }
 File rich() { return encode(rich_program()); }
 File module() { return encode(rich_module()); }
 
+File two_regions() {
+  Builder b("k");
+  for (const char* name : {"a", "b"}) {
+    b.begin_region(name);
+    b.end_region();
+  }
+  return encode(b.finish());
+}
+
 // clang-format off
 const std::vector<Mistake>& mistakes() {
   static const std::vector<Mistake> list = {
@@ -129,6 +138,13 @@ const std::vector<Mistake>& mistakes() {
         const size_t at = contents(f, "STRS");
         set32(f, at, 1);
         insert(f, at, at + 4, {1, 0, 0, 0, 'x'});
+      }},
+      {"string_listed_twice", Code::WireNotCanonical, two_regions, [](File& f) { set8(f, contents(f, "STRS") + 4 + 5 + 4, 'a'); }},
+      {"strings_not_in_order_of_use", Code::WireNotCanonical, two_regions, [](File& f) { set8(f, contents(f, "ATTR") + 4, 1); }},
+      {"operation_listed_twice", Code::WireNotCanonical, two_regions, [](File& f) {
+        const size_t at = contents(f, "OPCS");
+        set32(f, at, get32(f, at) + 1);
+        insert(f, at, at + 4, {6, 0, 0, 0, 'r', 'e', 'g', 'i', 'o', 'n'});
       }},
       {"unused_formula", Code::WireNotCanonical, small, [](File& f) {
         const size_t at = contents(f, "FORM");

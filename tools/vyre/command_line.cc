@@ -183,8 +183,18 @@ Diagnostic unknown_command(const std::string& word, const Words& names) {
   return d.with_fix(near.empty() ? "see `vyre --help`" : fmt::format("write `vyre {}`", near));
 }
 
-/// CLI11 takes words from the back.
-Words reversed(const Words& words) { return Words(words.rbegin(), words.rend()); }
+/// CLI11 takes words from the back, and `-:name` for an option: it goes in disguise.
+constexpr char disguised_dash = '\x01';
+Words prepared(const Words& words) {
+  Words result(words.rbegin(), words.rend());
+  for (std::string& word : result)
+    if (word.starts_with("-:")) word[0] = disguised_dash;
+  return result;
+}
+
+void undisguise(std::string& file) {
+  if (file.starts_with(disguised_dash)) file[0] = '-';
+}
 
 /// CLI11 puts two empty lines between groups.
 std::string help_of(const CLI::App& app) {
@@ -211,7 +221,7 @@ Result<Command> parse_command_line(const Words& words) {
   if (words.empty())
     return diagnose(Code::NoCommand, {}, "no command was given").with_fix("see `vyre --help`");
   try {
-    p.app.parse(reversed(words));
+    p.app.parse(prepared(words));
   } catch (const CLI::CallForVersion& e) {
     return Command(TextCommand{std::string(e.what()) + "\n"});
   } catch (const CLI::Success&) {
@@ -219,6 +229,7 @@ Result<Command> parse_command_line(const Words& words) {
   } catch (const CLI::ParseError& e) {
     return errors_of(e, *used_command(p.app));
   }
+  undisguise(p.run.file);
   const std::string name = used_command(p.app)->get_name();
   if (name == "run") return Command(std::move(p.run));
   if (name == "check") return Command(std::move(p.check));
@@ -233,7 +244,7 @@ Result<NamedLaunch> parse_launch_line(const Words& words) {
   app.add_option("NAME", launch.name);
   add_launch_flags(app, launch.flags);
   try {
-    app.parse(reversed(words));
+    app.parse(prepared(words));
   } catch (const CLI::ParseError& e) {
     return errors_of(e, app);
   }
