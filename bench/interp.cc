@@ -1,6 +1,9 @@
 // Speed of the reference interpreter on one core.
-//   bench_interp            prints lane-ops a second for kinds of code, and the time of a 2^20 saxpy
+//   bench_interp            prints lane-ops a second for kinds of code, and the time of a 2^20
+//   saxpy
 // A lane-op is one op of the program on one lane; loop control is not counted.
+
+#include "interp/interp.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +12,6 @@
 #include <cstring>
 #include <functional>
 
-#include "interp/interp.h"
 #include "ir/builder.h"
 
 using namespace vyre;
@@ -21,12 +23,14 @@ double seconds(const std::function<void()>& fn) {
   for (int round = 0; round < 5; ++round) {
     const auto start = std::chrono::steady_clock::now();
     fn();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return best;
 }
 
-template <class T> std::vector<std::byte> bytes(size_t n, T value) {
+template <class T>
+std::vector<std::byte> bytes(size_t n, T value) {
   std::vector<std::byte> b(n * sizeof(T));
   for (size_t i = 0; i < n; ++i) std::memcpy(b.data() + i * sizeof(T), &value, sizeof(T));
   return b;
@@ -36,7 +40,8 @@ constexpr uint64_t n = 1 << 20;
 
 Program saxpy() {
   Builder b("saxpy");
-  b.program.buffers = {{"a", Role::Scalar, Type::F32}, {"x", Role::In, Type::F32}, {"y", Role::InOut, Type::F32}};
+  b.program.buffers = {
+      {"a", Role::Scalar, Type::F32}, {"x", Role::In, Type::F32}, {"y", Role::InOut, Type::F32}};
   b.program.workgroup = {256, 1, 1};
   b.program.grid_dims = 1;
   b.program.grid[0] = b.program.formulas.len(2);
@@ -44,15 +49,16 @@ Program saxpy() {
   const ValueId a = b.op(Opcode::Scalar, Type::F32, {}, 0);
   const ValueId x = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = 1}.pack());
   const ValueId y = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = 2}.pack());
-  b.effect(Opcode::Store, Type::F32, {i, b.op(Opcode::Fma, Type::F32, {a, x, y})}, MemoryRef{.buffer = 2}.pack());
+  b.effect(Opcode::Store, Type::F32, {i, b.op(Opcode::Fma, Type::F32, {a, x, y})},
+           MemoryRef{.buffer = 2}.pack());
   return b.finish();
 }
 
 constexpr int body_ops = 16;
 constexpr int iterations = 64;
 
-/// `iterations` times `body_ops` dependent ops on a carried value; divergent: in an `if` that half of
-/// the lanes take.
+/// `iterations` times `body_ops` dependent ops on a carried value; divergent: in an `if` that half
+/// of the lanes take.
 Program arithmetic(Type type, Opcode code, bool divergent, uint32_t workgroup) {
   Builder b("arithmetic");
   b.program.buffers = {{"y", Role::InOut, type}};
@@ -64,7 +70,9 @@ Program arithmetic(Type type, Opcode code, bool divergent, uint32_t workgroup) {
   const ValueId k = b.constant(type, one);
   const VarId v = b.declare(b.op(Opcode::Load, type, {i}, MemoryRef{.buffer = 0}.pack()));
   b.begin_for(b.constant_u32(0), b.constant_u32(iterations), b.constant_u32(1));
-  if (divergent) b.begin_if(b.op(Opcode::Eq, Type::U32, {b.op(Opcode::And, Type::U32, {i, b.constant_u32(1)}), b.constant_u32(0)}));
+  if (divergent)
+    b.begin_if(b.op(Opcode::Eq, Type::U32,
+                    {b.op(Opcode::And, Type::U32, {i, b.constant_u32(1)}), b.constant_u32(0)}));
   ValueId x = b.get(v);
   for (int op = 0; op < body_ops; ++op) x = b.op(code, type, {x, k});
   b.set(v, x);

@@ -47,3 +47,7 @@ if(runner_sources)
     endif()
   endforeach()
 endif()
+
+if(TARGET vyre_tests AND TARGET vyre_text_tests)
+  add_dependencies(vyre_tests vyre_text_tests)  # the runner is tested too
+endif()

@@ -26,8 +26,9 @@ std::string_view the(Scope scope) {
 }
 
 std::string_view differs(Uniformity u) {
-  constexpr std::string_view words[] = {"differs between invocations", "differs between subgroups",
-                                        "differs between workgroups", "is the same everywhere"};
+  constexpr std::string_view words[] = {"may differ between invocations",
+                                        "may differ between subgroups",
+                                        "may differ between workgroups", "is the same everywhere"};
   return words[static_cast<int>(u)];
 }
 

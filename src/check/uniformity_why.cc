@@ -8,6 +8,22 @@ namespace vyre {
 
 using Step = UniformityStep;
 
+namespace {
+
+// The condition of an `if`; none for other ops.
+ValueId branch_value(const Program& p, OpId op) {
+  return p.ops[op].code == Opcode::If ? p.operand(op, 0) : none;
+}
+
+// Does the loop run more or less often because of this value?
+bool decides_trips(const Program& p, OpId loop, ValueId value) {
+  if (p.ops[loop].code == Opcode::While)
+    return value == p.operand(p.blocks[p.ops[loop].first_block].last, 0);
+  return value == p.operand(loop, 0) || value == p.operand(loop, 1) || value == p.operand(loop, 2);
+}
+
+}  // namespace
+
 // A cause was settled before what it lowers, so the chain ends: at a value that is a source. Only
 // the steps that a person can see in the source are kept.
 void UniformityInfo::trace(const Program& p, uint32_t node, std::vector<Step>& steps) const {
@@ -27,9 +43,10 @@ void UniformityInfo::trace(const Program& p, uint32_t node, std::vector<Step>& s
     }
     const Value& v = p.values[node];
     if (v.def == none || !is_control(p.ops[v.def].code)) continue;
-    const Opcode code = p.ops[v.def].code;
-    const bool by_condition = code == Opcode::If && cause == p.operand(v.def, 0);
-    if (by_condition || is_flow(cause)) steps.push_back({Step::Kind::Merge, v.def});
+    if (is_flow(cause) || cause == branch_value(p, v.def))
+      steps.push_back({Step::Kind::Merge, v.def});
+    else if (is_loop(p.ops[v.def].code) && decides_trips(p, v.def, cause))
+      steps.push_back({Step::Kind::Trips, v.def, cause});
   }
   steps.push_back({Step::Kind::Source, p.values[source].def});
 }

@@ -1,5 +1,5 @@
-// Atomics: lane after lane in the order of the schedule. Nothing else runs at the same time, so plain
-// reads and writes are atomic here.
+// Atomics: lane after lane in the order of the schedule. Nothing else runs at the same time, so
+// plain reads and writes are atomic here.
 
 #include <bit>
 #include <cstring>
@@ -11,18 +11,69 @@
 namespace vyre::interp {
 namespace {
 
-template <class T> using U = std::make_unsigned_t<T>;
+template <class T>
+using U = std::make_unsigned_t<T>;
 
-struct Add { template <class T> static T next(T old, T v, T) { return T(U<T>(old) + U<T>(v)); } };
-struct Sub { template <class T> static T next(T old, T v, T) { return T(U<T>(old) - U<T>(v)); } };
-struct Min { template <class T> static T next(T old, T v, T) { return v < old ? v : old; } };
-struct Max { template <class T> static T next(T old, T v, T) { return old < v ? v : old; } };
-struct And { template <class T> static T next(T old, T v, T) { return old & v; } };
-struct Or { template <class T> static T next(T old, T v, T) { return old | v; } };
-struct Xor { template <class T> static T next(T old, T v, T) { return old ^ v; } };
-struct Write { template <class T> static T next(T, T v, T) { return v; } };
-struct Cas { template <class T> static T next(T old, T v, T w) { return old == v ? w : old; } };
-struct Keep { template <class T> static T next(T old, T, T) { return old; } };
+struct Add {
+  template <class T>
+  static T next(T old, T v, T) {
+    return T(U<T>(old) + U<T>(v));
+  }
+};
+struct Sub {
+  template <class T>
+  static T next(T old, T v, T) {
+    return T(U<T>(old) - U<T>(v));
+  }
+};
+struct Min {
+  template <class T>
+  static T next(T old, T v, T) {
+    return v < old ? v : old;
+  }
+};
+struct Max {
+  template <class T>
+  static T next(T old, T v, T) {
+    return old < v ? v : old;
+  }
+};
+struct And {
+  template <class T>
+  static T next(T old, T v, T) {
+    return old & v;
+  }
+};
+struct Or {
+  template <class T>
+  static T next(T old, T v, T) {
+    return old | v;
+  }
+};
+struct Xor {
+  template <class T>
+  static T next(T old, T v, T) {
+    return old ^ v;
+  }
+};
+struct Write {
+  template <class T>
+  static T next(T, T v, T) {
+    return v;
+  }
+};
+struct Cas {
+  template <class T>
+  static T next(T old, T v, T w) {
+    return old == v ? w : old;
+  }
+};
+struct Keep {
+  template <class T>
+  static T next(T old, T, T) {
+    return old;
+  }
+};
 struct AddFloat {
   static uint32_t next(uint32_t old, uint32_t v, uint32_t) {
     const float sum = std::bit_cast<float>(old) + std::bit_cast<float>(v);
@@ -30,8 +81,10 @@ struct AddFloat {
   }
 };
 
-template <class Op, class T> void atomic(const Access& a) {
-  const uint64_t* index = static_cast<const uint64_t*>(a.index);  // a negative i64 is larger than any length
+template <class Op, class T>
+void atomic(const Access& a) {
+  const uint64_t* index =
+      static_cast<const uint64_t*>(a.index);  // a negative i64 is larger than any length
   const T* value = static_cast<const T*>(a.value);
   const T* value2 = static_cast<const T*>(a.value2);
   T* old = static_cast<T*>(a.old);
@@ -50,13 +103,19 @@ template <class Op, class T> void atomic(const Access& a) {
   }
 }
 
-template <class Op> AtomicFn by_type(Type t) {
+template <class Op>
+AtomicFn by_type(Type t) {
   switch (t) {
-    case Type::I32: return &atomic<Op, int32_t>;
-    case Type::U32: return &atomic<Op, uint32_t>;
-    case Type::I64: return &atomic<Op, int64_t>;
-    case Type::U64: return &atomic<Op, uint64_t>;
-    default: return nullptr;
+    case Type::I32:
+      return &atomic<Op, int32_t>;
+    case Type::U32:
+      return &atomic<Op, uint32_t>;
+    case Type::I64:
+      return &atomic<Op, int64_t>;
+    case Type::U64:
+      return &atomic<Op, uint64_t>;
+    default:
+      return nullptr;
   }
 }
 
@@ -66,17 +125,28 @@ AtomicFn find_atomic(Opcode code, Type type) {
   switch (code) {
     case Opcode::AtomicAdd:
       return type == Type::F32 ? &atomic<AddFloat, uint32_t> : by_type<Add>(type);
-    case Opcode::AtomicSub: return by_type<Sub>(type);
-    case Opcode::AtomicMin: return by_type<Min>(type);
-    case Opcode::AtomicMax: return by_type<Max>(type);
-    case Opcode::AtomicAnd: return by_type<And>(type);
-    case Opcode::AtomicOr: return by_type<Or>(type);
-    case Opcode::AtomicXor: return by_type<Xor>(type);
-    case Opcode::AtomicExchange: return by_type<Write>(type);
-    case Opcode::AtomicStore: return by_type<Write>(type);
-    case Opcode::AtomicCas: return by_type<Cas>(type);
-    case Opcode::AtomicLoad: return by_type<Keep>(type);
-    default: return nullptr;
+    case Opcode::AtomicSub:
+      return by_type<Sub>(type);
+    case Opcode::AtomicMin:
+      return by_type<Min>(type);
+    case Opcode::AtomicMax:
+      return by_type<Max>(type);
+    case Opcode::AtomicAnd:
+      return by_type<And>(type);
+    case Opcode::AtomicOr:
+      return by_type<Or>(type);
+    case Opcode::AtomicXor:
+      return by_type<Xor>(type);
+    case Opcode::AtomicExchange:
+      return by_type<Write>(type);
+    case Opcode::AtomicStore:
+      return by_type<Write>(type);
+    case Opcode::AtomicCas:
+      return by_type<Cas>(type);
+    case Opcode::AtomicLoad:
+      return by_type<Keep>(type);
+    default:
+      return nullptr;
   }
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-// Flat code: what a structured program becomes before it runs. One instruction works on all lanes of a
-// frame (a workgroup, or several packed side by side). Control is jumps plus masks, so that the state
-// of a run is a pc and a frame: depth of nesting costs no stack, and a frame can be set aside at a grid
-// barrier.
+// Flat code: what a structured program becomes before it runs. One instruction works on all lanes
+// of a frame (a workgroup, or several packed side by side). Control is jumps plus masks, so that
+// the state of a run is a pc and a frame: depth of nesting costs no stack, and a frame can be set
+// aside at a grid barrier.
 //
 // Pure instructions run on all lanes, active or not: they are total and write only places that no
-// other lane's future needs. Memory writes, traps, and copies into carried values and results are under
-// the active mask.
+// other lane's future needs. Memory writes, traps, and copies into carried values and results are
+// under the active mask.
 
 #include <array>
 #include <cstdint>
@@ -53,16 +53,17 @@ enum class Do : uint8_t {
 /// `for` over one integer type: both give the number of active lanes left.
 struct ForFns {
   /// i = lo; active &= lo < hi && step > 0.
-  uint32_t (*begin)(uint32_t lanes, uint8_t* active, void* i, const void* lo, const void* hi, const void* step);
+  uint32_t (*begin)(uint32_t lanes, uint8_t* active, void* i, const void* lo, const void* hi,
+                    const void* step);
   /// Where i + step is still below hi in exact integers: i += step; elsewhere active = 0.
   uint32_t (*next)(uint32_t lanes, uint8_t* active, void* i, const void* hi, const void* step);
 };
 
 struct Instr {
   Do what = Do::End;
-  uint8_t operands = 0;       // Eval
-  uint8_t width = 0;          // bytes of a lane: Fill, Copy, CopyActive
-  bool else_empty = false;    // IfBegin: lanes that fail the condition just wait
+  uint8_t operands = 0;         // Eval
+  uint8_t width = 0;            // bytes of a lane: Fill, Copy, CopyActive
+  bool else_empty = false;      // IfBegin: lanes that fail the condition just wait
   Opcode code = Opcode::Const;  // Subgroup
   Type type = Type::Void;       // Subgroup
   Slot out = no_slot;
@@ -71,7 +72,8 @@ struct Instr {
   // iteration. Continue: mask_b only.
   Slot mask_a = no_slot, mask_b = no_slot;
   uint32_t target = 0, exit = 0;
-  uint32_t escape = 0;  // ArmEnd, LoopEnd: where to go with no active lane: the end of the block around
+  uint32_t escape =
+      0;  // ArmEnd, LoopEnd: where to go with no active lane: the end of the block around
   uint32_t buffer = 0;
   uint32_t plus = 0;
   union {
@@ -108,11 +110,11 @@ struct FlatCode {
   uint32_t group_lanes = 1;  // invocations of a workgroup
   uint32_t groups = 1;       // workgroups packed into a frame
   uint32_t lanes = 1;        // group_lanes * groups
-  uint32_t stride = 64;      // lanes rounded up to 64: bytes of a mask, and of a lane array per byte
+  uint32_t stride = 64;  // lanes rounded up to 64: bytes of a mask, and of a lane array per byte
 
-  Slot active = 0;        // mask: lanes that execute
-  Slot dead = 0;          // mask: lanes that returned or trapped
-  uint64_t units = 0;     // of all slots
+  Slot active = 0;     // mask: lanes that execute
+  Slot dead = 0;       // mask: lanes that returned or trapped
+  uint64_t units = 0;  // of all slots
   bool grid_sync = false;
   bool uses_subgroups = false;
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t packed_lanes = 512;      // a frame's values stay in the first-level cache
 constexpr size_t max_kept_constants = 256;  // further ones are filled in again where they are used
-constexpr uint32_t poll_distance = 2048;    // instructions without a loop between looks at the clock
+constexpr uint32_t poll_distance = 2048;  // instructions without a loop between looks at the clock
 
 bool uses_subgroups(const Program& p) {
   bool found = false;
@@ -28,7 +28,8 @@ CodeWriter::CodeWriter(const Program& program, uint64_t max_groups)
 /// Decides on the lanes of a frame; gives their stride.
 uint32_t CodeWriter::prepare(uint64_t max_groups) {
   const Program& p = p_;
-  const uint64_t lanes = std::max<uint64_t>(1, uint64_t{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2]);
+  const uint64_t lanes =
+      std::max<uint64_t>(1, uint64_t{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2]);
   code_.program = &p;
   code_.uses_subgroups = uses_subgroups(p);
   const bool shared = std::any_of(p.buffers.begin(), p.buffers.end(),
@@ -36,7 +37,9 @@ uint32_t CodeWriter::prepare(uint64_t max_groups) {
   // Workgroups that wait for each other in a loop must not share a frame: its lanes leave together.
   const bool pack = !shared && !code_.uses_subgroups && !p.requires_forward_progress;
   code_.group_lanes = static_cast<uint32_t>(lanes);
-  code_.groups = pack ? static_cast<uint32_t>(std::clamp<uint64_t>(packed_lanes / lanes, 1, std::max<uint64_t>(1, max_groups))) : 1;
+  code_.groups = pack ? static_cast<uint32_t>(std::clamp<uint64_t>(
+                            packed_lanes / lanes, 1, std::max<uint64_t>(1, max_groups)))
+                      : 1;
   code_.lanes = code_.group_lanes * code_.groups;
   code_.stride = (code_.lanes + 63) / 64 * 64;
   return code_.stride;
@@ -83,13 +86,24 @@ void CodeWriter::release(OpId op) {
 void CodeWriter::straight(OpId id) {
   switch (info(p_.op(id).code).effect) {
     case Effect::Control:
-    case Effect::Exit: return;
-    case Effect::Pure: pure(id); break;
+    case Effect::Exit:
+      return;
+    case Effect::Pure:
+      pure(id);
+      break;
     case Effect::Read:
-    case Effect::Write: memory(id); break;
-    case Effect::Atomic: atomic(id); break;
-    case Effect::Convergent: subgroup(id); break;
-    case Effect::Sync: sync(id); break;
+    case Effect::Write:
+      memory(id);
+      break;
+    case Effect::Atomic:
+      atomic(id);
+      break;
+    case Effect::Convergent:
+      subgroup(id);
+      break;
+    case Effect::Sync:
+      sync(id);
+      break;
     case Effect::Trap: {
       Instr& i = emit(Do::Assert, id);
       i.in = {slot(p_.operand(id, 0)), slot(p_.operand(id, 1)), no_slot, no_slot};
@@ -109,12 +123,15 @@ void CodeWriter::pure(OpId id) {
     case Opcode::SubgroupSize:
     case Opcode::Len:
     case Opcode::Len64:
-    case Opcode::Scalar: return constant(id, result);
+    case Opcode::Scalar:
+      return constant(id, result);
     case Opcode::GlobalId:
     case Opcode::LocalId:
     case Opcode::WorkgroupId:
-    case Opcode::LaneId: return lane_id(id, result);
-    default: break;
+    case Opcode::LaneId:
+      return lane_id(id, result);
+    default:
+      break;
   }
   const auto operands = p_.operands(id);
   const Slot out = define(result);
@@ -162,7 +179,8 @@ void CodeWriter::lane_id(OpId id, ValueId result) {
   code_.ids.push_back({out, op.code, static_cast<uint32_t>(op.attr)});
 }
 
-/// Emits the widening of an index that the memory functions do not take. `type` becomes the new one.
+/// Emits the widening of an index that the memory functions do not take. `type` becomes the new
+/// one.
 Slot CodeWriter::index(OpId id, bool as_64_bits, Type* type, Slot* temporary) {
   const ValueId v = p_.operand(id, 0);
   *type = p_.type(v);

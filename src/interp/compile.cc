@@ -14,9 +14,12 @@ class Compiler : CodeWriter {
 
   FlatCode run() {
     walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
-      if (what == Visit::Op) visit(id);
-      else if (what == Visit::EnterBlock) enter(id);
-      else leave(id);
+      if (what == Visit::Op)
+        visit(id);
+      else if (what == Visit::EnterBlock)
+        enter(id);
+      else
+        leave(id);
     });
     code_.units = slots_.units();
     return std::move(code_);
@@ -27,9 +30,9 @@ class Compiler : CodeWriter {
   struct Open {
     OpId op;
     Slot mask_a = no_slot, mask_b = no_slot;
-    uint32_t begin = 0;        // IfBegin, ForBegin or WhileBegin
-    uint32_t then_end = 0;     // ArmEnd of the then arm
-    uint32_t body = 0;         // where the next iteration begins
+    uint32_t begin = 0;         // IfBegin, ForBegin or WhileBegin
+    uint32_t then_end = 0;      // ArmEnd of the then arm
+    uint32_t body = 0;          // where the next iteration begins
     uint32_t test = chain_end;  // Test
     bool else_empty = false;
     std::vector<Slot> carried;  // of a loop: its arguments and results
@@ -37,9 +40,12 @@ class Compiler : CodeWriter {
 
   void visit(OpId id) {
     switch (info(p_.op(id).code).effect) {
-      case Effect::Control: return begin(id);
-      case Effect::Exit: return leave_block(id);
-      default: return straight(id);
+      case Effect::Control:
+        return begin(id);
+      case Effect::Exit:
+        return leave_block(id);
+      default:
+        return straight(id);
     }
   }
 
@@ -96,8 +102,8 @@ class Compiler : CodeWriter {
     open_.push_back(std::move(o));
   }
 
-  /// Copies the operands of `exit` into the loop's carried values, as if all at once: an operand that is
-  /// itself a carried value, overwritten by an earlier copy, is set aside first.
+  /// Copies the operands of `exit` into the loop's carried values, as if all at once: an operand
+  /// that is itself a carried value, overwritten by an earlier copy, is set aside first.
   void carry(OpId exit, const Open& loop) {
     const auto from = p_.operands(exit);
     const BlockId header = p_.block(loop.op, 0);
@@ -149,15 +155,20 @@ class Compiler : CodeWriter {
         emit(Do::Continue, id).mask_b = loop.mask_b;
         break;
       }
-      case Opcode::Return: emit(Do::Return, id); break;
-      case Opcode::Trap: emit(Do::Trap, id).in[0] = slot(p_.operand(id, 0)); break;
-      default: break;
+      case Opcode::Return:
+        emit(Do::Return, id);
+        break;
+      case Opcode::Trap:
+        emit(Do::Trap, id).in[0] = slot(p_.operand(id, 0));
+        break;
+      default:
+        break;
     }
     release(id);
   }
 
-  // ---- Blocks. Instructions that may find themselves without an active lane jump to the end of the
-  // block around; until that is known they form a chain through their `escape` fields.
+  // ---- Blocks. Instructions that may find themselves without an active lane jump to the end of
+  // the block around; until that is known they form a chain through their `escape` fields.
 
   void may_escape(uint32_t instr) {
     code_.instrs[instr].escape = chains_.back();
@@ -194,10 +205,14 @@ class Compiler : CodeWriter {
       return;
     }
     const Opcode code = p_.op(parent).code;
-    if (code == Opcode::If) leave_arm(parent, block == p_.block(parent, 1));
-    else if (code == Opcode::While && block == p_.block(parent, 0)) end_chain(open_.back().test);
-    else if (code == Opcode::Region) close(parent);
-    else leave_loop(parent);
+    if (code == Opcode::If)
+      leave_arm(parent, block == p_.block(parent, 1));
+    else if (code == Opcode::While && block == p_.block(parent, 0))
+      end_chain(open_.back().test);
+    else if (code == Opcode::Region)
+      close(parent);
+    else
+      leave_loop(parent);
   }
 
   void leave_arm(OpId id, bool is_else) {
@@ -208,7 +223,8 @@ class Compiler : CodeWriter {
       Instr& i = code_.instrs[end];
       i.mask_a = o.mask_a;
       i.mask_b = o.mask_b;
-      i.target = o.begin + 1;  // of the else arm's end; the then arm's is set when the else arm begins
+      i.target =
+          o.begin + 1;  // of the else arm's end; the then arm's is set when the else arm begins
     }
     end_chain(end);
     if (!is_else) {
@@ -267,6 +283,8 @@ class Compiler : CodeWriter {
 
 }  // namespace
 
-FlatCode compile(const Program& program, uint64_t max_groups) { return Compiler(program, max_groups).run(); }
+FlatCode compile(const Program& program, uint64_t max_groups) {
+  return Compiler(program, max_groups).run();
+}
 
 }  // namespace vyre::interp

@@ -1,5 +1,5 @@
-// `for` counters. The exact integers of the law without wide arithmetic: while i < hi, hi - i fits the
-// unsigned type, and i + step stays below hi exactly if step < hi - i.
+// `for` counters. The exact integers of the law without wide arithmetic: while i < hi, hi - i fits
+// the unsigned type, and i + step stays below hi exactly if step < hi - i.
 
 #include "interp/counters.h"
 
@@ -9,7 +9,8 @@ namespace vyre::interp {
 namespace {
 
 template <class T>
-uint32_t begin(uint32_t lanes, uint8_t* active, void* i_, const void* lo_, const void* hi_, const void* step_) {
+uint32_t begin(uint32_t lanes, uint8_t* active, void* i_, const void* lo_, const void* hi_,
+               const void* step_) {
   T* __restrict i = static_cast<T*>(i_);
   const T* __restrict lo = static_cast<const T*>(lo_);
   const T* __restrict hi = static_cast<const T*>(hi_);
@@ -39,7 +40,8 @@ uint32_t next(uint32_t lanes, uint8_t* active, void* i_, const void* hi_, const 
   return count;
 }
 
-template <class T> const ForFns* fns() {
+template <class T>
+const ForFns* fns() {
   static constexpr ForFns f = {&begin<T>, &next<T>};
   return &f;
 }
@@ -48,15 +50,24 @@ template <class T> const ForFns* fns() {
 
 const ForFns* find_counter(Type t) {
   switch (t) {
-    case Type::I8: return fns<int8_t>();
-    case Type::U8: return fns<uint8_t>();
-    case Type::I16: return fns<int16_t>();
-    case Type::U16: return fns<uint16_t>();
-    case Type::I32: return fns<int32_t>();
-    case Type::U32: return fns<uint32_t>();
-    case Type::I64: return fns<int64_t>();
-    case Type::U64: return fns<uint64_t>();
-    default: return nullptr;
+    case Type::I8:
+      return fns<int8_t>();
+    case Type::U8:
+      return fns<uint8_t>();
+    case Type::I16:
+      return fns<int16_t>();
+    case Type::U16:
+      return fns<uint16_t>();
+    case Type::I32:
+      return fns<int32_t>();
+    case Type::U32:
+      return fns<uint32_t>();
+    case Type::I64:
+      return fns<int64_t>();
+    case Type::U64:
+      return fns<uint64_t>();
+    default:
+      return nullptr;
   }
 }
 

@@ -13,15 +13,20 @@ constexpr uint64_t align = 64;
 
 uint64_t aligned(uint64_t bytes) { return (bytes + align - 1) / align * align; }
 
-template <class T> void fill(void* to, uint32_t lanes, uint64_t bits) {
+template <class T>
+void fill(void* to, uint32_t lanes, uint64_t bits) {
   std::fill_n(static_cast<T*>(to), lanes, static_cast<T>(bits));
 }
 void fill(void* to, uint32_t width, uint32_t lanes, uint64_t bits) {
   switch (width) {
-    case 1: return fill<uint8_t>(to, lanes, bits);
-    case 2: return fill<uint16_t>(to, lanes, bits);
-    case 4: return fill<uint32_t>(to, lanes, bits);
-    default: return fill<uint64_t>(to, lanes, bits);
+    case 1:
+      return fill<uint8_t>(to, lanes, bits);
+    case 2:
+      return fill<uint16_t>(to, lanes, bits);
+    case 4:
+      return fill<uint32_t>(to, lanes, bits);
+    default:
+      return fill<uint64_t>(to, lanes, bits);
   }
 }
 
@@ -30,7 +35,8 @@ bool is_array(Role r) { return r == Role::Shared || r == Role::Private; }
 }  // namespace
 
 Machine::Machine(const FlatCode& code, const LaunchShape& shape, std::vector<View> buffers,
-                 std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options, Clock& clock)
+                 std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options,
+                 Clock& clock)
     : code_(code),
       shape_(shape),
       buffers_(std::move(buffers)),
@@ -48,20 +54,25 @@ Machine::Machine(const FlatCode& code, const LaunchShape& shape, std::vector<Vie
     local_[2][l] = l / x / y;
   }
 
-  const int permutations = schedule_ == Schedule::Order ? 0 : schedule_ == Schedule::Reverse ? 1 : 8;
+  const int permutations = schedule_ == Schedule::Order     ? 0
+                           : schedule_ == Schedule::Reverse ? 1
+                                                            : 8;
   orders_.resize(static_cast<size_t>(permutations) * code.lanes);
   for (int k = 0; k < permutations; ++k) {
     const auto first = orders_.begin() + static_cast<ptrdiff_t>(k) * code.lanes;
     std::iota(first, first + code.lanes, 0u);
-    if (schedule_ == Schedule::Reverse) std::reverse(first, first + code.lanes);
+    if (schedule_ == Schedule::Reverse)
+      std::reverse(first, first + code.lanes);
     else
-      for (uint32_t l = code.lanes; l > 1; --l) std::swap(first[l - 1], first[static_cast<ptrdiff_t>(random_.next() % l)]);
+      for (uint32_t l = code.lanes; l > 1; --l)
+        std::swap(first[l - 1], first[static_cast<ptrdiff_t>(random_.next() % l)]);
   }
 
   unsigned __int128 bytes = static_cast<unsigned __int128>(code.units) * 64 + align;
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     if (!is_array(p.buffers[i].role)) continue;
-    const unsigned __int128 one = static_cast<unsigned __int128>(shape.counts[i]) * size_of(p.buffers[i].element);
+    const unsigned __int128 one =
+        static_cast<unsigned __int128>(shape.counts[i]) * size_of(p.buffers[i].element);
     bytes += one * (p.buffers[i].role == Role::Private ? code.lanes : 1) + align;
   }
   frame_bytes_ = saturating(bytes);
@@ -86,14 +97,27 @@ Frame Machine::make_frame() const {
   for (const Constant& c : code_.constants) {
     uint64_t bits = 0;
     switch (c.code) {
-      case Opcode::Const: bits = c.attr; break;
-      case Opcode::NumWorkgroups: bits = shape_.num_workgroups[c.attr]; break;
-      case Opcode::WorkgroupSize: bits = p.workgroup[c.attr]; break;
-      case Opcode::SubgroupSize: bits = subgroup_size_; break;
+      case Opcode::Const:
+        bits = c.attr;
+        break;
+      case Opcode::NumWorkgroups:
+        bits = shape_.num_workgroups[c.attr];
+        break;
+      case Opcode::WorkgroupSize:
+        bits = p.workgroup[c.attr];
+        break;
+      case Opcode::SubgroupSize:
+        bits = subgroup_size_;
+        break;
       case Opcode::Len:
-      case Opcode::Len64: bits = shape_.counts[c.attr]; break;
-      case Opcode::Scalar: bits = c.type == Type::Bool ? scalars_[c.attr] != 0 : scalars_[c.attr]; break;
-      default: break;
+      case Opcode::Len64:
+        bits = shape_.counts[c.attr];
+        break;
+      case Opcode::Scalar:
+        bits = c.type == Type::Bool ? scalars_[c.attr] != 0 : scalars_[c.attr];
+        break;
+      default:
+        break;
     }
     fill(f.base + uint64_t{c.slot} * 64, size_of(c.type), code_.lanes, bits);
   }
@@ -107,9 +131,11 @@ std::array<uint32_t, 3> coordinates(unsigned __int128 group, const LaunchShape& 
   const uint64_t x = shape.num_workgroups[0], y = shape.num_workgroups[1];
   if (group <= ~0ull) {
     const auto g = static_cast<uint64_t>(group);
-    return {static_cast<uint32_t>(g % x), static_cast<uint32_t>(g / x % y), static_cast<uint32_t>(g / x / y)};
+    return {static_cast<uint32_t>(g % x), static_cast<uint32_t>(g / x % y),
+            static_cast<uint32_t>(g / x / y)};
   }
-  return {static_cast<uint32_t>(group % x), static_cast<uint32_t>(group / x % y), static_cast<uint32_t>(group / x / y)};
+  return {static_cast<uint32_t>(group % x), static_cast<uint32_t>(group / x % y),
+          static_cast<uint32_t>(group / x / y)};
 }
 
 }  // namespace
@@ -126,10 +152,14 @@ void Machine::fill_ids(Frame& frame) const {
   for (uint32_t g = 0; g < frame.group_count; ++g) {
     const std::array<uint32_t, 3> group = coordinates(frame.first_group + g, shape_);
     for (const Id& id : code_.ids) {
-      uint32_t* out = reinterpret_cast<uint32_t*>(frame.base + uint64_t{id.slot} * 64) + uint64_t{g} * n;
-      const uint32_t first = id.code == Opcode::GlobalId ? group[id.dim] * code_.program->workgroup[id.dim] : 0;
+      uint32_t* out =
+          reinterpret_cast<uint32_t*>(frame.base + uint64_t{id.slot} * 64) + uint64_t{g} * n;
+      const uint32_t first =
+          id.code == Opcode::GlobalId ? group[id.dim] * code_.program->workgroup[id.dim] : 0;
       switch (id.code) {
-        case Opcode::WorkgroupId: std::fill_n(out, n, group[id.dim]); break;
+        case Opcode::WorkgroupId:
+          std::fill_n(out, n, group[id.dim]);
+          break;
         case Opcode::LaneId:
           for (uint32_t l = 0; l < n; ++l) out[l] = l % subgroup_size_;
           break;
@@ -145,8 +175,10 @@ void Machine::start(Frame& frame, unsigned __int128 first, uint32_t count) const
   frame.first_group = first;
   frame.group_count = count;
   fill_ids(frame);
-  const Mask active = {reinterpret_cast<uint8_t*>(frame.base + uint64_t{code_.active} * 64), code_.stride};
-  const Mask dead = {reinterpret_cast<uint8_t*>(frame.base + uint64_t{code_.dead} * 64), code_.stride};
+  const Mask active = {reinterpret_cast<uint8_t*>(frame.base + uint64_t{code_.active} * 64),
+                       code_.stride};
+  const Mask dead = {reinterpret_cast<uint8_t*>(frame.base + uint64_t{code_.dead} * 64),
+                     code_.stride};
   const uint32_t present = count * code_.group_lanes;
   std::memset(active.bytes, 0, code_.stride);
   std::memset(active.bytes, 1, present);

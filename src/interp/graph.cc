@@ -20,7 +20,9 @@ Program as_program(const Graph& g) {
   p.formulas = g.formulas;
   p.add_block(none);
   const auto location = [&](const Place& at) {
-    return at.line == 0 ? none : p.add_location({p.add_string(at.file), at.line, at.column, at.length, none});
+    return at.line == 0
+               ? none
+               : p.add_location({p.add_string(at.file), at.line, at.column, at.length, none});
   };
   for (const GraphBuffer& b : g.buffers)
     p.buffers.push_back({b.name, b.role, b.element, b.count, 0, location(b.place)});
@@ -44,27 +46,37 @@ uint64_t read_element(Type element, const View& v, uint64_t index) {
 uint64_t invocations(Type element, uint64_t bits) {
   if (is_float(value_type(element))) return 0;
   const uint64_t in[] = {bits};
-  const uint64_t wide = is_signed(element) ? eval_bits(Opcode::Cast, Type::I64, element, in, 1) : bits;
+  const uint64_t wide =
+      is_signed(element) ? eval_bits(Opcode::Cast, Type::I64, element, in, 1) : bits;
   return is_signed(element) && static_cast<int64_t>(wide) < 0 ? 0 : wide;
 }
 
 class GraphRun {
  public:
-  GraphRun(const Module& module, const Graph& graph, const GraphInputs& inputs, const Options& options)
-      : module_(module), g_(graph), inputs_(inputs), options_(options), clock_(options), memory_(options), facade_(as_program(graph)) {}
+  GraphRun(const Module& module, const Graph& graph, const GraphInputs& inputs,
+           const Options& options)
+      : module_(module),
+        g_(graph),
+        inputs_(inputs),
+        options_(options),
+        clock_(options),
+        memory_(options),
+        facade_(as_program(graph)) {}
 
   Result<GraphOutcome> run() {
     if (inputs_.data.size() > g_.buffers.size() || inputs_.lengths.size() > g_.buffers.size())
       return diagnose(Code::GraphInputCount, g_.place,
-                      fmt::format("graph `{}` has {} buffers, but {} inputs and {} lengths were given", g_.name,
-                                  g_.buffers.size(), inputs_.data.size(), inputs_.lengths.size()))
+                      fmt::format(
+                          "graph `{}` has {} buffers, but {} inputs and {} lengths were given",
+                          g_.name, g_.buffers.size(), inputs_.data.size(), inputs_.lengths.size()))
           .with_fix("give at most one entry for each buffer");
     if (auto ready = prepare(); !ready) return ready.errors();
     if (auto done = execute(); !done) return done.errors();
     GraphOutcome outcome;
     outcome.buffers.resize(g_.buffers.size());
     for (size_t i = 0; i < g_.buffers.size(); ++i)
-      if (is_host_output(g_.buffers[i].role) && g_.buffers[i].parameter) outcome.buffers[i] = std::move(storage_[i]);
+      if (is_host_output(g_.buffers[i].role) && g_.buffers[i].parameter)
+        outcome.buffers[i] = std::move(storage_[i]);
     outcome.counts = std::move(counts_);
     outcome.calls = calls_;
     outcome.lane_ops = lane_ops_;
@@ -92,10 +104,11 @@ class GraphRun {
     }
     if (options_.output_limit != 0 && output > options_.output_limit)
       return diagnose(Code::OutputLimitExceeded, g_.place,
-                      fmt::format("output limit: graph `{}` gives {} bytes back; the limit is {}", g_.name, output,
-                                  options_.output_limit))
+                      fmt::format("output limit: graph `{}` gives {} bytes back; the limit is {}",
+                                  g_.name, output, options_.output_limit))
           .with_fix("raise the output limit, or give smaller lengths");
-    if (auto taken = memory_.take(bytes, fmt::format("the buffers of graph `{}`", g_.name)); !taken) return taken;
+    if (auto taken = memory_.take(bytes, fmt::format("the buffers of graph `{}`", g_.name)); !taken)
+      return taken;
 
     storage_.resize(g_.buffers.size());
     views_.resize(g_.buffers.size());
@@ -109,8 +122,10 @@ class GraphRun {
       } else if (b.role == Role::In || b.role == Role::Uniform) {
         base = const_cast<std::byte*>(inputs_.data[i]->data());  // no kernel may write it
       } else {
-        if (b.role == Role::InOut) storage_[i] = std::move(*in.data[i]);
-        else storage_[i].resize(size);
+        if (b.role == Role::InOut)
+          storage_[i] = std::move(*in.data[i]);
+        else
+          storage_[i].resize(size);
         base = storage_[i].data();
       }
       views_[i] = {base, counts_[i], size, 0};
@@ -138,7 +153,10 @@ class GraphRun {
           break;
         case GraphNodeKind::Repeat:
         case GraphNodeKind::While: {
-          Result<uint64_t> times = evaluate(g_.formulas, node.count, environment(), fmt::format("{} of a loop of graph `{}`", node.kind == GraphNodeKind::Repeat ? "count" : "limit", g_.name));
+          Result<uint64_t> times = evaluate(
+              g_.formulas, node.count, environment(),
+              fmt::format("{} of a loop of graph `{}`",
+                          node.kind == GraphNodeKind::Repeat ? "count" : "limit", g_.name));
           if (!times) {
             for (Diagnostic& d : times.errors()) d.place = node.place;
             return times.errors();
@@ -168,7 +186,8 @@ class GraphRun {
   std::vector<size_t> match_ends() const {
     std::vector<size_t> ends(g_.nodes.size(), 0), open;
     for (size_t i = 0; i < g_.nodes.size(); ++i) {
-      if (g_.nodes[i].kind == GraphNodeKind::Repeat || g_.nodes[i].kind == GraphNodeKind::While) open.push_back(i);
+      if (g_.nodes[i].kind == GraphNodeKind::Repeat || g_.nodes[i].kind == GraphNodeKind::While)
+        open.push_back(i);
       if (g_.nodes[i].kind != GraphNodeKind::End) continue;
       ends[open.back()] = i;
       open.pop_back();
@@ -191,7 +210,8 @@ class GraphRun {
   bool holds(const GraphNode& node) const {
     if (node.kind == GraphNodeKind::Repeat) return true;
     const Type element = g_.buffers[node.flag.buffer].element, type = value_type(element);
-    const uint64_t in[] = {read_element(element, views_[node.flag.buffer], node.flag.index), node.bits};
+    const uint64_t in[] = {read_element(element, views_[node.flag.buffer], node.flag.index),
+                           node.bits};
     const ExactFloats exact;
     return eval_bits(node.compare, type, type, in, 2) != 0;
   }
@@ -202,8 +222,10 @@ class GraphRun {
     for (Diagnostic& d : errors) {
       if (d.code == Code::LengthDiffers) d.code = Code::ArgumentLengthDiffers;
       d.message = fmt::format("stage {} (`{}`): {}", stage, k.name, d.message);
-      if (d.place.line == 0) d.place = node.place;
-      else if (node.place.line != 0) d.note("called here", node.place);
+      if (d.place.line == 0)
+        d.place = node.place;
+      else if (node.place.line != 0)
+        d.note("called here", node.place);
     }
     return errors;
   }
@@ -212,12 +234,15 @@ class GraphRun {
     const Program& k = module_.kernels[node.kernel];
     const auto fail = [&](Diagnostics errors) { return in_stage(std::move(errors), node, stage); };
     if (clock_.expired())
-      return fail({diagnose(Code::TimeLimitExceeded, node.place, fmt::format("the time of {} seconds was over when it began", clock_.limit()))
-                       .with_fix("raise the time limit")});
+      return fail(
+          {diagnose(Code::TimeLimitExceeded, node.place,
+                    fmt::format("the time of {} seconds was over when it began", clock_.limit()))
+               .with_fix("raise the time limit")});
 
     std::vector<std::optional<uint64_t>> counts(k.buffers.size()), scalars(k.buffers.size());
     std::vector<uint32_t> bound(k.buffers.size(), none);
-    if (auto matched = match_arguments(node, k, counts, scalars, bound); !matched) return fail(matched.errors());
+    if (auto matched = match_arguments(node, k, counts, scalars, bound); !matched)
+      return fail(matched.errors());
     if (auto distinct = check_overlap(k, bound); !distinct) return fail(distinct.errors());
 
     Result<LaunchShape> shape = resolve_call(node, k, counts, scalars);
@@ -225,8 +250,11 @@ class GraphRun {
 
     uint64_t scratch_bytes = 0;
     for (size_t i = 0; i < k.buffers.size(); ++i)
-      if (k.buffers[i].role == Role::Scratch) scratch_bytes += shape->counts[i] * size_of(k.buffers[i].element);
-    if (auto taken = memory_.take(scratch_bytes, fmt::format("the scratch buffers of `{}`", k.name)); !taken)
+      if (k.buffers[i].role == Role::Scratch)
+        scratch_bytes += shape->counts[i] * size_of(k.buffers[i].element);
+    if (auto taken =
+            memory_.take(scratch_bytes, fmt::format("the scratch buffers of `{}`", k.name));
+        !taken)
       return fail(taken.errors());
 
     std::vector<std::vector<std::byte>> scratch(k.buffers.size());
@@ -235,12 +263,14 @@ class GraphRun {
     for (size_t i = 0; i < k.buffers.size(); ++i) {
       if (scalars[i]) bits[i] = *scalars[i];
       if (bound[i] != none) views[i] = views_[bound[i]];
-      if (k.buffers[i].role == Role::Out && views[i].bytes != 0) std::memset(views[i].base, 0, views[i].bytes);
+      if (k.buffers[i].role == Role::Out && views[i].bytes != 0)
+        std::memset(views[i].base, 0, views[i].bytes);
       if (k.buffers[i].role != Role::Scratch) continue;
       scratch[i].resize(shape->counts[i] * size_of(k.buffers[i].element));
       views[i] = {scratch[i].data(), shape->counts[i], scratch[i].size(), 0};
     }
-    Result<uint64_t> ops = launch_kernel(k, *shape, std::move(views), std::move(bits), options_, clock_, memory_);
+    Result<uint64_t> ops =
+        launch_kernel(k, *shape, std::move(views), std::move(bits), options_, clock_, memory_);
     memory_.give(scratch_bytes);
     if (!ops) return fail(ops.errors());
     lane_ops_ += *ops;
@@ -249,8 +279,10 @@ class GraphRun {
   }
 
   /// One argument for each parameter but scratch ones, in order.
-  Result<> match_arguments(const GraphNode& node, const Program& k, std::vector<std::optional<uint64_t>>& counts,
-                           std::vector<std::optional<uint64_t>>& scalars, std::vector<uint32_t>& bound) const {
+  Result<> match_arguments(const GraphNode& node, const Program& k,
+                           std::vector<std::optional<uint64_t>>& counts,
+                           std::vector<std::optional<uint64_t>>& scalars,
+                           std::vector<uint32_t>& bound) const {
     size_t next = 0, wanted = 0;
     for (size_t i = 0; i < k.buffers.size(); ++i) {
       const Role role = k.buffers[i].role;
@@ -267,7 +299,8 @@ class GraphRun {
     }
     if (wanted == node.args.size()) return Ok{};
     return diagnose(Code::ArgumentCount, node.place,
-                    fmt::format("`{}` takes {} arguments, but {} were given", k.name, wanted, node.args.size()))
+                    fmt::format("`{}` takes {} arguments, but {} were given", k.name, wanted,
+                                node.args.size()))
         .with_fix("give one argument for each parameter but `scratch` ones");
   }
 
@@ -280,10 +313,11 @@ class GraphRun {
       const bool writes = is_writable(k.buffers[i].role);
       const size_t other = writes ? first[b] : writer[b];
       if (other != k.buffers.size())
-        return diagnose(Code::ArgumentsOverlap, {},
-                        fmt::format("`{}` is bound to `{}` ({}) and to `{}` ({})", g_.buffers[b].name,
-                                    k.buffers[other].name, name(k.buffers[other].role), k.buffers[i].name,
-                                    name(k.buffers[i].role)))
+        return diagnose(
+                   Code::ArgumentsOverlap, {},
+                   fmt::format("`{}` is bound to `{}` ({}) and to `{}` ({})", g_.buffers[b].name,
+                               k.buffers[other].name, name(k.buffers[other].role),
+                               k.buffers[i].name, name(k.buffers[i].role)))
             .with_fix("bind distinct buffers, unless both parameters only read");
       first[b] = i;
       if (writes) writer[b] = i;

@@ -1,7 +1,8 @@
 #pragma once
 
-// The reference interpreter: what a program means. It runs kernels and graphs exactly as the law says,
-// on one core, without a device. Programs must have passed the checker; inputs may be anything.
+// The reference interpreter: what a program means. It runs kernels and graphs exactly as the law
+// says, on one core, without a device. Programs must have passed the checker; inputs may be
+// anything.
 //
 // Every entry point is a pure function of its arguments and may be called from several threads at
 // once. On an error nothing is returned but diagnostics; support/failure.h says whose fault it is.
@@ -17,17 +18,18 @@
 
 namespace vyre::interp {
 
-/// In which order things run whose order the law leaves open: workgroups, the lanes of a store or an
-/// atomic, and the two arms of an `if` that lanes disagree on. A race-free program without
+/// In which order things run whose order the law leaves open: workgroups, the lanes of a store or
+/// an atomic, and the two arms of an `if` that lanes disagree on. A race-free program without
 /// order-dependent ops gives the same bytes under each.
 enum class Schedule : uint8_t { Order, Reverse, Random };
 
 struct Options {
   uint32_t subgroup_size = 32;  // for programs that fix none; a power of two, at most 64
   Schedule schedule = Schedule::Order;
-  uint64_t seed = 0;          // of Random
-  double time_limit = 0;      // seconds; 0: none
-  uint64_t memory_limit = 0;  // bytes of all buffers and of the values of invocations; 0: the machine's
+  uint64_t seed = 0;      // of Random
+  double time_limit = 0;  // seconds; 0: none
+  uint64_t memory_limit =
+      0;  // bytes of all buffers and of the values of invocations; 0: the machine's
   uint64_t output_limit = 0;  // bytes of `out` and `inout` buffers; 0: none
   /// Called now and then, from the calling thread, with the share of the work that is done.
   std::function<void(double fraction)> progress;
@@ -40,7 +42,8 @@ struct Outcome {
 };
 
 /// Runs one kernel.
-Result<Outcome> run(const Program& program, const LaunchInputs& inputs, const Options& options = {});
+Result<Outcome> run(const Program& program, const LaunchInputs& inputs,
+                    const Options& options = {});
 
 /// What the host gives to a graph, by index into Graph::buffers.
 struct GraphInputs {
@@ -49,9 +52,10 @@ struct GraphInputs {
 };
 
 struct GraphOutcome {
-  std::vector<std::vector<std::byte>> buffers;  // by buffer index; filled for InOut and Out parameters
-  std::vector<uint64_t> counts;                 // elements of every buffer of the graph
-  uint64_t calls = 0;                           // kernel calls that ran
+  std::vector<std::vector<std::byte>>
+      buffers;                   // by buffer index; filled for InOut and Out parameters
+  std::vector<uint64_t> counts;  // elements of every buffer of the graph
+  uint64_t calls = 0;            // kernel calls that ran
   uint64_t lane_ops = 0;
 };
 

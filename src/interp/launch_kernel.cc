@@ -44,7 +44,11 @@ class Launch {
  public:
   Launch(const Program& program, const LaunchShape& shape, const FlatCode& code, Machine& machine,
          const Options& options, Clock& clock, Memory& memory)
-      : p_(program), code_(code), machine_(machine), clock_(clock), memory_(memory),
+      : p_(program),
+        code_(code),
+        machine_(machine),
+        clock_(clock),
+        memory_(memory),
         groups_(Wide{shape.num_workgroups[0]} * shape.num_workgroups[1] * shape.num_workgroups[2]),
         frames_(saturating((groups_ + code.groups - 1) / code.groups)),
         order_(options.schedule, frames_, machine.random()) {}
@@ -63,8 +67,10 @@ class Launch {
 
   Result<> take_frames(uint64_t n) {
     const std::string what = n == 1 ? fmt::format("the values of a workgroup of `{}`", p_.name)
-                                    : fmt::format("the values of all {} workgroups of `{}`, which wait for each other at grid barriers,",
-                                                  static_cast<uint64_t>(groups_), p_.name);
+                                    : fmt::format(
+                                          "the values of all {} workgroups of `{}`, which wait for "
+                                          "each other at grid barriers,",
+                                          static_cast<uint64_t>(groups_), p_.name);
     const uint64_t bytes = saturating(Wide{machine_.frame_bytes()} * n);
     Result<> taken = memory_.take(bytes, what);
     if (taken) taken_ += bytes;
@@ -85,8 +91,8 @@ class Launch {
     return finish();
   }
 
-  /// Workgroups that wait for each other: at grid barriers all must be under way at once; those that
-  /// spin take turns. A segment ends when every frame is at the barrier or done.
+  /// Workgroups that wait for each other: at grid barriers all must be under way at once; those
+  /// that spin take turns. A segment ends when every frame is at the barrier or done.
   Result<> run_waiting() {
     if (code_.grid_sync) {
       if (auto taken = take_frames(frames_); !taken) return taken;
@@ -114,8 +120,10 @@ class Launch {
         }
         const Stop stop = machine_.run(frame, p_.requires_forward_progress ? quantum : 0);
         if (stop == Stop::TimedOut) return timed_out(machine_.stopped_at());
-        if (stop == Stop::Done) spare.push_back(std::move(frame));
-        else (stop == Stop::Quantum ? spinning : at_barrier).push_back(std::move(frame));
+        if (stop == Stop::Done)
+          spare.push_back(std::move(frame));
+        else
+          (stop == Stop::Quantum ? spinning : at_barrier).push_back(std::move(frame));
         if (fresh) {
           clock_.set_progress(static_cast<double>(begun) / static_cast<double>(frames_));
           if (clock_.expired()) return timed_out(none);
@@ -134,9 +142,10 @@ class Launch {
     if (!machine_.trap()) return Ok{};
     const TrapReport& t = *machine_.trap();
     const LocId loc = p_.op(t.op).loc;
-    Diagnostic d = diagnose(Code::Trapped, loc == none ? Place{} : p_.place(loc),
-                            fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})", p_.name,
-                                        t.code, t.invocation[0], t.invocation[1], t.invocation[2]));
+    Diagnostic d =
+        diagnose(Code::Trapped, loc == none ? Place{} : p_.place(loc),
+                 fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})", p_.name,
+                             t.code, t.invocation[0], t.invocation[1], t.invocation[2]));
     d.op = mnemonic(p_.op(t.op).code);
     if (loc != none) p_.add_call_notes(loc, d);
     d.with_fix("look at the condition that leads here; nothing was written to the host's buffers");
@@ -148,10 +157,13 @@ class Launch {
     std::string where;
     if (op != none) {
       loc = p_.op(op).loc;
-      if (is_loop(p_.op(op).code)) where = loc == none ? " in a loop" : fmt::format(" in the loop at line {}", p_.place(loc).line);
+      if (is_loop(p_.op(op).code))
+        where =
+            loc == none ? " in a loop" : fmt::format(" in the loop at line {}", p_.place(loc).line);
     }
     Diagnostic d = diagnose(Code::TimeLimitExceeded, loc == none ? Place{} : p_.place(loc),
-                            fmt::format("kernel `{}` was still running{} after {} seconds", p_.name, where, clock_.limit()));
+                            fmt::format("kernel `{}` was still running{} after {} seconds", p_.name,
+                                        where, clock_.limit()));
     if (op != none) d.op = mnemonic(p_.op(op).code);
     if (loc != none) p_.add_call_notes(loc, d);
     d.with_fix("raise the time limit, or make the loop end");
@@ -172,19 +184,21 @@ class Launch {
 }  // namespace
 
 Diagnostic out_of_memory(const std::string& what) {
-  return diagnose(Code::OutOfMemory, {}, "out of memory: " + what).with_fix("use smaller buffers, or free memory");
+  return diagnose(Code::OutOfMemory, {}, "out of memory: " + what)
+      .with_fix("use smaller buffers, or free memory");
 }
 
 Result<uint32_t> subgroup_size(const Program& program, const Options& options) {
   const uint32_t size = program.subgroup ? program.subgroup : options.subgroup_size;
   if (size >= 1 && size <= 64 && std::has_single_bit(size)) return size;
-  return diagnose(Code::BadSubgroupSize, {}, fmt::format("a subgroup size of {} is not possible", size))
+  return diagnose(Code::BadSubgroupSize, {},
+                  fmt::format("a subgroup size of {} is not possible", size))
       .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
 }
 
-Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape, std::vector<View> views,
-                               std::vector<uint64_t> scalars, const Options& options, Clock& clock,
-                               Memory& memory) {
+Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
+                               std::vector<View> views, std::vector<uint64_t> scalars,
+                               const Options& options, Clock& clock, Memory& memory) {
   const auto size = subgroup_size(program, options);
   if (!size) return size.errors();
   const auto& n = shape.num_workgroups;
@@ -198,7 +212,8 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
       if (b.role != Role::Table) continue;
       const uint64_t bytes = shape.counts[i] * size_of(b.element);
       // Views are of writable bytes, but no op writes a table.
-      views[i] = {const_cast<std::byte*>(program.table_bytes.data()) + b.table_offset, shape.counts[i], bytes, 0};
+      views[i] = {const_cast<std::byte*>(program.table_bytes.data()) + b.table_offset,
+                  shape.counts[i], bytes, 0};
     }
     Machine machine(code, shape, std::move(views), std::move(scalars), *size, options, clock);
     const Result<> done = Launch(program, shape, code, machine, options, clock, memory).run();

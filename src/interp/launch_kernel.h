@@ -1,7 +1,7 @@
 #pragma once
 
-// One launch of one kernel on buffers that are already in memory: what running a kernel and running a
-// graph have in common.
+// One launch of one kernel on buffers that are already in memory: what running a kernel and running
+// a graph have in common.
 
 #include <span>
 #include <vector>
@@ -14,12 +14,12 @@ namespace vyre::interp {
 /// The subgroup size of a program under these options, or an error.
 Result<uint32_t> subgroup_size(const Program& program, const Options& options);
 
-/// Runs every workgroup. `views`: parameters by buffer index (tables and arrays are filled in here);
-/// `scalars`: bits of scalar parameters. Gives the lane ops executed. On an error buffers may have been
-/// written to.
-Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape, std::vector<View> views,
-                               std::vector<uint64_t> scalars, const Options& options, Clock& clock,
-                               Memory& memory);
+/// Runs every workgroup. `views`: parameters by buffer index (tables and arrays are filled in
+/// here); `scalars`: bits of scalar parameters. Gives the lane ops executed. On an error buffers
+/// may have been written to.
+Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
+                               std::vector<View> views, std::vector<uint64_t> scalars,
+                               const Options& options, Clock& clock, Memory& memory);
 
 /// bad_alloc as a diagnostic.
 Diagnostic out_of_memory(const std::string& what);

@@ -14,7 +14,10 @@ uint64_t physical_memory() {
 }  // namespace
 
 Clock::Clock(const Options& options)
-    : start_(Steady::now()), last_report_(start_), limit_(options.time_limit), progress_(options.progress) {}
+    : start_(Steady::now()),
+      last_report_(start_),
+      limit_(options.time_limit),
+      progress_(options.progress) {}
 
 bool Clock::expired() {
   if (limit_ <= 0 && !progress_) return false;
@@ -36,8 +39,8 @@ Memory::Memory(const Options& options) : limit_(physical_memory()), given_(false
 
 Result<> Memory::take(uint64_t bytes, const std::string& what) {
   if (bytes > limit_ || used_ > limit_ - bytes) {
-    std::string message =
-        fmt::format("{} need {} bytes; {} of {} bytes are left", what, bytes, limit_ - used_, limit_);
+    std::string message = fmt::format("{} need {} bytes; {} of {} bytes are left", what, bytes,
+                                      limit_ - used_, limit_);
     if (given_)
       return diagnose(Code::MemoryLimitExceeded, {}, "memory limit: " + message)
           .with_fix("raise the memory limit, or give smaller lengths");

@@ -36,8 +36,8 @@ class Memory {
  public:
   explicit Memory(const Options& options);
 
-  /// Takes `bytes` for `what` ("the buffers of `k`"), or says why not. Values that do not fit 64 bits
-  /// are given saturated.
+  /// Takes `bytes` for `what` ("the buffers of `k`"), or says why not. Values that do not fit 64
+  /// bits are given saturated.
   Result<> take(uint64_t bytes, const std::string& what);
   void give(uint64_t bytes) { used_ -= bytes; }
   uint64_t used() const { return used_; }

@@ -8,10 +8,10 @@
 
 namespace vyre::interp {
 
-/// Lists of values by the op at whose end they die. A value that is used inside a control op lives to
-/// the end of that op, seen from the block that defines it: loops come back, and the arms of an `if`
-/// may run in either order. Arguments of loops are on no list but for the counter of a `for`; they
-/// share the places of the loop's results.
+/// Lists of values by the op at whose end they die. A value that is used inside a control op lives
+/// to the end of that op, seen from the block that defines it: loops come back, and the arms of an
+/// `if` may run in either order. Arguments of loops are on no list but for the counter of a `for`;
+/// they share the places of the loop's results.
 struct Liveness {
   std::vector<ValueId> first;  // by OpId; none: nothing dies here
   std::vector<ValueId> next;   // by ValueId

@@ -30,8 +30,11 @@ bool Machine::out_of_time(OpId op) {
   return true;
 }
 
-void Machine::record_traps(const Frame& frame, const uint8_t* lanes, const uint32_t* codes, OpId op) {
-  const auto key = [](const std::array<uint32_t, 3>& id) { return std::make_tuple(id[2], id[1], id[0]); };
+void Machine::record_traps(const Frame& frame, const uint8_t* lanes, const uint32_t* codes,
+                           OpId op) {
+  const auto key = [](const std::array<uint32_t, 3>& id) {
+    return std::make_tuple(id[2], id[1], id[0]);
+  };
   for (uint32_t l = 0; l < code_.lanes; ++l) {
     if (!lanes[l]) continue;
     const auto id = invocation(frame, l);
@@ -62,25 +65,41 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
       }
       case Do::Fill:
         switch (i.width) {
-          case 1: std::fill_n(static_cast<uint8_t*>(at(i.out)), lanes, static_cast<uint8_t>(i.bits)); break;
-          case 2: std::fill_n(static_cast<uint16_t*>(at(i.out)), lanes, static_cast<uint16_t>(i.bits)); break;
-          case 4: std::fill_n(static_cast<uint32_t*>(at(i.out)), lanes, static_cast<uint32_t>(i.bits)); break;
-          default: std::fill_n(static_cast<uint64_t*>(at(i.out)), lanes, i.bits);
+          case 1:
+            std::fill_n(static_cast<uint8_t*>(at(i.out)), lanes, static_cast<uint8_t>(i.bits));
+            break;
+          case 2:
+            std::fill_n(static_cast<uint16_t*>(at(i.out)), lanes, static_cast<uint16_t>(i.bits));
+            break;
+          case 4:
+            std::fill_n(static_cast<uint32_t*>(at(i.out)), lanes, static_cast<uint32_t>(i.bits));
+            break;
+          default:
+            std::fill_n(static_cast<uint64_t*>(at(i.out)), lanes, i.bits);
         }
         break;
       case Do::CopyActive:
         if (active.empty()) break;
         if (active.count() != lanes) {
           switch (i.width) {
-            case 1: copy_active<uint8_t>(lanes, active.bytes, at(i.out), at(i.in[0])); break;
-            case 2: copy_active<uint16_t>(lanes, active.bytes, at(i.out), at(i.in[0])); break;
-            case 4: copy_active<uint32_t>(lanes, active.bytes, at(i.out), at(i.in[0])); break;
-            default: copy_active<uint64_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
+            case 1:
+              copy_active<uint8_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
+              break;
+            case 2:
+              copy_active<uint16_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
+              break;
+            case 4:
+              copy_active<uint32_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
+              break;
+            default:
+              copy_active<uint64_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
           }
           break;
         }
         [[fallthrough]];
-      case Do::Copy: std::memcpy(at(i.out), at(i.in[0]), uint64_t{lanes} * i.width); break;
+      case Do::Copy:
+        std::memcpy(at(i.out), at(i.in[0]), uint64_t{lanes} * i.width);
+        break;
 
       case Do::Load:
       case Do::Store: {
@@ -135,8 +154,10 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         }
         if (i.else_empty) {
           where_not(joined, active, condition);
-          if (joined.count() == active.count()) pc = i.exit;  // nobody: active lanes stay as they are
-          else if (!joined.empty()) keep(active, condition);
+          if (joined.count() == active.count())
+            pc = i.exit;  // nobody: active lanes stay as they are
+          else if (!joined.empty())
+            keep(active, condition);
           break;
         }
         where_not(waiting, active, condition);
@@ -175,7 +196,8 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         assign(mask(i.mask_a), active);
         set_empty(mask(i.mask_b));
         if (!active.empty())
-          active.count() = i.loop->begin(lanes, active.bytes, at(i.out), at(i.in[0]), at(i.in[1]), at(i.in[2]));
+          active.count() =
+              i.loop->begin(lanes, active.bytes, at(i.out), at(i.in[0]), at(i.in[1]), at(i.in[2]));
         if (active.empty()) pc = i.exit;
         break;
       }
@@ -213,7 +235,9 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         unite(mask(i.mask_b), active);
         set_empty(active);
         break;
-      case Do::Break: set_empty(active); break;
+      case Do::Break:
+        set_empty(active);
+        break;
       case Do::Return:
         unite(dead, active);
         set_empty(active);
@@ -236,11 +260,15 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         drop(active, failed);
         break;
       }
-      case Do::GridBarrier: frame.pc = pc; return Stop::GridBarrier;
+      case Do::GridBarrier:
+        frame.pc = pc;
+        return Stop::GridBarrier;
       case Do::Poll:
         if (executed_ >= next_poll_ && out_of_time(i.op)) return Stop::TimedOut;
         break;
-      case Do::End: frame.pc = pc - 1; return Stop::Done;
+      case Do::End:
+        frame.pc = pc - 1;
+        return Stop::Done;
     }
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Executes flat code. A Frame is the whole state of the workgroups in it, so it can be left and taken up
-// again; the Machine holds what all frames of a launch share.
+// Executes flat code. A Frame is the whole state of the workgroups in it, so it can be left and
+// taken up again; the Machine holds what all frames of a launch share.
 
 #include <array>
 #include <memory>
@@ -50,9 +50,11 @@ struct Frame {
 
 class Machine {
  public:
-  /// `buffers` are the views of parameters and tables, by buffer index; `scalars` the bits of scalars.
+  /// `buffers` are the views of parameters and tables, by buffer index; `scalars` the bits of
+  /// scalars.
   Machine(const FlatCode& code, const LaunchShape& shape, std::vector<View> buffers,
-          std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options, Clock& clock);
+          std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options,
+          Clock& clock);
 
   /// Bytes of a frame, saturated.
   uint64_t frame_bytes() const { return frame_bytes_; }

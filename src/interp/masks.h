@@ -1,7 +1,7 @@
 #pragma once
 
-// Masks: a byte 0 or 1 for each lane, padded with zeros to a multiple of 64, followed by the number of
-// ones. A mask whose count is 0 is empty whatever its bytes say, so emptying one costs nothing.
+// Masks: a byte 0 or 1 for each lane, padded with zeros to a multiple of 64, followed by the number
+// of ones. A mask whose count is 0 is empty whatever its bytes say, so emptying one costs nothing.
 
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,8 @@
 #pragma once
 
-// Loads, stores and atomics of many lanes at once. Every access is checked: out of bounds gives 0 or is
-// dropped. Indices come in the program's type and are compared as numbers with the 64-bit length.
+// Loads, stores and atomics of many lanes at once. Every access is checked: out of bounds gives 0
+// or is dropped. Indices come in the program's type and are compared as numbers with the 64-bit
+// length.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace vyre::interp {
 /// A buffer as a frame sees it. Private arrays have one copy a lane, lane_stride bytes apart.
 struct View {
   std::byte* base = nullptr;
-  uint64_t count = 0;        // elements
+  uint64_t count = 0;  // elements
   uint64_t bytes = 0;
   uint64_t lane_stride = 0;  // 0: one copy for all lanes
 };
@@ -22,14 +23,14 @@ struct View {
 struct Access {
   const View* view;
   uint32_t lanes;
-  bool all;                // every lane is active
+  bool all;  // every lane is active
   const uint8_t* active;
   const void* index;
-  void* value;             // loads: written; stores and atomics: read
-  const void* value2;      // atomic_cas: the new value
-  void* old;               // atomics: written
-  uint32_t plus;           // added to the index as a number: load_n and store_n
-  const uint32_t* order;   // lanes in the order of writing; null: ascending
+  void* value;            // loads: written; stores and atomics: read
+  const void* value2;     // atomic_cas: the new value
+  void* old;              // atomics: written
+  uint32_t plus;          // added to the index as a number: load_n and store_n
+  const uint32_t* order;  // lanes in the order of writing; null: ascending
 };
 
 using MemoryFn = void (*)(const Access&);

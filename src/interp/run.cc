@@ -21,7 +21,8 @@ Result<> check_output(const Program& p, const LaunchShape& shape, uint64_t limit
     if (is_host_output(p.buffers[i].role)) bytes += shape.counts[i] * size_of(p.buffers[i].element);
   if (limit == 0 || bytes <= limit) return Ok{};
   return diagnose(Code::OutputLimitExceeded, {},
-                  fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}", p.name, bytes, limit))
+                  fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
+                              p.name, bytes, limit))
       .with_fix("raise the output limit, or give smaller lengths");
 }
 
@@ -67,8 +68,11 @@ Result<Outcome> run(const Program& p, const LaunchInputs& inputs, const Options&
           scratch[i].resize(size);
           base = scratch[i].data();
           break;
-        case Role::Scalar: scalars[i] = bits_of(*inputs.data[i]); break;
-        default: break;
+        case Role::Scalar:
+          scalars[i] = bits_of(*inputs.data[i]);
+          break;
+        default:
+          break;
       }
       views[i] = {base, shape->counts[i], size, 0};
     }

@@ -16,7 +16,9 @@ class Slots {
   explicit Slots(uint32_t stride) : stride_(stride) {}
 
   /// For lanes of 1, 2, 4 or 8 bytes.
-  Slot take(uint32_t width) { return take_class(std::countr_zero(width), uint64_t{stride_} * width); }
+  Slot take(uint32_t width) {
+    return take_class(std::countr_zero(width), uint64_t{stride_} * width);
+  }
   /// Never used before nor after: for what is filled once and read in every pass over the code.
   Slot take_for_ever(uint32_t width) { return take_new(uint64_t{stride_} * width); }
   void give(Slot slot, uint32_t width) { free_[std::countr_zero(width)].push_back(slot); }

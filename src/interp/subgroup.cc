@@ -11,35 +11,46 @@ namespace {
 /// The scalar op that a reduction repeats.
 Opcode step_of(Opcode code) {
   switch (code) {
-    case Opcode::SubgroupMin: return Opcode::Min;
-    case Opcode::SubgroupMax: return Opcode::Max;
-    case Opcode::SubgroupAnd: return Opcode::And;
-    case Opcode::SubgroupOr: return Opcode::Or;
-    case Opcode::SubgroupXor: return Opcode::Xor;
-    default: return Opcode::Add;
+    case Opcode::SubgroupMin:
+      return Opcode::Min;
+    case Opcode::SubgroupMax:
+      return Opcode::Max;
+    case Opcode::SubgroupAnd:
+      return Opcode::And;
+    case Opcode::SubgroupOr:
+      return Opcode::Or;
+    case Opcode::SubgroupXor:
+      return Opcode::Xor;
+    default:
+      return Opcode::Add;
   }
 }
 
 /// The bits of the value that changes nothing.
 uint64_t identity(Opcode code, Type t) {
-  const uint64_t ones = low_mask(width_of(t)), sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;
+  const uint64_t ones = low_mask(width_of(t)),
+                 sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;
   switch (code) {
-    case Opcode::SubgroupAnd: return ones;
+    case Opcode::SubgroupAnd:
+      return ones;
     case Opcode::SubgroupMin:
       if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
       return ones & ~sign;  // the largest
     case Opcode::SubgroupMax:
       if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
       return sign;  // the smallest
-    case Opcode::SubgroupAdd: return is_float(t) ? sign : 0;  // -0.0
-    default: return 0;
+    case Opcode::SubgroupAdd:
+      return is_float(t) ? sign : 0;  // -0.0
+    default:
+      return 0;
   }
 }
 
 /// Lanes of whole subgroups, absent ones included.
 uint32_t padded(const SubgroupArgs& a) { return (a.lanes + a.size - 1) / a.size * a.size; }
 
-template <class T> struct Typed {
+template <class T>
+struct Typed {
   static void reduce(const SubgroupArgs& a, std::vector<std::byte>& scratch) {
     const uint32_t n = padded(a);
     scratch.resize(3 * n * sizeof(T));
@@ -102,28 +113,39 @@ void vote(const SubgroupArgs& a) {
     for (uint32_t l = first; l < end; ++l)
       if (a.active[l]) (in[l] ? yes : no) |= 1ull << (l - first);
     for (uint32_t l = first; l < end; ++l) {
-      if (a.code == Opcode::SubgroupBallot) static_cast<uint64_t*>(a.out)[l] = yes;
-      else static_cast<uint8_t*>(a.out)[l] = a.code == Opcode::SubgroupAny ? yes != 0 : no == 0;
+      if (a.code == Opcode::SubgroupBallot)
+        static_cast<uint64_t*>(a.out)[l] = yes;
+      else
+        static_cast<uint8_t*>(a.out)[l] = a.code == Opcode::SubgroupAny ? yes != 0 : no == 0;
     }
   }
 }
 
-template <class T> void by_kind(const SubgroupArgs& a, std::vector<std::byte>& scratch) {
-  if (a.operand) Typed<T>::move(a);
-  else if (a.code == Opcode::SubgroupScanAdd) Typed<T>::scan(a, scratch);
-  else Typed<T>::reduce(a, scratch);
+template <class T>
+void by_kind(const SubgroupArgs& a, std::vector<std::byte>& scratch) {
+  if (a.operand)
+    Typed<T>::move(a);
+  else if (a.code == Opcode::SubgroupScanAdd)
+    Typed<T>::scan(a, scratch);
+  else
+    Typed<T>::reduce(a, scratch);
 }
 
 }  // namespace
 
 void run_subgroup(const SubgroupArgs& a, std::vector<std::byte>& scratch) {
-  if (a.code == Opcode::SubgroupBallot || a.code == Opcode::SubgroupAny || a.code == Opcode::SubgroupAll)
+  if (a.code == Opcode::SubgroupBallot || a.code == Opcode::SubgroupAny ||
+      a.code == Opcode::SubgroupAll)
     return vote(a);
   switch (size_of(a.type)) {
-    case 1: return by_kind<uint8_t>(a, scratch);
-    case 2: return by_kind<uint16_t>(a, scratch);
-    case 4: return by_kind<uint32_t>(a, scratch);
-    default: return by_kind<uint64_t>(a, scratch);
+    case 1:
+      return by_kind<uint8_t>(a, scratch);
+    case 2:
+      return by_kind<uint16_t>(a, scratch);
+    case 4:
+      return by_kind<uint32_t>(a, scratch);
+    default:
+      return by_kind<uint64_t>(a, scratch);
   }
 }
 

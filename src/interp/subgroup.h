@@ -11,17 +11,17 @@ namespace vyre::interp {
 
 struct SubgroupArgs {
   Opcode code;
-  Type type;            // of operand 0
-  uint32_t lanes;       // of the workgroup
-  uint32_t size;        // of a subgroup
+  Type type;       // of operand 0
+  uint32_t lanes;  // of the workgroup
+  uint32_t size;   // of a subgroup
   const uint8_t* active;
   const void* value;
   const void* operand;  // lane, distance or mask (u32), where the op has one
   void* out;
 };
 
-/// Lanes that are not active count as absent: in legal flow those are lanes that trapped, whose values
-/// nobody can see. `scratch` is working memory kept between calls.
+/// Lanes that are not active count as absent: in legal flow those are lanes that trapped, whose
+/// values nobody can see. `scratch` is working memory kept between calls.
 void run_subgroup(const SubgroupArgs& args, std::vector<std::byte>& scratch);
 
 }  // namespace vyre::interp

@@ -70,7 +70,8 @@ uint16_t to_f16(float value) {
 
 #if defined(__x86_64__)
 ExactFloats::ExactFloats() : saved_(_mm_getcsr()) {
-  _mm_setcsr(0x1f80);  // nearest even, all exceptions masked, no flush to zero, no zeros for subnormals
+  _mm_setcsr(
+      0x1f80);  // nearest even, all exceptions masked, no flush to zero, no zeros for subnormals
 }
 ExactFloats::~ExactFloats() { _mm_setcsr(static_cast<unsigned>(saved_)); }
 #elif defined(__aarch64__)

@@ -1,5 +1,5 @@
-// exp … atan2 on f32: the one source of functions.h on plain numbers. Its text has no branches, so with
-// everything inlined (flatten) the lane loops vectorize.
+// exp … atan2 on f32: the one source of functions.h on plain numbers. Its text has no branches, so
+// with everything inlined (flatten) the lane loops vectorize.
 
 #include "ir/eval_lanes.h"
 #include "ir/functions.h"
@@ -19,12 +19,13 @@ struct FlatLoop {
   static EvalFn pick() { return have_wide() ? &wide : &base; }
 };
 
-#define VYRE_FUNCTION(Name, function)                                     \
-  struct Name {                                                           \
-    template <class... X> static float apply(X... x) {                    \
-      functions::NativeAlgebra numbers;                                   \
-      return functions::function(numbers, x...);                          \
-    }                                                                     \
+#define VYRE_FUNCTION(Name, function)            \
+  struct Name {                                  \
+    template <class... X>                        \
+    static float apply(X... x) {                 \
+      functions::NativeAlgebra numbers;          \
+      return functions::function(numbers, x...); \
+    }                                            \
   };
 VYRE_FUNCTION(Exp, exp)
 VYRE_FUNCTION(Exp2, exp2)
@@ -42,17 +43,28 @@ VYRE_FUNCTION(Atan2, atan2)  // (y, x)
 
 EvalFn find_function(Opcode code) {
   switch (code) {
-    case Opcode::Exp: return FlatLoop<Exp, float>::pick();
-    case Opcode::Exp2: return FlatLoop<Exp2, float>::pick();
-    case Opcode::Log: return FlatLoop<Log, float>::pick();
-    case Opcode::Log2: return FlatLoop<Log2, float>::pick();
-    case Opcode::Sin: return FlatLoop<Sin, float>::pick();
-    case Opcode::Cos: return FlatLoop<Cos, float>::pick();
-    case Opcode::Tan: return FlatLoop<Tan, float>::pick();
-    case Opcode::Tanh: return FlatLoop<Tanh, float>::pick();
-    case Opcode::Pow: return FlatLoop<Pow, float, float>::pick();
-    case Opcode::Atan2: return FlatLoop<Atan2, float, float>::pick();
-    default: return nullptr;
+    case Opcode::Exp:
+      return FlatLoop<Exp, float>::pick();
+    case Opcode::Exp2:
+      return FlatLoop<Exp2, float>::pick();
+    case Opcode::Log:
+      return FlatLoop<Log, float>::pick();
+    case Opcode::Log2:
+      return FlatLoop<Log2, float>::pick();
+    case Opcode::Sin:
+      return FlatLoop<Sin, float>::pick();
+    case Opcode::Cos:
+      return FlatLoop<Cos, float>::pick();
+    case Opcode::Tan:
+      return FlatLoop<Tan, float>::pick();
+    case Opcode::Tanh:
+      return FlatLoop<Tanh, float>::pick();
+    case Opcode::Pow:
+      return FlatLoop<Pow, float, float>::pick();
+    case Opcode::Atan2:
+      return FlatLoop<Atan2, float, float>::pick();
+    default:
+      return nullptr;
   }
 }
 

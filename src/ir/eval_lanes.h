@@ -2,7 +2,8 @@
 
 // Lane loops: a pure op is a struct with a static `apply` on scalars; Loop<Op, R, A…> runs it over
 // arrays. Each loop exists twice, for any machine and for AVX2+FMA, chosen once at run time; the
-// scalar meaning is the same source, so the two cannot disagree (contraction is off in every build).
+// scalar meaning is the same source, so the two cannot disagree (contraction is off in every
+// build).
 
 #include <cstddef>
 #include <cstdint>
@@ -47,32 +48,79 @@ struct Loop {
 };
 
 // Shapes of signatures: T is the op's type.
-template <class Op, class T> EvalFn unary() { return Loop<Op, T, T>::pick(); }
-template <class Op, class T> EvalFn binary() { return Loop<Op, T, T, T>::pick(); }
-template <class Op, class T> EvalFn ternary() { return Loop<Op, T, T, T, T>::pick(); }
-template <class Op, class T> EvalFn property() { return Loop<Op, uint8_t, T>::pick(); }
-template <class Op, class T> EvalFn relation() { return Loop<Op, uint8_t, T, T>::pick(); }
+template <class Op, class T>
+EvalFn unary() {
+  return Loop<Op, T, T>::pick();
+}
+template <class Op, class T>
+EvalFn binary() {
+  return Loop<Op, T, T, T>::pick();
+}
+template <class Op, class T>
+EvalFn ternary() {
+  return Loop<Op, T, T, T, T>::pick();
+}
+template <class Op, class T>
+EvalFn property() {
+  return Loop<Op, uint8_t, T>::pick();
+}
+template <class Op, class T>
+EvalFn relation() {
+  return Loop<Op, uint8_t, T, T>::pick();
+}
 
-// In a function that gives an EvalFn: returns `expression` with T the lane type of `t`, null for types
-// that are none of the group.
-#define VYRE_FOR_INTEGERS(t, expression)              \
-  switch (t) {                                        \
-    case Type::I8: { using T = int8_t; return expression; }     \
-    case Type::U8: { using T = uint8_t; return expression; }    \
-    case Type::I16: { using T = int16_t; return expression; }   \
-    case Type::U16: { using T = uint16_t; return expression; }  \
-    case Type::I32: { using T = int32_t; return expression; }   \
-    case Type::U32: { using T = uint32_t; return expression; }  \
-    case Type::I64: { using T = int64_t; return expression; }   \
-    case Type::U64: { using T = uint64_t; return expression; }  \
-    default: return nullptr;                          \
+// In a function that gives an EvalFn: returns `expression` with T the lane type of `t`, null for
+// types that are none of the group.
+#define VYRE_FOR_INTEGERS(t, expression) \
+  switch (t) {                           \
+    case Type::I8: {                     \
+      using T = int8_t;                  \
+      return expression;                 \
+    }                                    \
+    case Type::U8: {                     \
+      using T = uint8_t;                 \
+      return expression;                 \
+    }                                    \
+    case Type::I16: {                    \
+      using T = int16_t;                 \
+      return expression;                 \
+    }                                    \
+    case Type::U16: {                    \
+      using T = uint16_t;                \
+      return expression;                 \
+    }                                    \
+    case Type::I32: {                    \
+      using T = int32_t;                 \
+      return expression;                 \
+    }                                    \
+    case Type::U32: {                    \
+      using T = uint32_t;                \
+      return expression;                 \
+    }                                    \
+    case Type::I64: {                    \
+      using T = int64_t;                 \
+      return expression;                 \
+    }                                    \
+    case Type::U64: {                    \
+      using T = uint64_t;                \
+      return expression;                 \
+    }                                    \
+    default:                             \
+      return nullptr;                    \
   }
 
-#define VYRE_FOR_FLOATS(t, expression)                \
-  switch (t) {                                        \
-    case Type::F32: { using T = float; return expression; }     \
-    case Type::F64: { using T = double; return expression; }    \
-    default: return nullptr;                          \
+#define VYRE_FOR_FLOATS(t, expression) \
+  switch (t) {                         \
+    case Type::F32: {                  \
+      using T = float;                 \
+      return expression;               \
+    }                                  \
+    case Type::F64: {                  \
+      using T = double;                \
+      return expression;               \
+    }                                  \
+    default:                           \
+      return nullptr;                  \
   }
 
 // The parts of find_eval; each gives null for what it does not know.

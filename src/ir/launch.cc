@@ -98,7 +98,8 @@ class Resolver {
         error(Code::LengthDiffers, b.loc,
               fmt::format("`{}` has {} elements, but its length is `{}` = {}", b.name, *given,
                           print(p_.formulas, b.count, env_.name), *wanted))
-            .with_fix(fmt::format("give {} elements, or declare it `{}[]`", *wanted, name(b.element)));
+            .with_fix(
+                fmt::format("give {} elements, or declare it `{}[]`", *wanted, name(b.element)));
         return;
       }
       given = wanted;
@@ -106,7 +107,8 @@ class Resolver {
     if (!given) {
       if (b.role == Role::Out || b.role == Role::Scratch)
         error(Code::MissingLength, b.loc, fmt::format("the length of `{}` is not known", b.name))
-            .with_fix(fmt::format("give it with the launch: `--len {}=N`, or write a formula in its type", b.name));
+            .with_fix(fmt::format(
+                "give it with the launch: `--len {}=N`, or write a formula in its type", b.name));
       return;  // others: the missing input is reported by whoever has the bytes
     }
     shape_.counts[i] = *given;
@@ -120,14 +122,16 @@ class Resolver {
     for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
       if (!known_[i]) continue;
       const Buffer& b = p_.buffers[i];
-      const unsigned __int128 bytes = static_cast<unsigned __int128>(shape_.counts[i]) * size_of(b.element);
+      const unsigned __int128 bytes =
+          static_cast<unsigned __int128>(shape_.counts[i]) * size_of(b.element);
       total += bytes;
       some_long |= shape_.counts[i] > 0xffffffffu;
       if (bytes > max_buffer_bytes) {
         each_fits = false;
-        Diagnostic& d = error(Code::BufferTooLarge, b.loc,
-                              fmt::format("`{}` would have {} elements of {} bytes, more than 2^48 bytes",
-                                          b.name, shape_.counts[i], size_of(b.element)));
+        Diagnostic& d =
+            error(Code::BufferTooLarge, b.loc,
+                  fmt::format("`{}` would have {} elements of {} bytes, more than 2^48 bytes",
+                              b.name, shape_.counts[i], size_of(b.element)));
         if (b.count != no_formula)
           d.note(fmt::format("its length is `{}`", print(p_.formulas, b.count, env_.name)));
         d.with_fix("give smaller lengths or scalars");
@@ -159,8 +163,8 @@ class Resolver {
       if (!known_[i] || !used[i] || shape_.counts[i] <= 0xffffffffu) continue;
       const Buffer& b = p_.buffers[i];
       error(Code::LengthExceedsLen, used_at[i],
-            fmt::format("`{}` has {} elements, but the kernel uses `len({})`, which is a u32", b.name,
-                        shape_.counts[i], b.name))
+            fmt::format("`{}` has {} elements, but the kernel uses `len({})`, which is a u32",
+                        b.name, shape_.counts[i], b.name))
           .with_fix(fmt::format("use `len64({})`, or give fewer than 4294967296 elements", b.name));
     }
   }
@@ -177,7 +181,8 @@ class Resolver {
     } else {
       bool complete = true;
       for (uint32_t d = 0; d < p_.grid_dims && d < 3; ++d) {
-        const auto n = evaluate_formula(p_.grid[d], fmt::format("grid of `{}` in {}", p_.name, dimension(int(d))), p_.loc);
+        const auto n = evaluate_formula(
+            p_.grid[d], fmt::format("grid of `{}` in {}", p_.name, dimension(int(d))), p_.loc);
         if (n) wanted[d] = *n;
         complete &= n.has_value();
       }
@@ -189,7 +194,8 @@ class Resolver {
       const uint64_t groups = wanted[d] / size + (wanted[d] % size != 0);
       if (groups > max_invocations / size) {
         error(Code::TooManyInvocations, p_.loc,
-              fmt::format("the grid of `{}` has {} invocations in {}; with workgroups of {} at most {} fit into u32 ids",
+              fmt::format("the grid of `{}` has {} invocations in {}; with workgroups of {} at "
+                          "most {} fit into u32 ids",
                           p_.name, wanted[d], dimension(d), size, max_invocations / size * size))
             .with_fix("let each invocation do several elements, or use another dimension");
         continue;
@@ -207,10 +213,13 @@ class Resolver {
   std::vector<bool> known_;
 };
 
-Place place_of(const Program& p, const Buffer& b) { return b.loc == none ? Place{} : p.place(b.loc); }
+Place place_of(const Program& p, const Buffer& b) {
+  return b.loc == none ? Place{} : p.place(b.loc);
+}
 
 /// Counts and scalars from what the host gives, with the errors that concern bytes.
-void read_inputs(const Program& p, const LaunchInputs& in, std::vector<std::optional<uint64_t>>& counts,
+void read_inputs(const Program& p, const LaunchInputs& in,
+                 std::vector<std::optional<uint64_t>>& counts,
                  std::vector<std::optional<uint64_t>>& scalars, Diagnostics& errors) {
   for (uint32_t i = 0; i < p.buffers.size(); ++i) {
     const Buffer& b = p.buffers[i];
@@ -221,15 +230,19 @@ void read_inputs(const Program& p, const LaunchInputs& in, std::vector<std::opti
     if (!is_host_input(b.role)) {
       if (data)
         errors.push_back(diagnose(Code::UnwantedInput, place_of(p, b),
-                                  fmt::format("`{}` is `{}` and takes no bytes, but {} were given", b.name,
-                                              name(b.role), data->size()))
-                             .with_fix(is_parameter(b.role) ? "declare it `inout`, or give nothing" : "give nothing"));
+                                  fmt::format("`{}` is `{}` and takes no bytes, but {} were given",
+                                              b.name, name(b.role), data->size()))
+                             .with_fix(is_parameter(b.role) ? "declare it `inout`, or give nothing"
+                                                            : "give nothing"));
       if (length && !is_parameter(b.role))
-        errors.push_back(diagnose(Code::LengthOfNothing, place_of(p, b),
-                                  fmt::format("`{}` is {} and has its length in the program", b.name,
-                                              b.role == Role::Table ? "a constant table" : "an array of the kernel"))
-                             .with_fix("give no length"));
-      else counts[i] = length;
+        errors.push_back(
+            diagnose(
+                Code::LengthOfNothing, place_of(p, b),
+                fmt::format("`{}` is {} and has its length in the program", b.name,
+                            b.role == Role::Table ? "a constant table" : "an array of the kernel"))
+                .with_fix("give no length"));
+      else
+        counts[i] = length;
       continue;
     }
     if (b.role == Role::Scalar && length) {
@@ -242,36 +255,41 @@ void read_inputs(const Program& p, const LaunchInputs& in, std::vector<std::opti
           diagnose(Code::MissingInput, place_of(p, b),
                    b.role == Role::Scalar ? fmt::format("no value for `{}`", b.name)
                                           : fmt::format("no bytes for `{}`", b.name))
-              .with_fix(b.role == Role::Scalar ? fmt::format("give it: `--set {}=V`", b.name)
-                                               : fmt::format("give them: `--in {}=@file` or `--in {}=v,v,…`", b.name, b.name)));
+              .with_fix(b.role == Role::Scalar
+                            ? fmt::format("give it: `--set {}=V`", b.name)
+                            : fmt::format("give them: `--in {}=@file` or `--in {}=v,v,…`", b.name,
+                                          b.name)));
       continue;
     }
     if (b.role == Role::Scalar) {
       if (data->size() != size) {
         errors.push_back(diagnose(Code::ScalarSize, place_of(p, b),
-                                  fmt::format("`{}` is one {} of {} bytes, but {} bytes were given", b.name,
-                                              name(b.element), size, data->size()))
+                                  fmt::format("`{}` is one {} of {} bytes, but {} bytes were given",
+                                              b.name, name(b.element), size, data->size()))
                              .with_fix("give exactly one value"));
         continue;
       }
       uint64_t bits = 0;
-      for (size_t k = 0; k < data->size(); ++k) bits |= static_cast<uint64_t>((*data)[k]) << (8 * k);
+      for (size_t k = 0; k < data->size(); ++k)
+        bits |= static_cast<uint64_t>((*data)[k]) << (8 * k);
       scalars[i] = bits;
       continue;
     }
     if (data->size() % size != 0) {
-      errors.push_back(diagnose(Code::NotWholeElements, place_of(p, b),
-                                fmt::format("`{}` has {} bytes, which is no multiple of {}, the size of its {} elements",
-                                            b.name, data->size(), size, name(b.element)))
-                           .with_fix(fmt::format("give {} or {} bytes", data->size() / size * size,
-                                                 (data->size() / size + 1) * size)));
+      errors.push_back(
+          diagnose(Code::NotWholeElements, place_of(p, b),
+                   fmt::format(
+                       "`{}` has {} bytes, which is no multiple of {}, the size of its {} elements",
+                       b.name, data->size(), size, name(b.element)))
+              .with_fix(fmt::format("give {} or {} bytes", data->size() / size * size,
+                                    (data->size() / size + 1) * size)));
       continue;
     }
     counts[i] = data->size() / size;
     if (length && *length != *counts[i])
       errors.push_back(diagnose(Code::LengthDiffers, place_of(p, b),
-                                fmt::format("`{}` has {} elements, but its length was given as {}", b.name,
-                                            *counts[i], *length))
+                                fmt::format("`{}` has {} elements, but its length was given as {}",
+                                            b.name, *counts[i], *length))
                            .with_fix("drop the length: it follows from the bytes"));
   }
 }
@@ -280,14 +298,16 @@ void read_inputs(const Program& p, const LaunchInputs& in, std::vector<std::opti
 
 Result<LaunchShape> resolve_launch(const Program& program, const LaunchInputs& inputs) {
   Diagnostics errors;
-  std::vector<std::optional<uint64_t>> counts(program.buffers.size()), scalars(program.buffers.size());
+  std::vector<std::optional<uint64_t>> counts(program.buffers.size()),
+      scalars(program.buffers.size());
   read_inputs(program, inputs, counts, scalars, errors);
   LaunchShape shape = Resolver(program, counts, scalars, errors).run(inputs.grid);
   if (!errors.empty()) return errors;
   return shape;
 }
 
-Result<LaunchShape> resolve_launch(const Program& program, std::span<const std::optional<uint64_t>> counts,
+Result<LaunchShape> resolve_launch(const Program& program,
+                                   std::span<const std::optional<uint64_t>> counts,
                                    std::span<const std::optional<uint64_t>> scalar_bits,
                                    const std::optional<std::array<uint64_t, 3>>& grid) {
   Diagnostics errors;

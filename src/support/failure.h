@@ -1,7 +1,7 @@
 #pragma once
 
-// Whose fault an error is. The command line turns it into its exit code: 1 the program failed, 2 the
-// input was bad, 3 the device or the system failed.
+// Whose fault an error is. The command line turns it into its exit code: 1 the program failed, 2
+// the input was bad, 3 the device or the system failed.
 
 #include "support/diagnostic.h"
 

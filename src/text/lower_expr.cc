@@ -460,6 +460,7 @@ const KernelLowering::Binding* KernelLowering::buffer(uint32_t symbol, TokenId t
       return nullptr;
     }
   }
+  if (b && b->kind == Kind::Const && b->constant.type == Type::Void) return nullptr;  // its declaration failed
   if (!b || b->kind != Kind::Buffer || b->role == Role::Scalar) {
     Diagnostic& d = error(token, Code::NotABuffer, fmt::format("`{}` is no buffer or array", ast_.text(token)));
     if (b && b->declared) d.note("declared here", ast_.place(b->declared));

@@ -239,7 +239,8 @@ void KernelLowering::local_constant(const Stmt& s) {
   Binding b;
   if (s.op == Tok::LBracket || s.op == Tok::At || s.op == Tok::LParen) {
     const auto t = evaluate_table(context_, s, constants());
-    if (!t) return;
+    b.kind = Kind::Const;  // without a value: failed and reported
+    if (!t) return bind(b, s.name);
     b.kind = Kind::Buffer;
     b.role = Role::Table;
     b.id = table(none, *t, s.name);

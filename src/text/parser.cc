@@ -753,7 +753,6 @@ class Parser {
   }
 
   StmtId if_(Stmt s) {
-    Deeper d(*this);
     s.kind = StmtKind::If;
     s.a = expression();
     skip_newlines_before_brace();
@@ -764,6 +763,7 @@ class Parser {
       at_ = i + 1;
       s.has_else = true;
       if (is_word("if")) {
+        Deeper d(*this);  // an arm is a block in the `else` of the one before
         Stmt inner;
         inner.token = at_++;
         const StmtId id = if_(inner);

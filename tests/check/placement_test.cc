@@ -29,7 +29,7 @@ TEST(Placement, barrier_under_a_divergent_condition) {
   EXPECT_EQ(d.notes[0].place.line, condition);
   EXPECT_EQ(d.notes[0].message,
             "the condition at " + std::to_string(condition) + ":1 depends on `local_id.x`");
-  EXPECT_EQ(d.notes[1].message, "`local_id.x` differs between invocations");
+  EXPECT_EQ(d.notes[1].message, "`local_id.x` may differ between invocations");
 }
 
 TEST(Placement, barrier_in_uniform_flow) {
@@ -135,7 +135,7 @@ TEST(Placement, workgroup_barrier_in_subgroup_uniform_flow) {
   k.barrier();
   k.end_if();
   const Diagnostic d = expect_error(k.finish(), Code::BarrierInDivergentFlow);
-  EXPECT_TRUE(mentions(d, "`subgroup_all` differs between subgroups")) << text({d});
+  EXPECT_TRUE(mentions(d, "`subgroup_all` may differ between subgroups")) << text({d});
 }
 
 TEST(Placement, a_workgroup_of_one_subgroup_changes_nothing) {
@@ -154,7 +154,7 @@ TEST(Placement, grid_barrier_in_workgroup_uniform_flow) {
   k.barrier(Scope::Grid);
   k.end_if();
   const Diagnostic d = expect_error(k.finish(), Code::GridBarrierInDivergentFlow);
-  EXPECT_TRUE(mentions(d, "`workgroup_id.x` differs between workgroups")) << text({d});
+  EXPECT_TRUE(mentions(d, "`workgroup_id.x` may differ between workgroups")) << text({d});
 }
 
 TEST(Placement, grid_barrier_in_regions_and_grid_uniform_flow) {
@@ -222,6 +222,20 @@ TEST(Placement, a_value_merged_under_a_divergent_condition_is_explained) {
   const Diagnostic d = expect_error(k.finish(), Code::BarrierInDivergentFlow);
   EXPECT_TRUE(mentions(d, "is assigned in only some of the invocations")) << text({d});
   EXPECT_TRUE(mentions(d, "local_id.x")) << text({d});
+}
+
+TEST(Placement, a_count_from_a_divergent_loop_is_explained) {
+  Kernel k;
+  const VarId count = k.declare(k.u32(0));
+  k.begin_while();
+  k.begin_body(k.less(k.get(count), k.load(k.inout, k.get(count))));
+  k.set(count, k.binary(Opcode::Add, k.get(count), k.u32(1)));
+  k.end_while();
+  k.begin_if(k.less(k.get(count), k.u32(3)));
+  k.barrier();
+  k.end_if();
+  const Diagnostic d = expect_error(k.finish(), Code::BarrierInDivergentFlow);
+  EXPECT_TRUE(mentions(d, "how often the loop")) << text({d});
 }
 
 TEST(Placement, an_error_in_an_inlined_function_shows_the_calls) {

@@ -100,8 +100,9 @@ TEST_F(CommandLine, a_folder_is_no_program) {
 }
 
 TEST_F(CommandLine, hostile_files_are_bad_input) {
-  for (const std::string& text : {std::string(), std::string("\xff\xfe\0x", 4), std::string(100'000, '('),
-                                  std::string("VYRE") + std::string(100, '\1'), std::string("VYRE")}) {
+  for (const std::string& text :
+       {std::string(), std::string("\xff\xfe\0x", 4), std::string(100'000, '('),
+        std::string("VYRE") + std::string(100, '\1'), std::string("VYRE")}) {
     const auto r = vyre({"check", file("hostile.vyre", text)});
     expect_exit(r, 2);
     EXPECT_NE(r.err.find("error[V"), std::string::npos) << r.err;
@@ -115,12 +116,14 @@ TEST_F(CommandLine, no_escape_sequences_in_a_pipe) {
 }
 
 TEST_F(CommandLine, lost_standard_output_is_a_failure_of_the_system) {
-  const auto r = run_process({"/bin/sh", "-c", std::string(VYRE_BIN_DIR) + "/vyre explain > /dev/full"});
+  const auto r =
+      run_process({"/bin/sh", "-c", std::string(VYRE_BIN_DIR) + "/vyre explain > /dev/full"});
   EXPECT_EQ(r.exit_code, 3) << r.err;
   expect_code(r, "V0641");
 }
 
-// ---- check ---------------------------------------------------------------------------------------
+// ---- check
+// ---------------------------------------------------------------------------------------
 
 TEST_F(CommandLine, check_counts_what_it_checked) {
   const auto r = vyre({"check", file("a.vyre", two_kernels)});
@@ -136,7 +139,10 @@ TEST_F(CommandLine, check_reads_standard_input) {
 }
 
 TEST_F(CommandLine, check_shows_errors_with_carets_and_their_count) {
-  const auto r = vyre({"check", file("a.vyre", "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = a\n  y[1] = b\n}\n")});
+  const auto r =
+      vyre({"check",
+            file("a.vyre",
+                 "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = a\n  y[1] = b\n}\n")});
   expect_exit(r, 2);
   EXPECT_NE(r.err.find("a.vyre:2:"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("^"), std::string::npos) << r.err;
@@ -160,7 +166,8 @@ TEST_F(CommandLine, check_json_is_data_either_way) {
 }
 
 TEST_F(CommandLine, check_strict_turns_warnings_into_exit_1) {
-  const std::string text = "kernel k(y: out u32[512]) workgroup(512) grid(512) {\n  y[global_id.x] = 1\n}\n";
+  const std::string text =
+      "kernel k(y: out u32[512]) workgroup(512) grid(512) {\n  y[global_id.x] = 1\n}\n";
   auto r = vyre({"check", file("a.vyre", text)});
   expect_exit(r, 0);
   EXPECT_NE(r.err.find("warning["), std::string::npos) << r.err;
@@ -172,7 +179,8 @@ TEST_F(CommandLine, check_strict_turns_warnings_into_exit_1) {
 }
 
 TEST_F(CommandLine, check_overrides_constants) {
-  const std::string text = "const N: u32 = 4\nkernel k(y: out u32[N]) workgroup(4) grid(4) {\n  y[0] = N\n}\n";
+  const std::string text =
+      "const N: u32 = 4\nkernel k(y: out u32[N]) workgroup(4) grid(4) {\n  y[0] = N\n}\n";
   expect_exit(vyre({"check", file("a.vyre", text), "--const", "N=8"}), 0);
   expect_exit(vyre({"check", path("a.vyre"), "--const", "M=8"}), 2);
   const auto r = vyre({"check", path("a.vyre"), "--const", "N"});
@@ -187,7 +195,8 @@ TEST_F(CommandLine, ir_form_and_wire_form_run_like_the_text) {
   EXPECT_TRUE(contents("a.wire").starts_with("VYRE"));
   file("ir.vyre", ir.out);
   for (const char* name : {"a.vyre", "ir.vyre", "a.wire"}) {
-    const auto r = vyre({"run", std::string(name) + ":saxpy", "--set", "a=2", "--in", "x=1,2", "--in", "y=1,1", "--print", "y"});
+    const auto r = vyre({"run", std::string(name) + ":saxpy", "--set", "a=2", "--in", "x=1,2",
+                         "--in", "y=1,1", "--print", "y"});
     expect_exit(r, 0);
     EXPECT_EQ(r.out, "y: 3 5\n") << name;
   }
@@ -202,7 +211,8 @@ TEST_F(CommandLine, wire_form_that_cannot_be_written) {
   expect_code(r, "V0641");
 }
 
-// ---- fmt -----------------------------------------------------------------------------------------
+// ---- fmt
+// -----------------------------------------------------------------------------------------
 
 TEST_F(CommandLine, fmt_rewrites_and_check_only_names) {
   const std::string ugly = "kernel k( y:out u32[4] )  workgroup(4) grid(4) {\n      y[0]=1\n}\n";
@@ -236,7 +246,8 @@ TEST_F(CommandLine, fmt_of_a_wire_file) {
   expect_code(r, "V0621");
 }
 
-// ---- explain and devices -------------------------------------------------------------------------
+// ---- explain and devices
+// -------------------------------------------------------------------------
 
 TEST_F(CommandLine, explain_prints_pages_and_lists) {
   auto r = vyre({"explain", "V0601"});

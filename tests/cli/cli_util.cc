@@ -43,14 +43,17 @@ std::string CommandLine::file(const std::string& name, const std::string& text) 
   return path(name);
 }
 
-std::string CommandLine::contents(const std::string& name) const { return read_file(path(name)).bytes; }
+std::string CommandLine::contents(const std::string& name) const {
+  return read_file(path(name)).bytes;
+}
 
 void expect_exit(const ProcessResult& r, int code) {
   EXPECT_EQ(r.exit_code, code) << "stdout:\n" << r.out << "stderr:\n" << r.err;
 }
 
 void expect_code(const ProcessResult& r, const std::string& code) {
-  EXPECT_NE(r.err.find("[" + code + "]"), std::string::npos) << "expected " << code << ", got:\n" << r.err << r.out;
+  EXPECT_NE(r.err.find("[" + code + "]"), std::string::npos) << "expected " << code << ", got:\n"
+                                                             << r.err << r.out;
 }
 
 }  // namespace vyre

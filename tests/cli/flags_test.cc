@@ -16,13 +16,15 @@ TEST(Flags, counts_and_sizes) {
   EXPECT_EQ(parse_bytes("64K"), 65536u);
   EXPECT_EQ(parse_bytes("2g"), uint64_t{2} << 30);
   EXPECT_EQ(parse_bytes("12"), 12u);
-  for (const char* bad : {"", "-1", "1.5", "x", "K", "_", "99999999999999999999"}) EXPECT_FALSE(parse_count(bad)) << bad;
+  for (const char* bad : {"", "-1", "1.5", "x", "K", "_", "99999999999999999999"})
+    EXPECT_FALSE(parse_count(bad)) << bad;
   EXPECT_FALSE(parse_bytes("18446744073709551615K"));
 }
 
 TEST(Flags, seconds_are_positive_and_finite) {
   EXPECT_EQ(parse_seconds("0.5"), 0.5);
-  for (const char* bad : {"", "0", "-1", "inf", "nan", "1s"}) EXPECT_FALSE(parse_seconds(bad)) << bad;
+  for (const char* bad : {"", "0", "-1", "inf", "nan", "1s"})
+    EXPECT_FALSE(parse_seconds(bad)) << bad;
 }
 
 TEST(Flags, grids_have_up_to_three_dimensions) {
@@ -34,7 +36,8 @@ TEST(Flags, grids_have_up_to_three_dimensions) {
 TEST(Flags, schedules) {
   EXPECT_EQ(parse_schedule("reverse")->schedule, interp::Schedule::Reverse);
   EXPECT_EQ(parse_schedule("random:42")->seed, 42u);
-  for (const char* bad : {"", "random", "random:", "Order"}) EXPECT_FALSE(parse_schedule(bad)) << bad;
+  for (const char* bad : {"", "random", "random:", "Order"})
+    EXPECT_FALSE(parse_schedule(bad)) << bad;
 }
 
 TEST(Flags, lists_of_values_are_read_by_their_type) {
@@ -43,7 +46,8 @@ TEST(Flags, lists_of_values_are_read_by_their_type) {
   EXPECT_EQ(*bytes, (Bytes{std::byte{1}, std::byte{0xfe}, std::byte{0x7f}}));
   EXPECT_EQ(print_elements(Type::I8, *bytes, 2), "1 -2");
   EXPECT_TRUE(parse_elements("", "x", Type::F32)->empty());
-  for (const char* bad : {"256", "-1", "1.5", "1,", ",", "1 2", "true"}) EXPECT_FALSE(parse_elements(bad, "x", Type::U8)) << bad;
+  for (const char* bad : {"256", "-1", "1.5", "1,", ",", "1 2", "true"})
+    EXPECT_FALSE(parse_elements(bad, "x", Type::U8)) << bad;
 }
 
 TEST(Flags, random_floats_are_in_the_unit_interval_for_every_type) {

@@ -50,19 +50,23 @@ TEST_F(Run, shows_the_beginning_of_every_output_when_nothing_is_asked_for) {
   auto r = run_saxpy({});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y: f32[3] 12 24 36\n");
-  r = run_text("kernel k(y: out u8[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] = u8(global_id.x)\n}\n", {"--len", "y=10"});
+  r = run_text(
+      "kernel k(y: out u8[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] = u8(global_id.x)\n}\n",
+      {"--len", "y=10"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y: u8[10] 0 1 2 3 4 5 6 7 …\n");
 }
 
 TEST_F(Run, empty_buffers) {
-  const auto r = vyre({"run", "saxpy.vyre", "--set", "a=2", "--in", "x=", "--in", "y=", "--print", "y"});
+  const auto r =
+      vyre({"run", "saxpy.vyre", "--set", "a=2", "--in", "x=", "--in", "y=", "--print", "y"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y:\n");
 }
 
 TEST_F(Run, floats_are_printed_in_the_shortest_form_that_reads_back) {
-  const auto r = vyre({"run", "saxpy.vyre", "--set", "a=0", "--in", "x=1,1,1,1,1", "--in", "y=0.1,-0.0,inf,nan,1e-45", "--print", "y"});
+  const auto r = vyre({"run", "saxpy.vyre", "--set", "a=0", "--in", "x=1,1,1,1,1", "--in",
+                       "y=0.1,-0.0,inf,nan,1e-45", "--print", "y"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y: 0.1 0 inf nan 1e-45\n");
 }
@@ -78,17 +82,20 @@ TEST_F(Run, program_from_standard_input) {
 
 TEST_F(Run, raw_files_in_and_out) {
   file("x.bin", std::string("\0\0\x80\x3f\0\0\0\x40", 8));  // 1.0f, 2.0f
-  auto r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=@x.bin", "--in", "y=@x.bin", "--out", "y=@y.bin"});
+  auto r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=@x.bin", "--in", "y=@x.bin",
+                 "--out", "y=@y.bin"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(contents("y.bin"), std::string("\0\0\0\x40\0\0\x80\x40", 8));  // 2.0f, 4.0f
-  r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=@-", "--in", "y=0,0", "--print", "y"}, contents("x.bin"));
+  r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=@-", "--in", "y=0,0", "--print", "y"},
+           contents("x.bin"));
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y: 1 2\n");
 }
 
 TEST_F(Run, random_inputs_are_the_same_every_time) {
-  const Words words = {"run", "saxpy.vyre", "--set", "a=1", "--in", "x=random:100", "--in", "y=random:100:7", "--print", "y"};
+  const Words words = {"run",          "saxpy.vyre", "--set",          "a=1",     "--in",
+                       "x=random:100", "--in",       "y=random:100:7", "--print", "y"};
   const auto first = vyre(words);
   expect_exit(first, 0);
   EXPECT_EQ(vyre(words).out, first.out);
@@ -119,7 +126,8 @@ TEST_F(Run, a_file_may_have_a_colon_in_its_name) {
 }
 
 TEST_F(Run, a_graph_is_preferred_to_its_kernels) {
-  const std::string text = std::string(two_kernels) + "graph g(y: out u32[4]) {\n  call second(y)\n}\n";
+  const std::string text =
+      std::string(two_kernels) + "graph g(y: out u32[4]) {\n  call second(y)\n}\n";
   auto r = run_text(text, {"--print", "y"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y: 7 7 7 7\n");
@@ -146,10 +154,12 @@ TEST_F(Run, repeat_starts_from_the_inputs_and_reports_the_time) {
   EXPECT_NE(r.err.find("3 runs"), std::string::npos) << r.err;
 }
 
-// ---- mistakes ------------------------------------------------------------------------------------
+// ---- mistakes
+// ------------------------------------------------------------------------------------
 
 TEST_F(Run, all_mistakes_of_a_launch_at_once) {
-  const auto r = vyre({"run", "saxpy.vyre", "--in", "x=1,zwei", "--in", "z=1", "--print", "w", "--backend", "gpu", "--repeat", "0"});
+  const auto r = vyre({"run", "saxpy.vyre", "--in", "x=1,zwei", "--in", "z=1", "--print", "w",
+                       "--backend", "gpu", "--repeat", "0"});
   expect_exit(r, 2);
   for (const char* code : {"V0611", "V0609", "V0451", "V0616", "V0607"}) expect_code(r, code);
   // x, z, w; a and y are missing; backend; repeat. x is wrong, not missing.
@@ -157,7 +167,9 @@ TEST_F(Run, all_mistakes_of_a_launch_at_once) {
 }
 
 TEST_F(Run, wrong_lengths) {
-  const std::string text = "kernel k(x: in u32[], y: in u32[len(x)], z: out u32[]) workgroup(4) grid(len(x)) {\n  z[0] = x[0] + y[0]\n}\n";
+  const std::string text =
+      "kernel k(x: in u32[], y: in u32[len(x)], z: out u32[]) workgroup(4) grid(len(x)) {\n  z[0] "
+      "= x[0] + y[0]\n}\n";
   auto r = run_text(text, {"--in", "x=1,2", "--in", "y=1", "--len", "z=1"});
   expect_exit(r, 2);
   expect_code(r, "V0455");
@@ -205,9 +217,15 @@ TEST_F(Run, each_mistake_has_its_code) {
 
 TEST_F(Run, each_mistake_of_an_input_has_its_code) {
   const Mistake mistakes[] = {
-      {"V0611", {"--set", "a=two"}},   {"V0611", {"--set", "a=1,2"}},        {"V0611", {"--set", "a="}},
-      {"V0611", {"--in", "x=1,,2"}},   {"V0612", {"--in", "x=random:many"}}, {"V0613", {"--in", "x=@missing.bin"}},
-      {"V0614", {"--in", "a=2"}},      {"V0614", {"--set", "x=2"}},          {"V0457", {"--in", "x=random:1125899906842624"}},
+      {"V0611", {"--set", "a=two"}},
+      {"V0611", {"--set", "a=1,2"}},
+      {"V0611", {"--set", "a="}},
+      {"V0611", {"--in", "x=1,,2"}},
+      {"V0612", {"--in", "x=random:many"}},
+      {"V0613", {"--in", "x=@missing.bin"}},
+      {"V0614", {"--in", "a=2"}},
+      {"V0614", {"--set", "x=2"}},
+      {"V0457", {"--in", "x=random:1125899906842624"}},
       {"V0451", {"--in", "x=1"}},
   };
   for (const Mistake& m : mistakes) {
@@ -226,16 +244,23 @@ TEST_F(Run, standard_input_for_program_and_buffer) {
 }
 
 TEST_F(Run, scratch_memory_cannot_be_printed) {
-  const auto r = run_text("kernel k(t: scratch u32[4], y: out u32[4]) workgroup(4) grid(4) {\n  t[0] = 1\n  y[0] = t[0]\n}\n", {"--print", "t"});
+  const auto r = run_text(
+      "kernel k(t: scratch u32[4], y: out u32[4]) workgroup(4) grid(4) {\n  t[0] = 1\n  y[0] = "
+      "t[0]\n}\n",
+      {"--print", "t"});
   expect_exit(r, 2);
   expect_code(r, "V0615");
 }
 
-// ---- programs that fail --------------------------------------------------------------------------
+// ---- programs that fail
+// --------------------------------------------------------------------------
 
 TEST_F(Run, a_trap_exits_1_and_writes_nothing) {
   file("y.bin", "before");
-  const auto r = run_text("kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = 1\n  assert(global_id.x < 2, 9)\n}\n", {"--out", "y=@y.bin", "--print", "y"});
+  const auto r = run_text(
+      "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = 1\n  assert(global_id.x < 2, "
+      "9)\n}\n",
+      {"--out", "y=@y.bin", "--print", "y"});
   expect_exit(r, 1);
   expect_code(r, "V0501");
   EXPECT_NE(r.err.find("k.vyre:3"), std::string::npos) << r.err;
@@ -257,13 +282,15 @@ TEST_F(Run, an_output_that_cannot_be_written_exits_3) {
 }
 
 TEST_F(Run, limits_of_time_memory_and_output) {
-  auto r = run_text("kernel k(x: inout u32[]) workgroup(1) grid(1) {\n  while x[0] == 0 { }\n}\n", {"--in", "x=0", "--time-limit", "0.2"});
+  auto r = run_text("kernel k(x: inout u32[]) workgroup(1) grid(1) {\n  while x[0] == 0 { }\n}\n",
+                    {"--in", "x=0", "--time-limit", "0.2"});
   expect_exit(r, 1);
   expect_code(r, "V0502");
   r = run_saxpy({"--memory-limit", "8"});
   expect_exit(r, 1);
   expect_code(r, "V0503");
-  r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=random:1000", "--in", "y=1", "--memory-limit", "1K"});
+  r = vyre({"run", "saxpy.vyre", "--set", "a=1", "--in", "x=random:1000", "--in", "y=1",
+            "--memory-limit", "1K"});
   expect_exit(r, 1);
   expect_code(r, "V0503");
   r = run_saxpy({"--output-limit", "8"});
@@ -282,7 +309,8 @@ TEST_F(Run, absurd_lengths_are_errors_and_not_crashes) {
 }
 
 TEST_F(Run, verify_finds_a_race) {
-  const std::string racy = "kernel k(y: out u32[4]) workgroup(64) grid(64) {\n  y[2] = global_id.x\n}\n";
+  const std::string racy =
+      "kernel k(y: out u32[4]) workgroup(64) grid(64) {\n  y[2] = global_id.x\n}\n";
   auto r = run_text(racy, {"--verify"});
   expect_exit(r, 1);
   expect_code(r, "V0631");
@@ -293,7 +321,8 @@ TEST_F(Run, verify_finds_a_race) {
 }
 
 TEST_F(Run, exact_refuses_float_atomics) {
-  const std::string text = "kernel k(y: out f32[1]) workgroup(4) grid(4) {\n  atomic_add(y[0], 1.0)\n}\n";
+  const std::string text =
+      "kernel k(y: out f32[1]) workgroup(4) grid(4) {\n  atomic_add(y[0], 1.0)\n}\n";
   expect_exit(run_text(text, {}), 0);
   const auto r = run_text(text, {"--exact"});
   expect_exit(r, 2);

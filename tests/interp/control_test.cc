@@ -8,7 +8,8 @@ namespace {
 using U = std::vector<uint32_t>;
 
 /// Runs `p` (buffer 0: out u32[n]) under every schedule and compares with f(i).
-template <class Fn> void expect_each(const Program& p, uint32_t n, Fn f, const LaunchInputs& in = {}) {
+template <class Fn>
+void expect_each(const Program& p, uint32_t n, Fn f, const LaunchInputs& in = {}) {
   for (const Options& options : all_schedules()) {
     const U got = from_bytes<uint32_t>(must_run(p, in, options).buffers[0]);
     ASSERT_EQ(got.size(), n);
@@ -29,7 +30,9 @@ TEST(Control, if_gives_each_lane_the_value_of_its_arm) {
   k.end_if();
   k.end_if();
   k.store(y, k.gid(), k.get(v));
-  expect_each(k.finish(), 100, [](uint32_t i) { return i % 3 == 0 ? i * 10 : i % 3 == 2 ? 7 + i : 7; });
+  expect_each(k.finish(), 100, [](uint32_t i) {
+    return i % 3 == 0 ? i * 10 : i % 3 == 2 ? 7 + i : 7;
+  });
 }
 
 TEST(Control, for_runs_a_different_number_of_times_in_each_lane) {
@@ -41,18 +44,32 @@ TEST(Control, for_runs_a_different_number_of_times_in_each_lane) {
   k.set(sum, k.add(k.get(sum), k.add(i, k.u32(1))));
   k.end_for();
   k.store(y, k.gid(), k.get(sum));
-  expect_each(k.finish(), 200, [](uint32_t g) { const uint32_t n = g % 17; return n * (n + 1) / 2; });
+  expect_each(k.finish(), 200, [](uint32_t g) {
+    const uint32_t n = g % 17;
+    return n * (n + 1) / 2;
+  });
 }
 
 TEST(Control, for_never_wraps) {
-  struct Case { Type t; uint64_t lo, hi, step; uint32_t times; };
-  const Case cases[] = {
-      {Type::U8, 250, 255, 4, 2},   {Type::U8, 0, 255, 100, 3},     {Type::U8, 5, 5, 1, 0},
-      {Type::U8, 6, 5, 1, 0},       {Type::U8, 0, 5, 0, 0},         {Type::I8, 0x80, 0x7f, 0x7f, 3},
-      {Type::I8, 0x80, 0x7f, 1, 255}, {Type::I8, 0, 10, 0xff, 0},   {Type::I16, 0x8000, 0x7fff, 0x7fff, 3},
-      {Type::U32, 0xfffffff0, 0xffffffff, 8, 2}, {Type::I32, 0x80000000, 0x7fffffff, 0x40000000, 4},
-      {Type::U64, ~0ull - 10, ~0ull, 3, 4}, {Type::I64, 1ull << 63, ~0ull >> 1, 1ull << 62, 4},
-      {Type::I64, 0, ~0ull >> 1, ~0ull >> 1, 1}};
+  struct Case {
+    Type t;
+    uint64_t lo, hi, step;
+    uint32_t times;
+  };
+  const Case cases[] = {{Type::U8, 250, 255, 4, 2},
+                        {Type::U8, 0, 255, 100, 3},
+                        {Type::U8, 5, 5, 1, 0},
+                        {Type::U8, 6, 5, 1, 0},
+                        {Type::U8, 0, 5, 0, 0},
+                        {Type::I8, 0x80, 0x7f, 0x7f, 3},
+                        {Type::I8, 0x80, 0x7f, 1, 255},
+                        {Type::I8, 0, 10, 0xff, 0},
+                        {Type::I16, 0x8000, 0x7fff, 0x7fff, 3},
+                        {Type::U32, 0xfffffff0, 0xffffffff, 8, 2},
+                        {Type::I32, 0x80000000, 0x7fffffff, 0x40000000, 4},
+                        {Type::U64, ~0ull - 10, ~0ull, 3, 4},
+                        {Type::I64, 1ull << 63, ~0ull >> 1, 1ull << 62, 4},
+                        {Type::I64, 0, ~0ull >> 1, ~0ull >> 1, 1}};
   for (const Case& c : cases) {
     Kernel k(1);
     const uint32_t y = k.buffer(Role::Out, Type::U32, 1);
@@ -129,8 +146,11 @@ TEST(Control, loops_swap_carried_values_at_once) {
   k.set(b, old_c);
   k.set(c, old_a);
   k.end_for();
-  k.store(y, k.gid(), k.add(k.mul(k.get(a), k.u32(100)), k.add(k.mul(k.get(b), k.u32(10)), k.get(c))));
-  expect_each(k.finish(), 8, [](uint32_t i) { return i % 3 == 0 ? 12u : i % 3 == 1 ? 120u : 201u; });
+  k.store(y, k.gid(),
+          k.add(k.mul(k.get(a), k.u32(100)), k.add(k.mul(k.get(b), k.u32(10)), k.get(c))));
+  expect_each(k.finish(), 8, [](uint32_t i) {
+    return i % 3 == 0 ? 12u : i % 3 == 1 ? 120u : 201u;
+  });
 }
 
 TEST(Control, values_of_the_test_are_seen_in_the_body) {
@@ -229,14 +249,19 @@ TEST(Control, ids_have_x_fastest) {
   k.grid(5, 4, 3);
   const auto gx = k.gid(0), gy = k.gid(1), gz = k.gid(2);
   const ValueId at = k.add(gx, k.mul(k.u32(8), k.add(gy, k.mul(k.u32(6), gz))));
-  const auto mix = [&](ValueId a, ValueId b, ValueId c) { return k.add(a, k.add(k.mul(b, k.u32(10)), k.mul(c, k.u32(100)))); };
+  const auto mix = [&](ValueId a, ValueId b, ValueId c) {
+    return k.add(a, k.add(k.mul(b, k.u32(10)), k.mul(c, k.u32(100))));
+  };
   const ValueId local = mix(k.lid(0), k.lid(1), k.lid(2));
-  const ValueId group = mix(k.id(Opcode::WorkgroupId, 0), k.id(Opcode::WorkgroupId, 1), k.id(Opcode::WorkgroupId, 2));
-  const ValueId counts = mix(k.id(Opcode::NumWorkgroups, 0), k.id(Opcode::NumWorkgroups, 1), k.id(Opcode::NumWorkgroups, 2));
+  const ValueId group =
+      mix(k.id(Opcode::WorkgroupId, 0), k.id(Opcode::WorkgroupId, 1), k.id(Opcode::WorkgroupId, 2));
+  const ValueId counts = mix(k.id(Opcode::NumWorkgroups, 0), k.id(Opcode::NumWorkgroups, 1),
+                             k.id(Opcode::NumWorkgroups, 2));
   k.store(y, at, k.add(k.add(local, k.mul(group, k.u32(1000))), k.mul(counts, k.u32(1000000))));
   expect_each(k.finish(), 8 * 6 * 4, [](uint32_t i) {
     const uint32_t x = i % 8, y = i / 8 % 6, z = i / 48;
-    return x % 4 + y % 3 * 10 + z % 2 * 100 + (x / 4 + y / 3 * 10 + z / 2 * 100) * 1000 + 222u * 1000000;
+    return x % 4 + y % 3 * 10 + z % 2 * 100 + (x / 4 + y / 3 * 10 + z / 2 * 100) * 1000 +
+           222u * 1000000;
   });
 }
 

@@ -13,7 +13,9 @@ LocId line(Kernel& k, uint32_t n, LocId inlined_at = none) {
   return k.loc = k.program.add_location({k.program.add_string("t.vyre"), n, 3, 1, inlined_at});
 }
 
-bool mentions(const Diagnostic& d, std::string_view text) { return d.message.find(text) != std::string::npos; }
+bool mentions(const Diagnostic& d, std::string_view text) {
+  return d.message.find(text) != std::string::npos;
+}
 
 TEST(Trap, reports_the_lowest_invocation_whatever_the_schedule) {
   Kernel k(16);
@@ -35,7 +37,8 @@ TEST(Trap, reports_the_lowest_invocation_whatever_the_schedule) {
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].code, Code::Trapped);
     EXPECT_EQ(classify(errors[0].code), Failure::ProgramFailed);
-    EXPECT_TRUE(mentions(errors[0], "code 37") && mentions(errors[0], "(37, 0, 0)")) << errors[0].message;
+    EXPECT_TRUE(mentions(errors[0], "code 37") && mentions(errors[0], "(37, 0, 0)"))
+        << errors[0].message;
     EXPECT_EQ(errors[0].place.line, 5u);
     EXPECT_EQ(errors[0].place.file, "t.vyre");
   }
@@ -45,15 +48,18 @@ TEST(Trap, lowest_is_by_z_then_y_then_x) {
   Kernel k(4, 4, 4);
   k.grid(8, 8, 8);
   const ValueId sum = k.add(k.gid(0), k.add(k.gid(1), k.gid(2)));
-  const ValueId low_z = k.op(Opcode::And, Type::Bool, {k.eq(k.gid(2), k.u32(1)), k.eq(sum, k.u32(9))});
-  const ValueId high_z = k.op(Opcode::And, Type::Bool, {k.eq(k.gid(2), k.u32(2)), k.eq(k.gid(1), k.u32(0))});
+  const ValueId low_z =
+      k.op(Opcode::And, Type::Bool, {k.eq(k.gid(2), k.u32(1)), k.eq(sum, k.u32(9))});
+  const ValueId high_z =
+      k.op(Opcode::And, Type::Bool, {k.eq(k.gid(2), k.u32(2)), k.eq(k.gid(1), k.u32(0))});
   k.begin_if(k.op(Opcode::Or, Type::Bool, {low_z, high_z}));
   k.trap(k.u32(1));
   k.end_if();
   const Program p = k.finish();
   for (const Options& o : all_schedules()) {
     const Diagnostics errors = must_fail(p, {}, o);
-    EXPECT_TRUE(mentions(errors.at(0), "(7, 1, 1)")) << errors[0].message;  // y is lowest where x is highest
+    EXPECT_TRUE(mentions(errors.at(0), "(7, 1, 1)"))
+        << errors[0].message;  // y is lowest where x is highest
   }
 }
 
@@ -63,11 +69,13 @@ TEST(Trap, assert_names_its_code_and_the_chain_of_calls) {
   k.grid(8);
   const LocId call = line(k, 20);
   line(k, 3, call);
-  k.effect(Opcode::Assert, Type::Void, {k.lt(k.load(x, k.gid()), k.u32(10)), k.add(k.gid(), k.u32(40))});
+  k.effect(Opcode::Assert, Type::Void,
+           {k.lt(k.load(x, k.gid()), k.u32(10)), k.add(k.gid(), k.u32(40))});
   const Program p = k.finish();
   must_run(p, Given().data(0, U{1, 2, 3, 4, 5, 6, 7, 8}).inputs);
   const Diagnostics errors = must_fail(p, Given().data(0, U{1, 2, 3, 40, 5, 60, 7, 8}).inputs);
-  EXPECT_TRUE(mentions(errors.at(0), "code 43") && mentions(errors[0], "(3, 0, 0)")) << errors[0].message;
+  EXPECT_TRUE(mentions(errors.at(0), "code 43") && mentions(errors[0], "(3, 0, 0)"))
+      << errors[0].message;
   EXPECT_EQ(errors[0].place.line, 3u);
   ASSERT_FALSE(errors[0].notes.empty());
   EXPECT_EQ(errors[0].notes[0].place.line, 20u);
@@ -123,7 +131,8 @@ TEST(Trap, the_first_segment_wins_over_a_lower_invocation_of_a_later_one) {
   const Program p = k.finish();
   for (const Options& o : all_schedules()) {
     const Diagnostics errors = must_fail(p, {}, o);
-    EXPECT_TRUE(mentions(errors.at(0), "code 1 ") && mentions(errors[0], "(50, 0, 0)")) << errors[0].message;
+    EXPECT_TRUE(mentions(errors.at(0), "code 1 ") && mentions(errors[0], "(50, 0, 0)"))
+        << errors[0].message;
   }
 }
 
@@ -176,7 +185,8 @@ TEST(TimeLimit, other_waiting_runs_into_it) {
   k.store(x, k.u32(0), k.u32(1));
   Options o;
   o.time_limit = 0.05;
-  EXPECT_EQ(must_fail(k.finish(), Given().data(0, U{0}).inputs, o).at(0).code, Code::TimeLimitExceeded);
+  EXPECT_EQ(must_fail(k.finish(), Given().data(0, U{0}).inputs, o).at(0).code,
+            Code::TimeLimitExceeded);
 }
 
 TEST(MemoryLimit, covers_buffers_and_frames_before_they_are_there) {

@@ -12,7 +12,8 @@ using U = std::vector<uint32_t>;
 /// y[i] = x[i] + by, for y: out u32[len(x)].
 Program adder() {
   Kernel k(32);
-  const uint32_t by = k.buffer(Role::Scalar, Type::U32), x = k.buffer(Role::In, Type::U32), y = k.buffer(Role::Out, Type::U32);
+  const uint32_t by = k.buffer(Role::Scalar, Type::U32), x = k.buffer(Role::In, Type::U32),
+                 y = k.buffer(Role::Out, Type::U32);
   k.program.name = "adder";
   k.program.buffers[y].count = k.program.formulas.len(x);
   k.program.grid_dims = 1;
@@ -62,7 +63,8 @@ class GraphTest : public testing::Test {
     m.kernels.push_back(trapper());
     g.name = "g";
   }
-  uint32_t buffer(const char* name, Role role, Type t, FormulaId count = no_formula, bool parameter = true) {
+  uint32_t buffer(const char* name, Role role, Type t, FormulaId count = no_formula,
+                  bool parameter = true) {
     g.buffers.push_back({name, role, t, count, parameter, {}});
     return static_cast<uint32_t>(g.buffers.size() - 1);
   }
@@ -86,7 +88,8 @@ class GraphTest : public testing::Test {
     node.kind = GraphNodeKind::End;
     g.nodes.push_back(node);
   }
-  template <class T> void give(uint32_t b, const std::vector<T>& values) {
+  template <class T>
+  void give(uint32_t b, const std::vector<T>& values) {
     if (in.data.size() <= b) in.data.resize(b + 1);
     in.data[b] = to_bytes(values);
   }
@@ -115,7 +118,8 @@ constexpr uint32_t ADD = 0, DOWN = 1, COUNT = 2, TRAP = 3;
 
 TEST_F(GraphTest, calls_run_one_after_the_other_through_an_intermediate) {
   const auto a = buffer("a", Role::In, Type::U32), s = buffer("s", Role::Scalar, Type::U32);
-  const auto b = buffer("b", Role::Out, Type::U32, g.formulas.len(a)), t = buffer("t", Role::Scratch, Type::U32, g.formulas.len(a), false);
+  const auto b = buffer("b", Role::Out, Type::U32, g.formulas.len(a)),
+             t = buffer("t", Role::Scratch, Type::U32, g.formulas.len(a), false);
   call(ADD, {{s, 0}, {a, 0}, {t, 0}});
   call(ADD, {{none, 100}, {t, 0}, {b, 0}});
   give<uint32_t>(a, {1, 2, 3});
@@ -181,8 +185,10 @@ TEST_F(GraphTest, loops_without_calls_cost_nothing) {
 }
 
 TEST_F(GraphTest, grid_from_a_device_buffer_is_bounded_by_the_kernels_own) {
-  const auto n = buffer("n", Role::In, Type::I32), y = buffer("y", Role::Out, Type::U32, g.formulas.constant(2));
-  for (const auto& [index, expected] : std::vector<std::pair<uint64_t, uint32_t>>{{0, 7}, {1, 100}, {2, 0}, {3, 0}}) {
+  const auto n = buffer("n", Role::In, Type::I32),
+             y = buffer("y", Role::Out, Type::U32, g.formulas.constant(2));
+  for (const auto& [index, expected] :
+       std::vector<std::pair<uint64_t, uint32_t>>{{0, 7}, {1, 100}, {2, 0}, {3, 0}}) {
     g.nodes.clear();
     call(COUNT, {{y, 0}}).grid = {{n, index}};
     give<int32_t>(n, {7, 1000, -1});
@@ -211,7 +217,8 @@ TEST_F(GraphTest, a_trap_names_its_stage) {
 }
 
 TEST_F(GraphTest, lengths_that_differ_from_the_kernels_formula_are_refused) {
-  const auto a = buffer("a", Role::In, Type::U32), b = buffer("b", Role::Out, Type::U32, g.formulas.constant(5));
+  const auto a = buffer("a", Role::In, Type::U32),
+             b = buffer("b", Role::Out, Type::U32, g.formulas.constant(5));
   call(ADD, {{none, 1}, {a, 0}, {b, 0}});
   give<uint32_t>(a, {1, 2, 3});
   const Diagnostic d = fail_it();

@@ -15,12 +15,14 @@
 
 namespace vyre::interp {
 
-template <class T> std::vector<std::byte> to_bytes(const std::vector<T>& values) {
+template <class T>
+std::vector<std::byte> to_bytes(const std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
-template <class T> std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
+template <class T>
+std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -29,7 +31,9 @@ template <class T> std::vector<T> from_bytes(const std::vector<std::byte>& bytes
 /// A Builder with the words that tests need most. Buffers are named by index.
 class Kernel : public Builder {
  public:
-  explicit Kernel(uint32_t x, uint32_t y = 1, uint32_t z = 1) : Builder("k") { program.workgroup = {x, y, z}; }
+  explicit Kernel(uint32_t x, uint32_t y = 1, uint32_t z = 1) : Builder("k") {
+    program.workgroup = {x, y, z};
+  }
 
   uint32_t buffer(Role role, Type element, std::optional<uint64_t> count = std::nullopt) {
     Buffer b;
@@ -42,7 +46,8 @@ class Kernel : public Builder {
   }
   Kernel& grid(uint64_t x, uint64_t y = 1, uint64_t z = 1) {
     program.grid_dims = 3;
-    program.grid = {program.formulas.constant(x), program.formulas.constant(y), program.formulas.constant(z)};
+    program.grid = {program.formulas.constant(x), program.formulas.constant(y),
+                    program.formulas.constant(z)};
     return *this;
   }
   ValueId id(Opcode code, uint32_t dim = 0) { return op(code, Type::Void, {}, dim); }
@@ -50,18 +55,23 @@ class Kernel : public Builder {
   ValueId lid(uint32_t dim = 0) { return id(Opcode::LocalId, dim); }
   ValueId u32(uint32_t v) { return constant_u32(v); }
   ValueId load(uint32_t b, ValueId index) {
-    return op(Opcode::Load, value_type(program.buffers[b].element), {index}, MemoryRef{.buffer = b}.pack());
+    return op(Opcode::Load, value_type(program.buffers[b].element), {index},
+              MemoryRef{.buffer = b}.pack());
   }
   void store(uint32_t b, ValueId index, ValueId value) {
-    effect(Opcode::Store, value_type(program.buffers[b].element), {index, value}, MemoryRef{.buffer = b}.pack());
+    effect(Opcode::Store, value_type(program.buffers[b].element), {index, value},
+           MemoryRef{.buffer = b}.pack());
   }
   ValueId atomic(Opcode code, uint32_t b, std::initializer_list<ValueId> operands) {
     return op(code, program.buffers[b].element, operands, MemoryRef{.buffer = b}.pack());
   }
   ValueId uniform_load(uint32_t b, ValueId index, Scope scope) {
-    return op(Opcode::UniformLoad, program.buffers[b].element, {index}, MemoryRef{.buffer = b, .scope = scope}.pack());
+    return op(Opcode::UniformLoad, program.buffers[b].element, {index},
+              MemoryRef{.buffer = b, .scope = scope}.pack());
   }
-  void barrier(Scope scope) { effect(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(scope)); }
+  void barrier(Scope scope) {
+    effect(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(scope));
+  }
   // u32 words.
   ValueId add(ValueId a, ValueId b) { return op(Opcode::Add, Type::U32, {a, b}); }
   ValueId sub(ValueId a, ValueId b) { return op(Opcode::Sub, Type::U32, {a, b}); }
@@ -75,7 +85,8 @@ class Kernel : public Builder {
 /// Inputs by buffer index.
 struct Given {
   LaunchInputs inputs;
-  template <class T> Given& data(uint32_t buffer, const std::vector<T>& values) {
+  template <class T>
+  Given& data(uint32_t buffer, const std::vector<T>& values) {
     if (inputs.data.size() <= buffer) inputs.data.resize(buffer + 1);
     inputs.data[buffer] = to_bytes(values);
     return *this;
@@ -87,7 +98,8 @@ struct Given {
   }
 };
 
-inline Outcome must_run(const Program& p, const LaunchInputs& in = {}, const Options& options = {}) {
+inline Outcome must_run(const Program& p, const LaunchInputs& in = {},
+                        const Options& options = {}) {
   Result<Outcome> r = run(p, in, options);
   if (!r) {
     ADD_FAILURE() << render(r.errors(), {});
@@ -98,7 +110,8 @@ inline Outcome must_run(const Program& p, const LaunchInputs& in = {}, const Opt
   return std::move(*r);
 }
 
-inline Diagnostics must_fail(const Program& p, const LaunchInputs& in = {}, const Options& options = {}) {
+inline Diagnostics must_fail(const Program& p, const LaunchInputs& in = {},
+                             const Options& options = {}) {
   Result<Outcome> r = run(p, in, options);
   if (r) {
     ADD_FAILURE() << "runs, but should fail";

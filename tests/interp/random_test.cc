@@ -40,24 +40,35 @@ class Simple {
     const Op& op = p_.op(id);
     const auto in = p_.operands(id);
     switch (op.code) {
-      case Opcode::Const: values_[p_.result(id)] = op.attr; return Flow::Next;
-      case Opcode::GlobalId: values_[p_.result(id)] = id_; return Flow::Next;
+      case Opcode::Const:
+        values_[p_.result(id)] = op.attr;
+        return Flow::Next;
+      case Opcode::GlobalId:
+        values_[p_.result(id)] = id_;
+        return Flow::Next;
       case Opcode::Load: {
         const uint64_t i = values_[in[0]];
-        values_[p_.result(id)] = p_.memory(id).buffer == 0 ? (i == id_ ? out_[i] : 0) : i < 8 ? private_[i] : 0;
+        values_[p_.result(id)] = p_.memory(id).buffer == 0 ? (i == id_ ? out_[i] : 0)
+                                 : i < 8                   ? private_[i]
+                                                           : 0;
         return Flow::Next;
       }
       case Opcode::Store: {
         const uint64_t i = values_[in[0]];
         const auto v = static_cast<uint32_t>(values_[in[1]]);
-        if (p_.memory(id).buffer == 0) { if (i < out_.size()) out_[i] = v; }
-        else if (i < 8) private_[i] = v;
+        if (p_.memory(id).buffer == 0) {
+          if (i < out_.size()) out_[i] = v;
+        } else if (i < 8)
+          private_[i] = v;
         return Flow::Next;
       }
-      case Opcode::If: return block(p_.block(id, values_[in[0]] ? 0 : 1));
-      case Opcode::Region: return block(p_.block(id, 0));
+      case Opcode::If:
+        return block(p_.block(id, values_[in[0]] ? 0 : 1));
+      case Opcode::Region:
+        return block(p_.block(id, 0));
       case Opcode::For:
-      case Opcode::While: return loop(id);
+      case Opcode::While:
+        return loop(id);
       case Opcode::Yield:
       case Opcode::Break:
       case Opcode::Continue: {
@@ -66,17 +77,21 @@ class Simple {
           give(p_.results(parent), in);
           return Flow::Next;
         }
-        const auto args = p_.args(p_.block(loop_, 0)).subspan(p_.op(loop_).code == Opcode::For ? 1 : 0);
+        const auto args =
+            p_.args(p_.block(loop_, 0)).subspan(p_.op(loop_).code == Opcode::For ? 1 : 0);
         give(args, in);
         if (op.code == Opcode::Break) return Flow::Break;
         return op.code == Opcode::Continue ? Flow::Continue : Flow::Next;
       }
-      case Opcode::Test: return values_[in[0]] ? Flow::Next : Flow::TestFailed;
-      case Opcode::Return: return Flow::Return;
+      case Opcode::Test:
+        return values_[in[0]] ? Flow::Next : Flow::TestFailed;
+      case Opcode::Return:
+        return Flow::Return;
       default: {
         std::vector<uint64_t> bits;
         for (const ValueId v : in) bits.push_back(values_[v]);
-        values_[p_.result(id)] = eval_bits(op.code, op.type, p_.type(in[0]), bits.data(), bits.size());
+        values_[p_.result(id)] =
+            eval_bits(op.code, op.type, p_.type(in[0]), bits.data(), bits.size());
         return Flow::Next;
       }
     }
@@ -128,7 +143,8 @@ class Generator {
     narrow_ = k_.declare(k_.constant(Type::U8, 3));
     wide_ = k_.declare(k_.constant(Type::I64, 5));
     statements(3);
-    for (const VarId v : vars_) result_ = result_ == none ? k_.get(v) : k_.add(k_.mul(result_, k_.u32(31)), k_.get(v));
+    for (const VarId v : vars_)
+      result_ = result_ == none ? k_.get(v) : k_.add(k_.mul(result_, k_.u32(31)), k_.get(v));
     result_ = k_.add(result_, k_.op(Opcode::Cast, Type::U32, {k_.get(narrow_)}));
     result_ = k_.add(result_, k_.op(Opcode::Cast, Type::U32, {k_.get(wide_)}));
     k_.store(0, k_.gid(), k_.add(k_.load(0, k_.gid()), result_));
@@ -141,11 +157,15 @@ class Generator {
 
   ValueId expression() {
     const ValueId a = k_.get(var()), b = pick(2) ? k_.get(var()) : k_.u32(pick(100));
-    constexpr Opcode codes[] = {Opcode::Add, Opcode::Sub, Opcode::Mul, Opcode::Xor, Opcode::Div, Opcode::Rem, Opcode::RotL, Opcode::Min};
+    constexpr Opcode codes[] = {Opcode::Add, Opcode::Sub, Opcode::Mul,  Opcode::Xor,
+                                Opcode::Div, Opcode::Rem, Opcode::RotL, Opcode::Min};
     switch (pick(10)) {
-      case 0: return k_.load(1, k_.rem(a, k_.u32(10)));
-      case 1: return k_.op(Opcode::Select, Type::U32, {condition(), a, b});
-      default: return k_.op(codes[pick(8)], Type::U32, {a, b});
+      case 0:
+        return k_.load(1, k_.rem(a, k_.u32(10)));
+      case 1:
+        return k_.op(Opcode::Select, Type::U32, {condition(), a, b});
+      default:
+        return k_.op(codes[pick(8)], Type::U32, {a, b});
     }
   }
   ValueId condition() {
@@ -161,19 +181,28 @@ class Generator {
 
   void statement(int depth) {
     switch (pick(depth > 0 ? 12 : 6)) {
-      default: k_.set(var(), expression()); break;
-      case 3: k_.store(1, k_.rem(k_.get(var()), k_.u32(10)), k_.get(var())); break;
+      default:
+        k_.set(var(), expression());
+        break;
+      case 3:
+        k_.store(1, k_.rem(k_.get(var()), k_.u32(10)), k_.get(var()));
+        break;
       case 4:
-        k_.set(narrow_, k_.op(Opcode::Add, Type::U8, {k_.get(narrow_), k_.op(Opcode::Cast, Type::U8, {k_.get(var())})}));
-        k_.set(wide_, k_.op(Opcode::Mul, Type::I64, {k_.get(wide_), k_.op(Opcode::Cast, Type::I64, {k_.get(var())})}));
+        k_.set(narrow_, k_.op(Opcode::Add, Type::U8,
+                              {k_.get(narrow_), k_.op(Opcode::Cast, Type::U8, {k_.get(var())})}));
+        k_.set(wide_, k_.op(Opcode::Mul, Type::I64,
+                            {k_.get(wide_), k_.op(Opcode::Cast, Type::I64, {k_.get(var())})}));
         break;
       case 5:
         if (k_.in_loop() && pick(2)) {
           k_.begin_if(condition());
           const uint32_t way = pick(5);
-          if (way == 0) k_.return_();
-          else if (way < 3) k_.break_loop();
-          else k_.continue_loop();
+          if (way == 0)
+            k_.return_();
+          else if (way < 3)
+            k_.break_loop();
+          else
+            k_.continue_loop();
           k_.end_if();
         }
         break;
@@ -190,7 +219,8 @@ class Generator {
         break;
       case 9:
       case 10: {
-        const ValueId i = k_.begin_for(k_.u32(pick(3)), k_.rem(k_.get(var()), k_.u32(6)), k_.u32(1 + pick(2)));
+        const ValueId i =
+            k_.begin_for(k_.u32(pick(3)), k_.rem(k_.get(var()), k_.u32(6)), k_.u32(1 + pick(2)));
         k_.set(var(), k_.add(k_.get(var()), i));
         statements(depth - 1);
         k_.end_for();
@@ -200,7 +230,10 @@ class Generator {
         const VarId counter = k_.declare(k_.u32(0));
         k_.begin_while();
         const ValueId seen = expression();
-        const ValueId c = k_.op(Opcode::And, Type::Bool, {k_.lt(k_.get(counter), k_.u32(5)), k_.op(Opcode::Ne, Type::U32, {k_.rem(seen, k_.u32(7)), k_.u32(3)})});
+        const ValueId c =
+            k_.op(Opcode::And, Type::Bool,
+                  {k_.lt(k_.get(counter), k_.u32(5)),
+                   k_.op(Opcode::Ne, Type::U32, {k_.rem(seen, k_.u32(7)), k_.u32(3)})});
         k_.begin_body(c);
         k_.set(counter, k_.add(k_.get(counter), k_.u32(1)));
         k_.set(var(), k_.add(seen, k_.u32(1)));

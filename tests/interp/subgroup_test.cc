@@ -1,4 +1,5 @@
-// Subgroup operations against tests/data/subgroup.tbl, and the moves of values that it does not have.
+// Subgroup operations against tests/data/subgroup.tbl, and the moves of values that it does not
+// have.
 
 #include <fstream>
 #include <map>
@@ -26,7 +27,13 @@ std::vector<Line> read_table() {
     std::istringstream words(text);
     std::string op, type, s, n, word;
     words >> op >> type >> s >> n;
-    Line l{text, *find_op(op), *find_type(type), uint32_t(std::stoul(s.substr(2))), uint32_t(std::stoul(n.substr(2))), {}, {}};
+    Line l{text,
+           *find_op(op),
+           *find_type(type),
+           uint32_t(std::stoul(s.substr(2))),
+           uint32_t(std::stoul(n.substr(2))),
+           {},
+           {}};
     while (words >> word && word != "=") l.in.push_back(std::stoull(word, nullptr, 16));
     while (words >> word) l.out.push_back(std::stoull(word, nullptr, 16));
     lines.push_back(std::move(l));
@@ -56,7 +63,8 @@ TEST(Subgroup, table_lines_with_a_fixed_and_a_chosen_size) {
       in.data.push_back(pack(l.in, size_of(l.type)));
       Options options;
       options.subgroup_size = fixed ? 32 : l.size;
-      ASSERT_EQ(must_run(k.finish(), in, options).buffers[y], pack(l.out, size_of(result))) << l.text;
+      ASSERT_EQ(must_run(k.finish(), in, options).buffers[y], pack(l.out, size_of(result)))
+          << l.text;
     }
 }
 
@@ -90,16 +98,22 @@ U shuffled(Opcode code, uint32_t amount, bool varying) {
 }
 
 TEST(Subgroup, shuffles_from_lanes_that_do_not_exist_give_0) {
-  EXPECT_EQ(shuffled(Opcode::SubgroupBroadcast, 3, false), (U{103, 103, 103, 103, 103, 103, 103, 103, 111, 111, 111, 111}));
-  EXPECT_EQ(shuffled(Opcode::SubgroupBroadcast, 5, false), (U{105, 105, 105, 105, 105, 105, 105, 105, 0, 0, 0, 0}));
+  EXPECT_EQ(shuffled(Opcode::SubgroupBroadcast, 3, false),
+            (U{103, 103, 103, 103, 103, 103, 103, 103, 111, 111, 111, 111}));
+  EXPECT_EQ(shuffled(Opcode::SubgroupBroadcast, 5, false),
+            (U{105, 105, 105, 105, 105, 105, 105, 105, 0, 0, 0, 0}));
   EXPECT_EQ(shuffled(Opcode::SubgroupBroadcast, 8, false), U(12, 0));
-  EXPECT_EQ(shuffled(Opcode::SubgroupShuffleUp, 2, false), (U{0, 0, 100, 101, 102, 103, 104, 105, 0, 0, 108, 109}));
-  EXPECT_EQ(shuffled(Opcode::SubgroupShuffleDown, 2, false), (U{102, 103, 104, 105, 106, 107, 0, 0, 110, 111, 0, 0}));
+  EXPECT_EQ(shuffled(Opcode::SubgroupShuffleUp, 2, false),
+            (U{0, 0, 100, 101, 102, 103, 104, 105, 0, 0, 108, 109}));
+  EXPECT_EQ(shuffled(Opcode::SubgroupShuffleDown, 2, false),
+            (U{102, 103, 104, 105, 106, 107, 0, 0, 110, 111, 0, 0}));
   EXPECT_EQ(shuffled(Opcode::SubgroupShuffleDown, 0xffffffff, false), U(12, 0));
   EXPECT_EQ(shuffled(Opcode::SubgroupShuffleUp, 0xffffffff, false), U(12, 0));
-  EXPECT_EQ(shuffled(Opcode::SubgroupShuffleXor, 4, false), (U{104, 105, 106, 107, 100, 101, 102, 103, 0, 0, 0, 0}));
+  EXPECT_EQ(shuffled(Opcode::SubgroupShuffleXor, 4, false),
+            (U{104, 105, 106, 107, 100, 101, 102, 103, 0, 0, 0, 0}));
   EXPECT_EQ(shuffled(Opcode::SubgroupShuffleXor, 9, false), U(12, 0));
-  EXPECT_EQ(shuffled(Opcode::SubgroupShuffle, 1, true), (U{101, 102, 103, 104, 105, 106, 107, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(shuffled(Opcode::SubgroupShuffle, 1, true),
+            (U{101, 102, 103, 104, 105, 106, 107, 0, 0, 0, 0, 0}));
 }
 
 TEST(Subgroup, moves_every_type) {
@@ -119,15 +133,18 @@ TEST(Subgroup, moves_every_type) {
 
 TEST(Subgroup, votes) {
   Kernel k(12);
-  const uint32_t any = k.buffer(Role::Out, Type::Bool, 12), all = k.buffer(Role::Out, Type::Bool, 12);
+  const uint32_t any = k.buffer(Role::Out, Type::Bool, 12),
+                 all = k.buffer(Role::Out, Type::Bool, 12);
   k.program.subgroup = 4;
   k.grid(12);
   const ValueId c = k.lt(k.lid(), k.u32(6));  // all of subgroup 0, half of 1, none of 2
   k.store(any, k.lid(), k.op(Opcode::SubgroupAny, Type::Void, {c}));
   k.store(all, k.lid(), k.op(Opcode::SubgroupAll, Type::Void, {c}));
   const auto out = must_run(k.finish());
-  EXPECT_EQ(from_bytes<uint8_t>(out.buffers[any]), (std::vector<uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
-  EXPECT_EQ(from_bytes<uint8_t>(out.buffers[all]), (std::vector<uint8_t>{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(from_bytes<uint8_t>(out.buffers[any]),
+            (std::vector<uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(from_bytes<uint8_t>(out.buffers[all]),
+            (std::vector<uint8_t>{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST(Subgroup, subgroups_in_different_arms_do_not_mix) {
@@ -142,7 +159,8 @@ TEST(Subgroup, subgroups_in_different_arms_do_not_mix) {
   k.set(v, k.op(Opcode::SubgroupMax, Type::U32, {k.lid()}));
   k.end_if();
   k.store(y, k.lid(), k.get(v));
-  for (uint32_t i = 0; const uint32_t got : from_bytes<uint32_t>(must_run(k.finish()).buffers[y])) EXPECT_EQ(got, i++ < 8 ? 28u : 15u);
+  for (uint32_t i = 0; const uint32_t got : from_bytes<uint32_t>(must_run(k.finish()).buffers[y]))
+    EXPECT_EQ(got, i++ < 8 ? 28u : 15u);
 }
 
 TEST(Subgroup, bool_logic) {

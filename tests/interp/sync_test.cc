@@ -16,7 +16,8 @@ TEST(Sync, shared_memory_starts_as_zeros_in_every_workgroup) {
   k.store(y, k.gid(), k.load(s, k.lid()));
   k.store(s, k.lid(), k.u32(5));
   const Program p = k.finish();
-  for (const Options& o : all_schedules()) EXPECT_EQ(from_bytes<uint32_t>(must_run(p, {}, o).buffers[y]), U(64, 0));
+  for (const Options& o : all_schedules())
+    EXPECT_EQ(from_bytes<uint32_t>(must_run(p, {}, o).buffers[y]), U(64, 0));
 }
 
 TEST(Sync, a_tree_of_barriers_sums_a_block) {
@@ -43,7 +44,8 @@ TEST(Sync, a_tree_of_barriers_sums_a_block) {
   std::iota(data.begin(), data.end(), 1u);
   for (uint32_t i = 0; i < 1000; ++i) expected[i / 256] += data[i];
   for (const Options& o : all_schedules())
-    EXPECT_EQ(from_bytes<uint32_t>(must_run(p, Given().data(0, data).inputs, o).buffers[sums]), expected);
+    EXPECT_EQ(from_bytes<uint32_t>(must_run(p, Given().data(0, data).inputs, o).buffers[sums]),
+              expected);
 }
 
 TEST(Sync, values_and_shared_memory_go_on_across_a_grid_barrier) {
@@ -77,7 +79,8 @@ TEST(Sync, values_and_shared_memory_go_on_across_a_grid_barrier) {
     cells = next;
   }
   for (uint32_t i = 0; i < n; ++i) expected[i] = i * 1000 + total[i] + i * 1000000;
-  for (const Options& o : all_schedules()) EXPECT_EQ(from_bytes<uint32_t>(must_run(p, {}, o).buffers[y]), expected);
+  for (const Options& o : all_schedules())
+    EXPECT_EQ(from_bytes<uint32_t>(must_run(p, {}, o).buffers[y]), expected);
 }
 
 TEST(Sync, grid_barriers_work_without_shared_memory) {  // several workgroups in a frame
@@ -91,13 +94,15 @@ TEST(Sync, grid_barriers_work_without_shared_memory) {  // several workgroups in
   const Program p = k.finish();
   U expected(n);
   for (uint32_t i = 0; i < n; ++i) expected[i] = n - i;
-  for (const Options& o : all_schedules()) EXPECT_EQ(from_bytes<uint32_t>(must_run(p, {}, o).buffers[y]), expected);
+  for (const Options& o : all_schedules())
+    EXPECT_EQ(from_bytes<uint32_t>(must_run(p, {}, o).buffers[y]), expected);
 }
 
 TEST(Sync, a_loop_runs_until_a_device_flag_says_stop) {
   // Each round every workgroup adds 1; workgroup 0 clears the flag when the sum is large enough.
   Kernel k(4);
-  const uint32_t flag = k.buffer(Role::InOut, Type::U32), sum = k.buffer(Role::Out, Type::U32, 1), rounds = k.buffer(Role::Out, Type::U32, 20);
+  const uint32_t flag = k.buffer(Role::InOut, Type::U32), sum = k.buffer(Role::Out, Type::U32, 1),
+                 rounds = k.buffer(Role::Out, Type::U32, 20);
   k.grid(20);
   const VarId r = k.declare(k.u32(0));
   k.begin_while();
@@ -139,12 +144,14 @@ TEST(Sync, uniform_load_of_a_workgroup) {
 Program chain(uint32_t groups, bool by_ticket) {
   Kernel k(2);
   k.program.requires_forward_progress = true;
-  const uint32_t state = k.buffer(Role::Scratch, Type::U32, groups + 2), y = k.buffer(Role::Out, Type::U32, groups);
+  const uint32_t state = k.buffer(Role::Scratch, Type::U32, groups + 2),
+                 y = k.buffer(Role::Out, Type::U32, groups);
   const uint32_t s = k.buffer(Role::Shared, Type::U32, 1);
   k.grid(groups * 2);
   k.begin_if(k.eq(k.lid(), k.u32(0)));
-  k.store(s, k.u32(0), by_ticket ? k.atomic(Opcode::AtomicAdd, state, {k.u32(groups), k.u32(1)})
-                                 : k.sub(k.u32(groups - 1), k.id(Opcode::WorkgroupId)));
+  k.store(s, k.u32(0),
+          by_ticket ? k.atomic(Opcode::AtomicAdd, state, {k.u32(groups), k.u32(1)})
+                    : k.sub(k.u32(groups - 1), k.id(Opcode::WorkgroupId)));
   k.end_if();
   const ValueId ticket = k.uniform_load(s, k.u32(0), Scope::Workgroup);
   k.begin_if(k.eq(k.lid(), k.u32(0)));
@@ -166,7 +173,8 @@ Program chain(uint32_t groups, bool by_ticket) {
 }
 
 TEST(Sync, workgroups_that_spin_take_turns) {
-  for (const bool by_ticket : {true, false}) {  // without tickets every workgroup waits for a later one
+  for (const bool by_ticket :
+       {true, false}) {  // without tickets every workgroup waits for a later one
     const Program p = chain(50, by_ticket);
     U expected(50);
     for (uint32_t i = 0; i < 50; ++i) expected[i] = (i + 1) * (i + 2) / 2;
@@ -194,7 +202,9 @@ TEST(Schedules, decide_who_wins_a_race) {
   std::vector<std::array<uint32_t, 3>> got;
   for (const Options& o : list) {
     const auto out = must_run(p, {}, o);
-    got.push_back({from_bytes<uint32_t>(out.buffers[y])[0], from_bytes<uint32_t>(out.buffers[first])[0], from_bytes<uint32_t>(out.buffers[arm])[0]});
+    got.push_back({from_bytes<uint32_t>(out.buffers[y])[0],
+                   from_bytes<uint32_t>(out.buffers[first])[0],
+                   from_bytes<uint32_t>(out.buffers[arm])[0]});
     const auto again = must_run(p, {}, o);
     EXPECT_EQ(out.buffers, again.buffers) << "a schedule is reproducible";
   }

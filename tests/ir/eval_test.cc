@@ -1,5 +1,5 @@
-// Every line of tests/data/*.tbl (results that vyre did not make) against eval, one lane at a time and
-// many lanes at once, and that the tables leave no pure op and no type out.
+// Every line of tests/data/*.tbl (results that vyre did not make) against eval, one lane at a time
+// and many lanes at once, and that the tables leave no pure op and no type out.
 
 #include "ir/eval.h"
 
@@ -41,10 +41,14 @@ Type result_of(const Key& key) {
 }
 Type operand_of(const Key& key, size_t i) {
   switch (info(std::get<0>(key)).operands[i]) {
-    case 'S': return std::get<2>(key);
-    case 'U': return Type::U32;
-    case 'B': return Type::Bool;
-    default: return std::get<1>(key);
+    case 'S':
+      return std::get<2>(key);
+    case 'U':
+      return Type::U32;
+    case 'B':
+      return Type::Bool;
+    default:
+      return std::get<1>(key);
   }
 }
 
@@ -96,7 +100,8 @@ bool matches(const Key& key, uint64_t expected, uint64_t got) {
   const Type t = result_of(key);
   got = canonical(t, got);
   if (expected == got) return true;
-  if (!is_function(std::get<0>(key)) || is_nan_bits(t, got) || is_nan_bits(t, expected)) return false;
+  if (!is_function(std::get<0>(key)) || is_nan_bits(t, got) || is_nan_bits(t, expected))
+    return false;
   const bool special = (expected & 0x7fffffff) >= 0x7f800000 || (expected & 0x7fffffff) == 0;
   return !special && distance(expected, got) <= 2;
 }
@@ -127,7 +132,8 @@ TEST(Eval, many_lanes_give_what_the_tables_say) {
       const size_t size = size_of(operand_of(key, k));
       storage[k].resize(lanes);
       for (size_t l = 0; l < lanes; ++l)
-        std::memcpy(reinterpret_cast<std::byte*>(storage[k].data()) + l * size, &list[l].in[k], size);
+        std::memcpy(reinterpret_cast<std::byte*>(storage[k].data()) + l * size, &list[l].in[k],
+                    size);
       in[k] = storage[k].data();
     }
     const size_t size = size_of(result_of(key));
@@ -188,7 +194,8 @@ TEST(Storage, conversions_give_what_the_tables_say) {
     std::istringstream words(line);
     std::string op, from, equals, to;
     words >> op >> from >> equals >> to;
-    const auto bits = uint32_t(std::stoul(from, nullptr, 16)), expected = uint32_t(std::stoul(to, nullptr, 16));
+    const auto bits = uint32_t(std::stoul(from, nullptr, 16)),
+               expected = uint32_t(std::stoul(to, nullptr, 16));
     seen.insert(op);
     uint32_t got = 0;
     if (op == "load_f16") got = std::bit_cast<uint32_t>(from_f16(uint16_t(bits)));

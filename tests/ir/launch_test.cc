@@ -10,14 +10,16 @@
 namespace vyre {
 namespace {
 
-/// kernel k(n: i32, x: in u32[], u: uniform u32[], y: out u32[len(x) - n], z: out u8[], t: scratch u64[len(y) * 2])
+/// kernel k(n: i32, x: in u32[], u: uniform u32[], y: out u32[len(x) - n], z: out u8[], t: scratch
+/// u64[len(y) * 2])
 ///   workgroup(64, 2) grid(len(x), n)
 Program sample(bool uses_len = false) {
   Builder b("k");
   FormulaPool& f = b.program.formulas;
   b.program.workgroup = {64, 2, 1};
-  b.program.buffers = {{"n", Role::Scalar, Type::I32}, {"x", Role::In, Type::U32},     {"u", Role::Uniform, Type::U32},
-                       {"y", Role::Out, Type::U32},    {"z", Role::Out, Type::U8},     {"t", Role::Scratch, Type::U64},
+  b.program.buffers = {{"n", Role::Scalar, Type::I32},  {"x", Role::In, Type::U32},
+                       {"u", Role::Uniform, Type::U32}, {"y", Role::Out, Type::U32},
+                       {"z", Role::Out, Type::U8},      {"t", Role::Scratch, Type::U64},
                        {"s", Role::Shared, Type::U32}};
   b.program.buffers[3].count = f.binary(FormulaOp::Sub, f.len(1), f.scalar(0));
   b.program.buffers[5].count = f.binary(FormulaOp::Mul, f.len(3), f.constant(2));
@@ -50,13 +52,15 @@ Diagnostics errors_of(const Program& p, const LaunchInputs& in) {
   Result<LaunchShape> r = resolve_launch(p, in);
   return r ? Diagnostics{} : r.errors();
 }
-void expect_only(const LaunchInputs& in, Code code, std::initializer_list<const char*> words, bool uses_len = false) {
+void expect_only(const LaunchInputs& in, Code code, std::initializer_list<const char*> words,
+                 bool uses_len = false) {
   const Diagnostics e = errors_of(sample(uses_len), in);
   ASSERT_EQ(e.size(), 1u) << render(e, {});
   EXPECT_EQ(e[0].code, code) << render(e, {});
   EXPECT_FALSE(e[0].fix.empty());
   EXPECT_EQ(classify(code), Failure::BadInput);
-  for (const char* w : words) EXPECT_NE(e[0].message.find(w), std::string::npos) << w << " in: " << e[0].message;
+  for (const char* w : words)
+    EXPECT_NE(e[0].message.find(w), std::string::npos) << w << " in: " << e[0].message;
 }
 
 TEST(Launch, computes_lengths_and_workgroups) {

@@ -20,8 +20,10 @@ struct Mode {
   std::string_view name;
   Verdict (*test)(const TestFile&);
 };
-constexpr Mode modes[] = {
-    {"round-trip", test_round_trip}, {"reject", test_reject}, {"run", test_run}, {"check-clean", test_check_clean}};
+constexpr Mode modes[] = {{"round-trip", test_round_trip},
+                          {"reject", test_reject},
+                          {"run", test_run},
+                          {"check-clean", test_check_clean}};
 
 struct Arguments {
   bool bless = false;
@@ -47,14 +49,16 @@ bool parse_arguments(int argc, char** argv, Arguments& a) {
   return !a.paths.empty();
 }
 
-/// All .vyre files, sorted. A path that gives none is a mistake: tests that are not there cannot fail.
+/// All .vyre files, sorted. A path that gives none is a mistake: tests that are not there cannot
+/// fail.
 bool find_tests(const Arguments& a, std::vector<std::string>& tests) {
   for (const std::string& path : a.paths) {
     std::error_code error;
     const size_t before = tests.size();
     if (fs::is_directory(path, error)) {
       for (const auto& entry : fs::recursive_directory_iterator(path))
-        if (entry.is_regular_file() && entry.path().extension() == ".vyre") tests.push_back(entry.path().string());
+        if (entry.is_regular_file() && entry.path().extension() == ".vyre")
+          tests.push_back(entry.path().string());
     } else if (fs::exists(path, error)) {
       tests.push_back(path);
     }
@@ -73,7 +77,8 @@ Verdict run_test(const std::string& path) {
   try {
     const auto test = read_test_file(path, verdict);
     if (!test) return verdict;
-    const auto* mode = std::find_if(std::begin(modes), std::end(modes), [&](const Mode& m) { return m.name == test->mode; });
+    const auto* mode = std::find_if(std::begin(modes), std::end(modes),
+                                    [&](const Mode& m) { return m.name == test->mode; });
     if (mode != std::end(modes)) return mode->test(*test);
     verdict.fail(fmt::format("there is no mode `{}`", test->mode));
   } catch (const std::exception& e) {

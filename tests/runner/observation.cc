@@ -32,10 +32,13 @@ std::optional<OutText> parse_out(const std::string& text) {
   return out;
 }
 
-std::string short_list(const Diagnostics& errors) { return errors.empty() ? "it succeeded" : "it failed:\n" + brief(errors); }
+std::string short_list(const Diagnostics& errors) {
+  return errors.empty() ? "it succeeded" : "it failed:\n" + brief(errors);
+}
 
 const Observation::Output* find(const Observation& o, const std::string& name) {
-  const auto at = std::find_if(o.outputs.begin(), o.outputs.end(), [&](const auto& out) { return out.name == name; });
+  const auto at = std::find_if(o.outputs.begin(), o.outputs.end(),
+                               [&](const auto& out) { return out.name == name; });
   return at == o.outputs.end() ? nullptr : &*at;
 }
 
@@ -43,7 +46,8 @@ std::string mismatch_out(const std::string& text, const Observation& o) {
   if (!o.errors.empty()) return "expected outputs, but it failed:\n" + brief(o.errors);
   if (text.empty()) return "";  // a kernel without outputs succeeds and that is all
   const auto expected = parse_out(text);
-  if (!expected) return fmt::format("`out: {}` is not of the form `name = v v v` or `name:n = v v v`", text);
+  if (!expected)
+    return fmt::format("`out: {}` is not of the form `name = v v v` or `name:n = v v v`", text);
   const auto* output = find(o, expected->name);
   if (!output) return fmt::format("there is no output called `{}`", expected->name);
 
@@ -51,18 +55,21 @@ std::string mismatch_out(const std::string& text, const Observation& o) {
   const uint64_t count = std::min(there, expected->first.value_or(there));
   std::string differences;
   if (count != expected->values.size())
-    differences += fmt::format("`{}`: expected {} elements, got {}\n", expected->name, expected->values.size(), count);
+    differences += fmt::format("`{}`: expected {} elements, got {}\n", expected->name,
+                               expected->values.size(), count);
   size_t differing = 0;
   constexpr size_t most = 8;
   for (uint64_t i = 0; i < std::min<uint64_t>(count, expected->values.size()); ++i) {
-    const std::string got = text::print_value(output->element, cli::element_bits(output->element, output->bytes, i));
+    const std::string got =
+        text::print_value(output->element, cli::element_bits(output->element, output->bytes, i));
     uint64_t bits = 0;
     const bool valid = text::parse_value(expected->values[i], output->element, &bits);
     // Through the value, so that `1.0` equals `1`.
     if (valid && text::print_value(output->element, bits) == got) continue;
     if (differing++ < most)
-      differences += fmt::format("`{}[{}]`: expected {}{}, got {}\n", expected->name, i, expected->values[i],
-                                 valid ? "" : fmt::format(" (which is no {})", name(output->element)), got);
+      differences +=
+          fmt::format("`{}[{}]`: expected {}{}, got {}\n", expected->name, i, expected->values[i],
+                      valid ? "" : fmt::format(" (which is no {})", name(output->element)), got);
   }
   if (differing > most) differences += fmt::format("and {} more differ\n", differing - most);
   if (!differences.empty()) differences.pop_back();
@@ -85,7 +92,8 @@ std::string mismatch_fails(const std::string& text, const Observation& o) {
   for (const Diagnostic& d : o.errors)
     if (d.severity == Severity::Error) rest.push_back(d);
   for (const ExpectedCode& code : *expected) {
-    const auto at = std::find_if(rest.begin(), rest.end(), [&](const Diagnostic& d) { return code.matches(d); });
+    const auto at = std::find_if(rest.begin(), rest.end(),
+                                 [&](const Diagnostic& d) { return code.matches(d); });
     if (at == rest.end())
       missing.push_back(code);
     else
@@ -97,7 +105,8 @@ std::string mismatch_fails(const std::string& text, const Observation& o) {
 }
 
 /// `// out: name = values`, broken into lines of about a hundred columns.
-void append_out(std::vector<std::string>& lines, const std::string& head, const std::vector<std::string>& values) {
+void append_out(std::vector<std::string>& lines, const std::string& head,
+                const std::vector<std::string>& values) {
   std::string line = "// out: " + head + " =";
   for (const std::string& v : values) {
     if (line.size() + v.size() > 99) {
@@ -136,7 +145,8 @@ std::optional<std::string> trap_of(const Observation& o) {
 }
 
 std::string difference(const Observation& a, const Observation& b) {
-  if (a.errors.empty() != b.errors.empty()) return "once " + short_list(a.errors) + "\nand once " + short_list(b.errors);
+  if (a.errors.empty() != b.errors.empty())
+    return "once " + short_list(a.errors) + "\nand once " + short_list(b.errors);
   if (!a.errors.empty()) {
     const bool trapped = trap_of(a) && trap_of(b);
     const bool same = trapped ? trap_of(a) == trap_of(b) : a.errors[0].code == b.errors[0].code;
@@ -147,8 +157,13 @@ std::string difference(const Observation& a, const Observation& b) {
     const auto& x = a.outputs[k];
     const auto& y = b.outputs[k];
     if (x == y) continue;
-    if (x.bytes.size() != y.bytes.size()) return fmt::format("`{}` has once {} bytes and once {}", x.name, x.bytes.size(), y.bytes.size());
-    const auto at = static_cast<uint64_t>(std::mismatch(x.bytes.begin(), x.bytes.end(), y.bytes.begin()).first - x.bytes.begin()) / size_of(x.element);
+    if (x.bytes.size() != y.bytes.size())
+      return fmt::format("`{}` has once {} bytes and once {}", x.name, x.bytes.size(),
+                         y.bytes.size());
+    const auto at =
+        static_cast<uint64_t>(std::mismatch(x.bytes.begin(), x.bytes.end(), y.bytes.begin()).first -
+                              x.bytes.begin()) /
+        size_of(x.element);
     return fmt::format("`{}[{}]` is once {} and once {}", x.name, at,
                        text::print_value(x.element, cli::element_bits(x.element, x.bytes, at)),
                        text::print_value(x.element, cli::element_bits(x.element, y.bytes, at)));
@@ -158,14 +173,18 @@ std::string difference(const Observation& a, const Observation& b) {
 
 std::string mismatch(const Expectation& e, const Observation& o) {
   switch (e.kind) {
-    case Expect::Out: return mismatch_out(e.text, o);
-    case Expect::Traps: return mismatch_traps(e.text, o);
-    case Expect::Fails: return mismatch_fails(e.text, o);
+    case Expect::Out:
+      return mismatch_out(e.text, o);
+    case Expect::Traps:
+      return mismatch_traps(e.text, o);
+    case Expect::Fails:
+      return mismatch_fails(e.text, o);
   }
   return "";
 }
 
-std::vector<std::string> expected_lines(const std::vector<Expectation>& before, const Observation& o) {
+std::vector<std::string> expected_lines(const std::vector<Expectation>& before,
+                                        const Observation& o) {
   std::vector<std::string> lines;
   if (const auto trap = trap_of(o)) return {"// traps: " + *trap};
   if (!o.errors.empty()) {

@@ -35,6 +35,7 @@ std::string difference(const Observation& a, const Observation& b);
 std::string mismatch(const Expectation& expectation, const Observation& observation);
 
 /// The lines that would make a block with these expectations pass.
-std::vector<std::string> expected_lines(const std::vector<Expectation>& before, const Observation& observation);
+std::vector<std::string> expected_lines(const std::vector<Expectation>& before,
+                                        const Observation& observation);
 
 }  // namespace vyre::runner

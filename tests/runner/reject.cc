@@ -15,10 +15,10 @@ constexpr long no_line = 0;  // of `@file`: an error that points at no line of t
 
 /// `//! V0140 "…"`, `//? V0170`, `//! @-1 V0102`, `//! V0106 @file`.
 struct Marker {
-  size_t line = 0;   // index into TestFile::lines where it stands
-  long target = 0;   // the line, counted from 1, that it speaks of
-  bool error = true; // //! and not //?
-  std::string where; // "@file", "@-1" or ""
+  size_t line = 0;    // index into TestFile::lines where it stands
+  long target = 0;    // the line, counted from 1, that it speaks of
+  bool error = true;  // //! and not //?
+  std::string where;  // "@file", "@-1" or ""
   std::vector<ExpectedCode> codes;
 };
 
@@ -40,7 +40,8 @@ std::optional<Marker> parse_marker(std::string_view text, size_t line, bool erro
       return std::nullopt;
     else
       m.target += offset;
-    auto codes = parse_codes(std::string(text.substr(0, at)) + std::string(text.substr(at + where.size())));
+    auto codes =
+        parse_codes(std::string(text.substr(0, at)) + std::string(text.substr(at + where.size())));
     if (!codes) return std::nullopt;
     m.codes = std::move(*codes);
     return m;
@@ -57,11 +58,14 @@ std::vector<Marker> read_markers(const TestFile& test, Verdict& verdict) {
     const std::string_view line = test.lines[i];
     for (size_t at = find_marker(line, 0); at != line.npos;) {
       const size_t next = find_marker(line, at + 3);
-      const auto marker = parse_marker(trimmed(line.substr(at + 3, next == line.npos ? next : next - at - 3)), i, line[at + 2] == '!');
+      const auto marker =
+          parse_marker(trimmed(line.substr(at + 3, next == line.npos ? next : next - at - 3)), i,
+                       line[at + 2] == '!');
       if (marker)
         markers.push_back(*marker);
       else
-        verdict.fail(fmt::format("line {}: this marker cannot be read: {}", i + 1, line.substr(at)));
+        verdict.fail(
+            fmt::format("line {}: this marker cannot be read: {}", i + 1, line.substr(at)));
       at = next;
     }
   }
@@ -69,33 +73,43 @@ std::vector<Marker> read_markers(const TestFile& test, Verdict& verdict) {
 }
 
 long line_of(const Diagnostic& d, const TestFile& test) {
-  return d.place.file == test.path || d.place.file.empty() ? static_cast<long>(d.place.line) : no_line;
+  return d.place.file == test.path || d.place.file.empty() ? static_cast<long>(d.place.line)
+                                                           : no_line;
 }
 
 /// Takes each expected code from `found` once; the rest is unexpected.
-void compare(const std::vector<Marker>& markers, std::vector<const Diagnostic*> found, const TestFile& test, Verdict& verdict) {
+void compare(const std::vector<Marker>& markers, std::vector<const Diagnostic*> found,
+             const TestFile& test, Verdict& verdict) {
   for (const Marker& m : markers) {
     for (const ExpectedCode& code : m.codes) {
       const auto at = std::find_if(found.begin(), found.end(), [&](const Diagnostic* d) {
-        return line_of(*d, test) == m.target && (d->severity == Severity::Error) == m.error && code.matches(*d);
+        return line_of(*d, test) == m.target && (d->severity == Severity::Error) == m.error &&
+               code.matches(*d);
       });
       if (at != found.end())
         found.erase(at);
       else
-        verdict.fail(fmt::format("line {}: expected {}, which did not come", m.target, code.text()));
+        verdict.fail(
+            fmt::format("line {}: expected {}, which did not come", m.target, code.text()));
     }
   }
   for (const Diagnostic* d : found)
     if (d->severity == Severity::Error) verdict.fail("not expected: " + brief({*d}));
 }
 
-/// The file with one marker for every error; a marker keeps its place, form and message where it can.
-std::string bless(const TestFile& test, const std::vector<Marker>& markers, const Diagnostics& diagnostics) {
+/// The file with one marker for every error; a marker keeps its place, form and message where it
+/// can.
+std::string bless(const TestFile& test, const std::vector<Marker>& markers,
+                  const Diagnostics& diagnostics) {
   std::vector<Marker> fresh;
   const auto marker_for = [&](long target) -> Marker& {
     for (Marker& m : fresh)
       if (m.target == target && m.error) return m;
-    Marker m{target == no_line ? 0 : static_cast<size_t>(target) - 1, target, true, target == no_line ? "@file" : "", {}};
+    Marker m{target == no_line ? 0 : static_cast<size_t>(target) - 1,
+             target,
+             true,
+             target == no_line ? "@file" : "",
+             {}};
     for (const Marker& old : markers)
       if (old.target == target && old.error) m.line = old.line, m.where = old.where;
     return fresh.emplace_back(std::move(m));
@@ -118,15 +132,16 @@ std::string bless(const TestFile& test, const std::vector<Marker>& markers, cons
     const size_t cut = find_marker(before, 0);
     std::string line = before.substr(0, cut);
     if (cut != std::string::npos) line = line.substr(0, line.find_last_not_of(" \t") + 1);
-    std::string own_line;  // for errors of the whole file, unless their marker shares a line already
+    std::string
+        own_line;  // for errors of the whole file, unless their marker shares a line already
     for (const Marker& m : fresh) {
       if (m.line != i || m.codes.empty()) continue;
       if (m.where == "@file" && cut == std::string::npos) {
         own_line = "//! @file " + print_codes(m.codes);
         continue;
       }
-      line += fmt::format("{}//{} {}{}{}", line.empty() ? "" : "  ", m.error ? '!' : '?', m.where, m.where.empty() ? "" : " ",
-                          print_codes(m.codes));
+      line += fmt::format("{}//{} {}{}{}", line.empty() ? "" : "  ", m.error ? '!' : '?', m.where,
+                          m.where.empty() ? "" : " ", print_codes(m.codes));
     }
     if (!line.empty() || cut == std::string::npos) lines.push_back(std::move(line));
     if (!own_line.empty()) lines.push_back(std::move(own_line));
@@ -144,7 +159,8 @@ Verdict test_reject(const TestFile& test) {
   for (const Diagnostic& d : loaded.diagnostics) found.push_back(&d);
   compare(markers, found, test, verdict);
   if (!has_errors(loaded.diagnostics)) verdict.fail("expected errors, but the program is legal");
-  if (!verdict.failures.empty() && has_errors(loaded.diagnostics)) verdict.blessed = bless(test, markers, loaded.diagnostics);
+  if (!verdict.failures.empty() && has_errors(loaded.diagnostics))
+    verdict.blessed = bless(test, markers, loaded.diagnostics);
   return verdict;
 }
 

@@ -24,11 +24,13 @@ Observation run_once(const cli::Target& target, const cli::LaunchFlags& flags) {
 
 class BlockTest {
  public:
-  BlockTest(const TestFile& test, const RunBlock& block, Verdict& verdict) : test_(test), block_(block), verdict_(verdict) {}
+  BlockTest(const TestFile& test, const RunBlock& block, Verdict& verdict)
+      : test_(test), block_(block), verdict_(verdict) {}
 
   Observation run() {
     const Observation first = observe_all();
-    if (block_.expectations.empty()) fail("no `// out:`, `// traps:` or `// fails:` says what is expected");
+    if (block_.expectations.empty())
+      fail("no `// out:`, `// traps:` or `// fails:` says what is expected");
     for (const Expectation& e : block_.expectations)
       if (const std::string m = mismatch(e, first); !m.empty()) fail(m, e.line);
     return first;
@@ -69,13 +71,15 @@ class BlockTest {
     }
   }
 
-  void other_form(const Module& module, const cli::Target& target, const Observation& first, const std::string& how,
-                  Result<Module> (*transport)(const Module&)) {
+  void other_form(const Module& module, const cli::Target& target, const Observation& first,
+                  const std::string& how, Result<Module> (*transport)(const Module&)) {
     const auto other = transport(module);
-    if (!other) return fail(fmt::format("{}: the result cannot be read:\n{}", how, brief(other.errors())));
+    if (!other)
+      return fail(fmt::format("{}: the result cannot be read:\n{}", how, brief(other.errors())));
     const auto other_target = cli::choose_target(*other, target.name());
     if (!other_target) return fail(fmt::format("{}: `{}` is gone", how, target.name()));
-    if (const std::string d = difference(first, run_once(*other_target, block_.launch.flags)); !d.empty())
+    if (const std::string d = difference(first, run_once(*other_target, block_.launch.flags));
+        !d.empty())
       fail(fmt::format("{}: {}", how, d));
   }
 
@@ -89,7 +93,8 @@ class BlockTest {
 };
 
 /// The file with each block's expectations replaced.
-std::string bless(const TestFile& test, const std::vector<RunBlock>& blocks, const std::vector<Observation>& observations) {
+std::string bless(const TestFile& test, const std::vector<RunBlock>& blocks,
+                  const std::vector<Observation>& observations) {
   std::vector<bool> dropped(test.lines.size());
   std::vector<std::vector<std::string>> inserted(test.lines.size() + 1);
   for (size_t b = 0; b < blocks.size(); ++b) {
@@ -112,7 +117,8 @@ Verdict test_run(const TestFile& test) {
   const auto blocks = read_run_blocks(test, verdict);
   if (!verdict.failures.empty()) return verdict;
   std::vector<Observation> observations;
-  for (const RunBlock& block : blocks) observations.push_back(BlockTest(test, block, verdict).run());
+  for (const RunBlock& block : blocks)
+    observations.push_back(BlockTest(test, block, verdict).run());
   if (!verdict.failures.empty()) verdict.blessed = bless(test, blocks, observations);
   return verdict;
 }

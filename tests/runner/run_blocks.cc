@@ -24,8 +24,9 @@ bool looks_like_key(std::string_view line) {
   line = trimmed(line.substr(2));
   const size_t colon = line.find(':');
   return colon != line.npos && colon != 0 &&
-         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(colon),
-                     [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '-'; });
+         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
+           return std::isalpha(static_cast<unsigned char>(c)) || c == '-';
+         });
 }
 
 class Reader {
@@ -51,7 +52,8 @@ class Reader {
       return;
     }
     const bool in_block = !blocks_.empty() && here == end_of_block_;
-    if (in_block && looks_like_key(text)) fail(here, "this is neither `run:`, `out:`, `traps:` nor `fails:`");
+    if (in_block && looks_like_key(text))
+      fail(here, "this is neither `run:`, `out:`, `traps:` nor `fails:`");
   }
 
   /// The text of a key with its continuations; moves on.
@@ -82,7 +84,9 @@ class Reader {
     blocks_.back().expectations.push_back({kind, here, at_ - here, std::move(text)});
   }
 
-  void fail(size_t line, std::string_view what) { verdict_.fail(fmt::format("line {}: {}", line + 1, what)); }
+  void fail(size_t line, std::string_view what) {
+    verdict_.fail(fmt::format("line {}: {}", line + 1, what));
+  }
 
   const TestFile& test_;
   Verdict& verdict_;
@@ -94,6 +98,8 @@ class Reader {
 
 }  // namespace
 
-std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict) { return Reader(test, verdict).read(); }
+std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict) {
+  return Reader(test, verdict).read();
+}
 
 }  // namespace vyre::runner

@@ -41,7 +41,8 @@ std::optional<std::string_view> after_key(std::string_view line, std::string_vie
   line = trimmed(line);
   if (!line.starts_with("//")) return std::nullopt;
   line = trimmed(line.substr(2));
-  if (!line.starts_with(key) || line.size() == key.size() || line[key.size()] != ':') return std::nullopt;
+  if (!line.starts_with(key) || line.size() == key.size() || line[key.size()] != ':')
+    return std::nullopt;
   return trimmed(line.substr(key.size() + 1));
 }
 
@@ -99,8 +100,10 @@ std::optional<TestFile> read_test_file(const std::string& path, Verdict& verdict
   test.lines = split_lines(test.text);
   for (const std::string& line : test.lines) {
     const std::string_view text = trimmed(line);
-    if (!text.empty() && !text.starts_with("//") && !text.starts_with("vyre ")) break;  // the header is over
-    if (const auto mode = after_key(line, "test")) test.mode = std::string(mode->substr(0, mode->find_first_of(" \t")));
+    if (!text.empty() && !text.starts_with("//") && !text.starts_with("vyre "))
+      break;  // the header is over
+    if (const auto mode = after_key(line, "test"))
+      test.mode = std::string(mode->substr(0, mode->find_first_of(" \t")));
     if (const auto flags = after_key(line, "flags")) read_flags(*flags, test, verdict);
   }
   if (test.mode.empty()) verdict.fail("no `// test: MODE` in the first lines");

@@ -23,7 +23,8 @@ struct TestFile {
 /// What came of a test.
 struct Verdict {
   std::vector<std::string> failures;  // each may have several lines; none: passed
-  std::optional<std::string> blessed;  // the file with today's results as expectations, if it differs
+  std::optional<std::string>
+      blessed;  // the file with today's results as expectations, if it differs
 
   void fail(std::string text) { failures.push_back(std::move(text)); }
 };
@@ -44,7 +45,8 @@ std::string join_lines(const std::vector<std::string>& lines);
 /// Diagnostics as a report shows them: one a line, with code and place.
 std::string brief(const Diagnostics& list);
 
-// ---- the modes, one file each --------------------------------------------------------------------
+// ---- the modes, one file each
+// --------------------------------------------------------------------
 
 Verdict test_round_trip(const TestFile& test);
 Verdict test_reject(const TestFile& test);

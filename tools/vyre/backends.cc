@@ -44,12 +44,15 @@ Result<const BackendInfo*> choose_backend(const std::string& name) {
     names.emplace_back(b.name);
     if (b.available && (name == b.name || name == "auto")) return &b;
     if (name != b.name) continue;
-    Diagnostic d = diagnose(Code::BackendNotHere, {}, fmt::format("backend `{}` is not here, because {}", name, b.why));
+    Diagnostic d = diagnose(Code::BackendNotHere, {},
+                            fmt::format("backend `{}` is not here, because {}", name, b.why));
     return list_backends(d).with_fix("use `--backend auto`, or one that is here");
   }
-  Diagnostic d = diagnose(Code::UnknownBackend, {}, fmt::format("there is no backend called `{}`", name));
+  Diagnostic d =
+      diagnose(Code::UnknownBackend, {}, fmt::format("there is no backend called `{}`", name));
   const std::string_view near = nearest(name, names);
-  list_backends(d).with_fix(near.empty() ? "use `--backend auto`" : fmt::format("write `--backend {}`", near));
+  list_backends(d).with_fix(near.empty() ? "use `--backend auto`"
+                                         : fmt::format("write `--backend {}`", near));
   return d;
 }
 

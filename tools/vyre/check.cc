@@ -15,7 +15,9 @@
 namespace vyre::cli {
 namespace {
 
-std::string counted(size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+std::string counted(size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
 
 std::string ok_line(const LoadedModule& loaded) {
   std::string line = "ok: " + counted(loaded.own_kernels, "kernel");
@@ -33,15 +35,18 @@ int check(const CheckCommand& command) {
 
   if (!command.emit_wire.empty())
     if (const auto error = write_file(command.emit_wire, encode(*loaded.module)))
-      return report({diagnose(Code::CannotWrite, {}, fmt::format("cannot write the wire form: {}", error->what))
+      return report({diagnose(Code::CannotWrite, {},
+                              fmt::format("cannot write the wire form: {}", error->what))
                          .with_fix("name a file in a folder that can be written to")},
                     {}, command.json);
 
-  const bool warned = std::any_of(loaded.diagnostics.begin(), loaded.diagnostics.end(),
-                                  [](const Diagnostic& d) { return d.severity == Severity::Warning; });
+  const bool warned =
+      std::any_of(loaded.diagnostics.begin(), loaded.diagnostics.end(),
+                  [](const Diagnostic& d) { return d.severity == Severity::Warning; });
   const bool ok = !(command.strict && warned);
   if (command.json) {
-    write_out(check_json(*loaded.module, loaded.own_kernels, loaded.own_graphs, ok, loaded.diagnostics));
+    write_out(
+        check_json(*loaded.module, loaded.own_kernels, loaded.own_graphs, ok, loaded.diagnostics));
   } else {
     show(loaded.diagnostics, loaded.sources);
     if (command.print_ir)

@@ -15,10 +15,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// ---- the options of each command -----------------------------------------------------------------
+// ---- the options of each command
+// -----------------------------------------------------------------
 
 /// An option that may be repeated and takes one word each time.
-CLI::Option* add_list(CLI::App& app, const std::string& flag, Words& into, const std::string& what) {
+CLI::Option* add_list(CLI::App& app, const std::string& flag, Words& into,
+                      const std::string& what) {
   return app.add_option(flag, into, what)->allow_extra_args(false);
 }
 
@@ -30,55 +32,99 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
            "  NAME=@FILE           raw little-endian bytes; @- is standard input\n"
            "  NAME=random:N[:SEED] N elements: integers of any bits, floats in\n"
            "                       [-1,1); the same SEED (0) gives the same values")
-      ->option_text("NAME=DATA")->group(inputs);
-  add_list(app, "--set", f.set, "Value of a scalar parameter")->option_text("NAME=VALUE")->group(inputs);
-  add_list(app, "--len", f.len, "Elements of an out or scratch buffer without a formula")->option_text("NAME=N")->group(inputs);
-  add_list(app, "--const", f.constants, "Another value for a constant of the file")->option_text("NAME=VALUE")->group(inputs);
-  app.add_option("--grid", f.grid, "Invocations wanted, instead of the kernel's own grid")->option_text("N[,M[,K]]")->group(inputs);
+      ->option_text("NAME=DATA")
+      ->group(inputs);
+  add_list(app, "--set", f.set, "Value of a scalar parameter")
+      ->option_text("NAME=VALUE")
+      ->group(inputs);
+  add_list(app, "--len", f.len, "Elements of an out or scratch buffer without a formula")
+      ->option_text("NAME=N")
+      ->group(inputs);
+  add_list(app, "--const", f.constants, "Another value for a constant of the file")
+      ->option_text("NAME=VALUE")
+      ->group(inputs);
+  app.add_option("--grid", f.grid, "Invocations wanted, instead of the kernel's own grid")
+      ->option_text("N[,M[,K]]")
+      ->group(inputs);
 
   const std::string execution = "Execution";
-  app.add_option("--subgroup-size", f.subgroup_size, "Lanes of a subgroup where the kernel fixes none (default 32)")->option_text("N")->group(execution);
-  app.add_option("--schedule", f.schedule, "Order of what the law leaves open: order, reverse or random:SEED")->option_text("S")->group(execution);
-  app.add_option("--time-limit", f.time_limit, "Seconds after which the launch ends with an error")->option_text("S")->group(execution);
-  app.add_option("--memory-limit", f.memory_limit, "Bytes that buffers and values may take (suffixes K, M, G)")->option_text("B")->group(execution);
-  app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")->option_text("B")->group(execution);
-  app.add_flag("--exact", f.exact, "Refuse programs whose result depends on the order of float atomics")->group(execution);
+  app.add_option("--subgroup-size", f.subgroup_size,
+                 "Lanes of a subgroup where the kernel fixes none (default 32)")
+      ->option_text("N")
+      ->group(execution);
+  app.add_option("--schedule", f.schedule,
+                 "Order of what the law leaves open: order, reverse or random:SEED")
+      ->option_text("S")
+      ->group(execution);
+  app.add_option("--time-limit", f.time_limit, "Seconds after which the launch ends with an error")
+      ->option_text("S")
+      ->group(execution);
+  app.add_option("--memory-limit", f.memory_limit,
+                 "Bytes that buffers and values may take (suffixes K, M, G)")
+      ->option_text("B")
+      ->group(execution);
+  app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")
+      ->option_text("B")
+      ->group(execution);
+  app.add_flag("--exact", f.exact,
+               "Refuse programs whose result depends on the order of float atomics")
+      ->group(execution);
 }
 
 void add_run(CLI::App& app, RunCommand& c) {
   app.add_option("FILE", c.file,
                  "Program in text or wire form; - is standard input. Without a name:\n"
                  "the only graph of the file if there is one, else its only kernel")
-      ->required()->option_text("or FILE:name");
-  app.add_option("--backend", c.backend, "auto, interp, cpu, cuda or vulkan (see `vyre devices`)")->option_text("NAME");
+      ->required()
+      ->option_text("or FILE:name");
+  app.add_option("--backend", c.backend, "auto, interp, cpu, cuda or vulkan (see `vyre devices`)")
+      ->option_text("NAME");
   add_launch_flags(app, c.launch);
   const std::string results = "Results";
-  add_list(app, "--print", c.print, "Print a buffer on one line, or only its first n elements")->option_text("NAME[:n]")->group(results);
-  add_list(app, "--out", c.out, "Write a buffer's raw bytes to a file, after success only")->option_text("NAME=@FILE")->group(results);
-  app.add_option("--repeat", c.repeat, "Run N times, each from the given inputs, and report the time")->option_text("N")->group(results);
-  app.add_flag("--verify", c.verify, "Compare with a second run on the interpreter (interp: in the other order)")->group(results);
+  add_list(app, "--print", c.print, "Print a buffer on one line, or only its first n elements")
+      ->option_text("NAME[:n]")
+      ->group(results);
+  add_list(app, "--out", c.out, "Write a buffer's raw bytes to a file, after success only")
+      ->option_text("NAME=@FILE")
+      ->group(results);
+  app.add_option("--repeat", c.repeat,
+                 "Run N times, each from the given inputs, and report the time")
+      ->option_text("N")
+      ->group(results);
+  app.add_flag("--verify", c.verify,
+               "Compare with a second run on the interpreter (interp: in the other order)")
+      ->group(results);
   app.add_flag("--json", c.json, "Results and errors as JSON on standard output")->group(results);
-  app.footer("EXAMPLE\n"
-             "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n"
-             "  y: 12 24 36\n\n"
-             "Exit codes: 0 done, 1 the program failed, 2 the input was bad, 3 the device or system failed.");
+  app.footer(
+      "EXAMPLE\n"
+      "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n"
+      "  y: 12 24 36\n\n"
+      "Exit codes: 0 done, 1 the program failed, 2 the input was bad, 3 the device or system "
+      "failed.");
 }
 
 void add_check(CLI::App& app, CheckCommand& c) {
   app.add_option("FILE", c.file, "Program; - is standard input; text or wire form")->required();
-  add_list(app, "--const", c.constants, "Another value for a constant of the file")->option_text("NAME=VALUE");
+  add_list(app, "--const", c.constants, "Another value for a constant of the file")
+      ->option_text("NAME=VALUE");
   app.add_flag("--exact", c.exact, "Order-dependent float atomics are errors");
   app.add_flag("--strict", c.strict, "Exit with 1 if there are warnings");
   const std::string results = "Results";
   app.add_flag("--print-ir", c.print_ir, "Print the program in IR form")->group(results);
-  app.add_option("--emit-wire", c.emit_wire, "Write the program in wire form to a file")->option_text("F")->group(results);
-  app.add_flag("--json", c.json, "Result and diagnostics as JSON on standard output")->group(results);
+  app.add_option("--emit-wire", c.emit_wire, "Write the program in wire form to a file")
+      ->option_text("F")
+      ->group(results);
+  app.add_flag("--json", c.json, "Result and diagnostics as JSON on standard output")
+      ->group(results);
   app.footer("EXAMPLE\n  vyre check examples/saxpy.vyre\n  ok: 1 kernel");
 }
 
 void add_format(CLI::App& app, FormatCommand& c) {
-  app.add_option("FILE", c.files, "Files to rewrite; - reads standard input and writes standard output")->required();
-  app.add_flag("--check", c.check, "Write nothing; name the files that would change and exit with 1");
+  app.add_option("FILE", c.files,
+                 "Files to rewrite; - reads standard input and writes standard output")
+      ->required();
+  app.add_flag("--check", c.check,
+               "Write nothing; name the files that would change and exit with 1");
   app.footer("EXAMPLE\n  vyre fmt examples/saxpy.vyre\n  vyre fmt --check examples/*.vyre");
 }
 
@@ -90,13 +136,15 @@ void add_explain(CLI::App& app, ExplainCommand& c) {
 }
 
 void add_devices(CLI::App& app, DevicesCommand& c) {
-  app.add_flag("-v,--verbose", c.verbose, "Also their properties: what is native and what is expanded");
+  app.add_flag("-v,--verbose", c.verbose,
+               "Also their properties: what is native and what is expanded");
   app.add_flag("--json", c.json, "As JSON, with all properties");
   app.footer("EXAMPLE\n  vyre devices -v");
 }
 
 struct Parser {
-  CLI::App app{"Compiler and runtime for compute kernels: one program, any device, the same bytes."};
+  CLI::App app{
+      "Compiler and runtime for compute kernels: one program, any device, the same bytes."};
   RunCommand run;
   CheckCommand check;
   FormatCommand format;
@@ -109,20 +157,26 @@ struct Parser {
     app.get_formatter()->column_width(28);
     app.get_formatter()->label("TEXT", "");
     app.get_formatter()->label("REQUIRED", "");
-    app.set_version_flag("--version", fmt::format("vyre {} ({})", VYRE_VERSION, VYRE_GIT), "Print the version and exit");
-    app.footer("EXAMPLE\n"
-               "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n\n"
-               "`vyre COMMAND --help` says more about a command.");
+    app.set_version_flag("--version", fmt::format("vyre {} ({})", VYRE_VERSION, VYRE_GIT),
+                         "Print the version and exit");
+    app.footer(
+        "EXAMPLE\n"
+        "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n\n"
+        "`vyre COMMAND --help` says more about a command.");
     add_run(*app.add_subcommand("run", "Run a kernel or a graph and show its outputs"), run);
-    add_check(*app.add_subcommand("check", "Check a program against every rule of the language"), check);
-    add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"), format);
+    add_check(*app.add_subcommand("check", "Check a program against every rule of the language"),
+              check);
+    add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"),
+               format);
     add_explain(*app.add_subcommand("explain", "Explain an error code, or list them all"), explain);
-    add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"), devices);
+    add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"),
+                devices);
     app.require_subcommand(1);
   }
 };
 
-// ---- what can be wrong with the words ------------------------------------------------------------
+// ---- what can be wrong with the words
+// ------------------------------------------------------------
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -134,13 +188,15 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 std::string see_help(const CLI::App& app) {
-  return app.get_parent() ? fmt::format("see `vyre {} --help`", app.get_name()) : "see `vyre --help`";
+  return app.get_parent() ? fmt::format("see `vyre {} --help`", app.get_name())
+                          : "see `vyre --help`";
 }
 
 Diagnostic unknown_option(const std::string& word, const CLI::App& app) {
   const std::string flag = word.substr(0, word.find('='));
   const auto names = option_names(app);
-  Diagnostic d = diagnose(Code::UnknownOption, {}, fmt::format("`{}` has no option `{}`", app.get_name(), flag));
+  Diagnostic d = diagnose(Code::UnknownOption, {},
+                          fmt::format("`{}` has no option `{}`", app.get_name(), flag));
   const std::string_view near = nearest(flag, names);
   if (!near.empty()) return d.with_fix(fmt::format("write `{}`", near));
   d.note(fmt::format("it has: {}", fmt::join(names, ", ")));
@@ -154,7 +210,8 @@ void add_extras(const CLI::App& app, Diagnostics& errors) {
     if (word.size() > 1 && word[0] == '-') errors.push_back(unknown_option(word, app));
   if (!errors.empty()) return;  // what follows an unknown option is most likely its value
   for (const std::string& word : extras)
-    errors.push_back(diagnose(Code::ExtraArgument, {}, fmt::format("`{}` does not expect `{}`", app.get_name(), word))
+    errors.push_back(diagnose(Code::ExtraArgument, {},
+                              fmt::format("`{}` does not expect `{}`", app.get_name(), word))
                          .with_fix("drop it, or put the option before it whose value it is"));
 }
 
@@ -164,9 +221,13 @@ Diagnostics errors_of(const CLI::ParseError& e, const CLI::App& app) {
   // Not by its name: the name of an ExtrasError is the command's.
   const int kind = e.get_exit_code();
   if (kind == static_cast<int>(CLI::ExitCodes::RequiredError))
-    errors.push_back(diagnose(Code::MissingArgument, {}, fmt::format("`{}` lacks an argument: {}", app.get_name(), e.what())).with_fix(see_help(app)));
+    errors.push_back(diagnose(Code::MissingArgument, {},
+                              fmt::format("`{}` lacks an argument: {}", app.get_name(), e.what()))
+                         .with_fix(see_help(app)));
   else if (kind != static_cast<int>(CLI::ExitCodes::ExtrasError) || errors.empty())
-    errors.push_back(diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), e.what())).with_fix(see_help(app)));
+    errors.push_back(
+        diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), e.what()))
+            .with_fix(see_help(app)));
   return errors;
 }
 
@@ -216,7 +277,8 @@ Result<Command> parse_command_line(const Words& words) {
   Parser p;
   // CLI11 would call an unknown command a missing one.
   const auto names = command_names(p.app);
-  if (!words.empty() && !words[0].starts_with('-') && std::find(names.begin(), names.end(), words[0]) == names.end())
+  if (!words.empty() && !words[0].starts_with('-') &&
+      std::find(names.begin(), names.end(), words[0]) == names.end())
     return unknown_command(words[0], names);
   if (words.empty())
     return diagnose(Code::NoCommand, {}, "no command was given").with_fix("see `vyre --help`");

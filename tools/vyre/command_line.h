@@ -54,7 +54,8 @@ struct DevicesCommand {
   bool json = false;
 };
 
-using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand, DevicesCommand>;
+using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
+                             DevicesCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

@@ -18,7 +18,8 @@ int devices(const DevicesCommand& command) {
     write_out(b.available ? fmt::format("{:<8}{}\n", b.name, b.summary)
                           : fmt::format("{:<8}not in this build, because {}\n", b.name, b.why));
     if (command.verbose)
-      for (const BackendProperty& p : b.properties) write_out(fmt::format("        {:<18}{}\n", p.name, p.value));
+      for (const BackendProperty& p : b.properties)
+        write_out(fmt::format("        {:<18}{}\n", p.name, p.value));
   }
   return exit_done;
 }

@@ -32,13 +32,15 @@ struct SizeLimit {
 /// What stands behind `name=` of `--in`: "@file", "random:N[:seed]", or values with commas between
 /// them ("" is no element). `name` is for the messages. No more than the limit
 /// is made or read.
-Result<Bytes> parse_elements(std::string_view spec, const std::string& name, Type element, SizeLimit limit = {});
+Result<Bytes> parse_elements(std::string_view spec, const std::string& name, Type element,
+                             SizeLimit limit = {});
 
 /// `count` elements from splitmix64 (one step an element, from state `seed`): every bit pattern for
 /// integers (the low bits), [-1, 1) for floats (the high bits, scaled, exact), 0 or 1 for bool.
 Bytes random_elements(Type element, uint64_t count, uint64_t seed);
 
-/// The first `count` elements with spaces between them, in the form that reads back to the same bits.
+/// The first `count` elements with spaces between them, in the form that reads back to the same
+/// bits.
 std::string print_elements(Type element, std::span<const std::byte> bytes, uint64_t count);
 
 }  // namespace vyre::cli

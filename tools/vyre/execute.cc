@@ -20,8 +20,9 @@ Result<RunResult> execute(const Target& target, const Launch& launch) {
   return RunResult{std::move(outcome->buffers), outcome->lane_ops};
 }
 
-std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first, const std::string& a,
-                                          const RunResult& second, const std::string& b) {
+std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first,
+                                          const std::string& a, const RunResult& second,
+                                          const std::string& b) {
   std::optional<Diagnostic> difference;
   for (const Parameter& p : target.parameters) {
     if (!is_host_output(p.role)) continue;
@@ -36,17 +37,21 @@ std::optional<Diagnostic> compare_results(const Target& target, const RunResult&
       if (u == v) continue;
       ++differing;
       if (difference) continue;
-      difference = diagnose(Code::ResultsDiffer, {},
-                            fmt::format("`{}[{}]` is {} with {} and {} with {}", p.name, i,
-                                        text::print_value(p.element, u), a, text::print_value(p.element, v), b));
+      difference = diagnose(
+          Code::ResultsDiffer, {},
+          fmt::format("`{}[{}]` is {} with {} and {} with {}", p.name, i,
+                      text::print_value(p.element, u), a, text::print_value(p.element, v), b));
     }
     if (!difference)
       difference = diagnose(Code::ResultsDiffer, {},
-                            fmt::format("`{}` has {} bytes with {} and {} with {}", p.name, x.size(), a, y.size(), b));
+                            fmt::format("`{}` has {} bytes with {} and {} with {}", p.name,
+                                        x.size(), a, y.size(), b));
     difference->note(fmt::format("{} of {} elements of `{}` differ", differing, count, p.name));
   }
   if (difference)
-    difference->with_fix("look for two invocations that write one element, or for the old value of an atomic; `vyre check` notes order-dependent operations");
+    difference->with_fix(
+        "look for two invocations that write one element, or for the old value of an atomic; `vyre "
+        "check` notes order-dependent operations");
   return difference;
 }
 

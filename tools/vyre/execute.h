@@ -18,7 +18,8 @@ Result<RunResult> execute(const Target& target, const Launch& launch);
 
 /// Nothing if both runs gave the same bytes; else the diagnostic that names the first element that
 /// differs. `a` and `b` say what was different about the runs.
-std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first, const std::string& a,
-                                          const RunResult& second, const std::string& b);
+std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first,
+                                          const std::string& a, const RunResult& second,
+                                          const std::string& b);
 
 }  // namespace vyre::cli

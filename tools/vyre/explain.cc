@@ -35,7 +35,8 @@ int explain(const ExplainCommand& command) {
   } else if (command.json) {
     write_out(codes_json(all_codes()));
   } else {
-    for (const CodeInfo& c : all_codes()) write_out(fmt::format("{}  {}\n", to_string(c.code), c.title));
+    for (const CodeInfo& c : all_codes())
+      write_out(fmt::format("{}  {}\n", to_string(c.code), c.title));
   }
   return exit_done;
 }

@@ -23,8 +23,11 @@ class Formatter {
     if (source.error) return errors_.push_back(std::move(*source.error));
     const std::string name = shown_name(path);
     if (is_wire(std::as_bytes(std::span(source.bytes))))
-      return errors_.push_back(diagnose(Code::NotText, {.file = name}, fmt::format("`{}` is a wire file, which has no layout", name))
-                                   .with_fix("format the text it was made from; `vyre check --print-ir` shows it as text"));
+      return errors_.push_back(
+          diagnose(Code::NotText, {.file = name},
+                   fmt::format("`{}` is a wire file, which has no layout", name))
+              .with_fix(
+                  "format the text it was made from; `vyre check --print-ir` shows it as text"));
     auto formatted = format_source(source.bytes, name);
     if (!formatted) {
       errors_.insert(errors_.end(), formatted.errors().begin(), formatted.errors().end());
@@ -51,7 +54,8 @@ class Formatter {
       write_out(after);
     } else if (changed) {  // an unchanged file keeps its time, so that nothing is built again
       if (const auto error = write_file(path, after))
-        errors_.push_back(diagnose(Code::CannotWrite, {.file = path}, fmt::format("cannot write `{}`: {}", path, error->what))
+        errors_.push_back(diagnose(Code::CannotWrite, {.file = path},
+                                   fmt::format("cannot write `{}`: {}", path, error->what))
                               .with_fix("make the file and its folder writable"));
     }
   }

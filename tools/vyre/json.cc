@@ -42,7 +42,8 @@ Json output_of(const Parameter& p, const Bytes& bytes, uint64_t most) {
   out["type"] = name(p.element);
   out["count"] = count;
   Json& values = out["values"] = Json::array();
-  for (uint64_t i = 0; i < std::min(count, most); ++i) values.push_back(value_of(p.element, element_bits(p.element, bytes, i)));
+  for (uint64_t i = 0; i < std::min(count, most); ++i)
+    values.push_back(value_of(p.element, element_bits(p.element, bytes, i)));
   return out;
 }
 
@@ -59,9 +60,9 @@ std::string report_json(const Diagnostics& list) {
   return finish(out);
 }
 
-std::string run_json(const Target& target, const std::string& backend, const ResultRequests& requests,
-                     const Launch& launch, const RunResult& result, const Timing& timing,
-                     const Diagnostics& diagnostics) {
+std::string run_json(const Target& target, const std::string& backend,
+                     const ResultRequests& requests, const Launch& launch, const RunResult& result,
+                     const Timing& timing, const Diagnostics& diagnostics) {
   Json out;
   out["ok"] = true;
   out["backend"] = backend;
@@ -69,17 +70,22 @@ std::string run_json(const Target& target, const std::string& backend, const Res
   out["kind"] = target.kind();
   Json& outputs = out["outputs"] = Json::array();
   for (const PrintRequest& r : requests.print)
-    outputs.push_back(output_of(r.parameter, bytes_of(r.parameter, launch, result), r.first.value_or(~uint64_t{0})));
+    outputs.push_back(output_of(r.parameter, bytes_of(r.parameter, launch, result),
+                                r.first.value_or(~uint64_t{0})));
   if (requests.print.empty())
     for (const Parameter& p : target.parameters)
-      if (is_host_output(p.role)) outputs.push_back(output_of(p, result.buffers[p.buffer], preview_elements));
+      if (is_host_output(p.role))
+        outputs.push_back(output_of(p, result.buffers[p.buffer], preview_elements));
   out["lane_ops"] = result.lane_ops;
-  out["time"] = {{"runs", timing.runs}, {"min_seconds", timing.min_seconds}, {"median_seconds", timing.median_seconds}};
+  out["time"] = {{"runs", timing.runs},
+                 {"min_seconds", timing.min_seconds},
+                 {"median_seconds", timing.median_seconds}};
   out["diagnostics"] = list_of(diagnostics);
   return finish(out);
 }
 
-std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok, const Diagnostics& diagnostics) {
+std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok,
+                       const Diagnostics& diagnostics) {
   Json out;
   out["ok"] = ok;
   out["kernels"] = Json::array();
@@ -107,7 +113,8 @@ std::string backends_json(std::span<const BackendInfo> backends) {
   for (const BackendInfo& b : backends) {
     Json properties = Json::object();
     for (const BackendProperty& p : b.properties) properties[std::string(p.name)] = p.value;
-    list.push_back({{"name", b.name}, {"available", b.available}, {"why", b.why}, {"properties", properties}});
+    list.push_back(
+        {{"name", b.name}, {"available", b.available}, {"why", b.why}, {"properties", properties}});
   }
   return finish(out);
 }

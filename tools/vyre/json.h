@@ -21,14 +21,16 @@ struct Timing {
   uint64_t runs = 0;
 };
 
-/// {"ok": true, "backend", "name", "kind", "outputs": [{"name", "type", "count", "values"}], "lane_ops",
-/// "time", "diagnostics"}. Floats that JSON cannot write are the strings "nan", "inf" and "-inf".
-std::string run_json(const Target& target, const std::string& backend, const ResultRequests& requests,
-                     const Launch& launch, const RunResult& result, const Timing& timing,
-                     const Diagnostics& diagnostics);
+/// {"ok": true, "backend", "name", "kind", "outputs": [{"name", "type", "count", "values"}],
+/// "lane_ops", "time", "diagnostics"}. Floats that JSON cannot write are the strings "nan", "inf"
+/// and "-inf".
+std::string run_json(const Target& target, const std::string& backend,
+                     const ResultRequests& requests, const Launch& launch, const RunResult& result,
+                     const Timing& timing, const Diagnostics& diagnostics);
 
 /// {"ok", "kernels": [names], "graphs": [names], "diagnostics"}
-std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok, const Diagnostics& diagnostics);
+std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok,
+                       const Diagnostics& diagnostics);
 
 /// An array of {"code", "name", "severity", "title", "page"}.
 std::string codes_json(std::span<const CodeInfo> codes);

@@ -27,7 +27,8 @@ uint64_t machine_memory() {
 
 class Binder {
  public:
-  Binder(const LaunchFlags& flags, const Target& target) : flags_(flags), target_(target), stdin_used_(flags.stdin_is_program) {
+  Binder(const LaunchFlags& flags, const Target& target)
+      : flags_(flags), target_(target), stdin_used_(flags.stdin_is_program) {
     launch_.inputs.data.resize(target.buffer_count());
     launch_.inputs.lengths.resize(target.buffer_count());
     failed_.resize(target.buffer_count());
@@ -46,13 +47,15 @@ class Binder {
 
  private:
   void bad_value(const std::string& flag, const std::string& value, std::string fix) {
-    errors_.push_back(diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
-                          .with_fix(std::move(fix)));
+    errors_.push_back(
+        diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
+            .with_fix(std::move(fix)));
   }
 
   /// Reads an optional flag with one of the functions of numbers.h.
   template <class Parse, class Target>
-  void read(const std::string& flag, const std::string& value, Parse parse, Target& into, const char* fix) {
+  void read(const std::string& flag, const std::string& value, Parse parse, Target& into,
+            const char* fix) {
     if (value.empty()) return;
     if (const auto parsed = parse(value))
       into = *parsed;
@@ -65,15 +68,18 @@ class Binder {
     ScheduleFlag schedule;
     uint64_t subgroup = o.subgroup_size;
     constexpr auto bytes_fix = "give a number of bytes, such as 1000000, 64K, 512M or 2G";
-    read("--schedule", flags_.schedule, parse_schedule, schedule, "write `order`, `reverse` or `random:SEED`");
+    read("--schedule", flags_.schedule, parse_schedule, schedule,
+         "write `order`, `reverse` or `random:SEED`");
     read("--subgroup-size", flags_.subgroup_size, parse_count, subgroup, "give a number of lanes");
-    read("--time-limit", flags_.time_limit, parse_seconds, o.time_limit, "give seconds above 0, such as 2 or 0.5");
+    read("--time-limit", flags_.time_limit, parse_seconds, o.time_limit,
+         "give seconds above 0, such as 2 or 0.5");
     read("--memory-limit", flags_.memory_limit, parse_bytes, o.memory_limit, bytes_fix);
     read("--output-limit", flags_.output_limit, parse_bytes, o.output_limit, bytes_fix);
     o.schedule = schedule.schedule;
     o.seed = schedule.seed;
     if (!std::has_single_bit(subgroup) || subgroup > 64)
-      errors_.push_back(diagnose(Code::BadSubgroupSize, {}, fmt::format("{} is no possible subgroup size", subgroup))
+      errors_.push_back(diagnose(Code::BadSubgroupSize, {},
+                                 fmt::format("{} is no possible subgroup size", subgroup))
                             .with_fix("use 1, 2, 4, 8, 16, 32 or 64"));
     else
       o.subgroup_size = static_cast<uint32_t>(subgroup);
@@ -89,11 +95,13 @@ class Binder {
     if (flags_.grid.empty()) return;
     std::array<uint64_t, 3> grid{};
     const size_t before = errors_.size();
-    read("--grid", flags_.grid, parse_grid, grid, "give one to three numbers of invocations: `--grid 1024,768`");
+    read("--grid", flags_.grid, parse_grid, grid,
+         "give one to three numbers of invocations: `--grid 1024,768`");
     if (errors_.size() != before) return;
     if (target_.graph)
       errors_.push_back(diagnose(Code::GridOfGraph, {},
-                                 fmt::format("`{}` is a graph, whose calls have grids of their own", target_.name()))
+                                 fmt::format("`{}` is a graph, whose calls have grids of their own",
+                                             target_.name()))
                             .with_fix("drop `--grid`, or run one of the kernels"));
     else
       launch_.inputs.grid = grid;
@@ -107,8 +115,9 @@ class Binder {
       return nullptr;
     }
     if (!given_.insert({flag, name}).second) {
-      errors_.push_back(diagnose(Code::GivenTwice, {}, fmt::format("`{}` gives `{}` twice", flag, name))
-                            .with_fix("keep one of them"));
+      errors_.push_back(
+          diagnose(Code::GivenTwice, {}, fmt::format("`{}` gives `{}` twice", flag, name))
+              .with_fix("keep one of them"));
       return nullptr;
     }
     return target_.find(name);
@@ -116,8 +125,10 @@ class Binder {
 
   void wrong_flag(const Parameter& p, const std::string& flag, std::string fix) {
     failed_[p.buffer] = true;
-    errors_.push_back(diagnose(Code::WrongFlag, {}, fmt::format("`{}` cannot give `{}`, which is `{}`", flag, p.name, describe(p)))
-                          .with_fix(std::move(fix)));
+    errors_.push_back(
+        diagnose(Code::WrongFlag, {},
+                 fmt::format("`{}` cannot give `{}`, which is `{}`", flag, p.name, describe(p)))
+            .with_fix(std::move(fix)));
   }
 
   void bind_in(const std::string& word) {
@@ -137,18 +148,21 @@ class Binder {
     if (!p) return;
     if (p->role != Role::Scalar)
       return wrong_flag(*p, "--set",
-                        is_host_input(p->role) ? fmt::format("write `--in {}={}`", p->name, assignment->value)
-                                               : "give nothing: it starts as zeros");
+                        is_host_input(p->role)
+                            ? fmt::format("write `--in {}={}`", p->name, assignment->value)
+                            : "give nothing: it starts as zeros");
     if (assignment->value.empty()) return store_failure(*p, "");
     // No list, no file: exactly one value.
-    if (assignment->value.find_first_of(",@:") != std::string::npos) return store_failure(*p, assignment->value);
+    if (assignment->value.find_first_of(",@:") != std::string::npos)
+      return store_failure(*p, assignment->value);
     store(*p, assignment->value);
   }
 
   void store_failure(const Parameter& p, const std::string& value) {
     failed_[p.buffer] = true;
     errors_.push_back(
-        diagnose(Code::BadElement, {}, fmt::format("`{}` is one {}, and `{}` is none", p.name, name(p.element), value))
+        diagnose(Code::BadElement, {},
+                 fmt::format("`{}` is one {}, and `{}` is none", p.name, name(p.element), value))
             .with_fix(fmt::format("give one value: `--set {}=1`", p.name)));
   }
 
@@ -156,8 +170,9 @@ class Binder {
     if (value == "@-" || value == "@/dev/stdin") {
       if (std::exchange(stdin_used_, true)) {
         failed_[p.buffer] = true;
-        errors_.push_back(diagnose(Code::StandardInputTwice, {}, "standard input is asked for twice")
-                              .with_fix("put one of them into a file"));
+        errors_.push_back(
+            diagnose(Code::StandardInputTwice, {}, "standard input is asked for twice")
+                .with_fix("put one of them into a file"));
         return;
       }
     }
@@ -193,16 +208,18 @@ class Binder {
 
   void add(const Diagnostics& more) { errors_.insert(errors_.end(), more.begin(), more.end()); }
 
-  /// With mistakes in the flags the launch never comes to its own checks. What they would say of the
-  /// other parameters is said now; a parameter whose flag was wrong is not missing as well.
+  /// With mistakes in the flags the launch never comes to its own checks. What they would say of
+  /// the other parameters is said now; a parameter whose flag was wrong is not missing as well.
   void add_launch_errors() {
     if (!target_.kernel) return;
     auto shape = resolve_launch(*target_.kernel, launch_.inputs);
     if (shape) return;
     for (const Diagnostic& d : shape.errors()) {
-      const bool follows = std::any_of(target_.parameters.begin(), target_.parameters.end(), [&](const Parameter& p) {
-        return failed_[p.buffer] && d.message.find(fmt::format("`{}`", p.name)) != std::string::npos;
-      });
+      const bool follows = std::any_of(
+          target_.parameters.begin(), target_.parameters.end(), [&](const Parameter& p) {
+            return failed_[p.buffer] &&
+                   d.message.find(fmt::format("`{}`", p.name)) != std::string::npos;
+          });
       const bool no_grid = d.code == Code::MissingGrid && !flags_.grid.empty();
       if (!follows && !no_grid) errors_.push_back(d);
     }
@@ -223,7 +240,8 @@ class Binder {
 Result<Assignment> split_assignment(const std::string& flag, const std::string& word) {
   const size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0)
-    return diagnose(Code::NotAnAssignment, {}, fmt::format("`{} {}` does not say what is given to what", flag, word))
+    return diagnose(Code::NotAnAssignment, {},
+                    fmt::format("`{} {}` does not say what is given to what", flag, word))
         .with_fix(fmt::format("write `{} NAME=VALUE`", flag));
   return Assignment{word.substr(0, equals), word.substr(equals + 1)};
 }
@@ -236,7 +254,8 @@ Result<std::map<std::string, std::string>> parse_constants(const std::vector<std
     if (!assignment) {
       errors.insert(errors.end(), assignment.errors().begin(), assignment.errors().end());
     } else if (!constants.emplace(assignment->name, assignment->value).second) {
-      errors.push_back(diagnose(Code::GivenTwice, {}, fmt::format("`--const` gives `{}` twice", assignment->name))
+      errors.push_back(diagnose(Code::GivenTwice, {},
+                                fmt::format("`--const` gives `{}` twice", assignment->name))
                            .with_fix("keep one of them"));
     }
   }
@@ -244,7 +263,8 @@ Result<std::map<std::string, std::string>> parse_constants(const std::vector<std
   return constants;
 }
 
-Result<Parameter> find_parameter(const Target& target, const std::string& name, const std::string& flag) {
+Result<Parameter> find_parameter(const Target& target, const std::string& name,
+                                 const std::string& flag) {
   if (const Parameter* p = target.find(name)) return *p;
   std::vector<std::string> names, described;
   for (const Parameter& p : target.parameters) {
@@ -252,12 +272,16 @@ Result<Parameter> find_parameter(const Target& target, const std::string& name, 
     described.push_back(fmt::format("{}: {}", p.name, describe(p)));
   }
   Diagnostic d = diagnose(Code::UnknownParameter, {},
-                          fmt::format("`{}` names `{}`, but {} `{}` has no such parameter", flag, name, target.kind(), target.name()));
-  d.note(described.empty() ? "it has no parameters" : fmt::format("it has: {}", fmt::join(described, ", ")));
+                          fmt::format("`{}` names `{}`, but {} `{}` has no such parameter", flag,
+                                      name, target.kind(), target.name()));
+  d.note(described.empty() ? "it has no parameters"
+                           : fmt::format("it has: {}", fmt::join(described, ", ")));
   const std::string_view near = nearest(name, names);
   return d.with_fix(near.empty() ? "name one of its parameters" : fmt::format("write `{}`", near));
 }
 
-Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target) { return Binder(flags, target).run(); }
+Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target) {
+  return Binder(flags, target).run();
+}
 
 }  // namespace vyre::cli

@@ -42,14 +42,16 @@ Result<Assignment> split_assignment(const std::string& flag, const std::string& 
 Result<std::map<std::string, std::string>> parse_constants(const std::vector<std::string>& words);
 
 /// The parameter called `name`, or a diagnostic that lists those that there are.
-Result<Parameter> find_parameter(const Target& target, const std::string& name, const std::string& flag);
+Result<Parameter> find_parameter(const Target& target, const std::string& name,
+                                 const std::string& flag);
 
 struct Launch {
   LaunchInputs inputs;
   interp::Options options;
 };
 
-/// Everything that is wrong with the flags is reported at once, and so is every input that is missing.
+/// Everything that is wrong with the flags is reported at once, and so is every input that is
+/// missing.
 Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target);
 
 }  // namespace vyre::cli

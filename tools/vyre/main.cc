@@ -35,7 +35,8 @@ int run_command(const std::vector<std::string>& words, bool json) {
 
 int guarded(const std::vector<std::string>& words, bool json) {
   const auto out_of_memory = [&] {
-    return report({diagnose(Code::OutOfMemory, {}, "the machine has no more memory").with_fix("use smaller buffers, or free memory")},
+    return report({diagnose(Code::OutOfMemory, {}, "the machine has no more memory")
+                       .with_fix("use smaller buffers, or free memory")},
                   {}, json);
   };
   // No exception crosses the library's API but these: what the standard library throws when memory
@@ -47,7 +48,8 @@ int guarded(const std::vector<std::string>& words, bool json) {
   } catch (const std::length_error&) {
     return out_of_memory();
   } catch (const std::exception& e) {
-    return report({diagnose(Code::InternalError, {}, fmt::format("vyre failed: {}", e.what())).with_fix("report it, with the command and its files")},
+    return report({diagnose(Code::InternalError, {}, fmt::format("vyre failed: {}", e.what()))
+                       .with_fix("report it, with the command and its files")},
                   {}, json);
   }
 }
@@ -63,6 +65,8 @@ int main(int argc, char** argv) {
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   const int code = cli::guarded(words, json);
   if (!cli::output_failed()) return code;
-  cli::show({diagnose(Code::CannotWrite, {}, "cannot write to standard output").with_fix("free some space, or write elsewhere")}, {});
+  cli::show({diagnose(Code::CannotWrite, {}, "cannot write to standard output")
+                 .with_fix("free some space, or write elsewhere")},
+            {});
   return cli::exit_system_failed;
 }

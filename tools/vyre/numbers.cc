@@ -17,7 +17,8 @@ std::optional<uint64_t> parse_bytes(std::string_view text) {
   constexpr std::string_view suffixes = "KMGT";
   uint64_t unit = 1;
   if (!text.empty()) {
-    const char last = text.back() >= 'a' && text.back() <= 'z' ? char(text.back() - 32) : text.back();
+    const char last =
+        text.back() >= 'a' && text.back() <= 'z' ? char(text.back() - 32) : text.back();
     if (const size_t power = suffixes.find(last); power != suffixes.npos) {
       unit = uint64_t{1} << (10 * (power + 1));
       text.remove_suffix(1);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers as the command line writes them. Each function gives nothing for malformed text; the caller
-// knows which option it stood in.
+// Numbers as the command line writes them. Each function gives nothing for malformed text; the
+// caller knows which option it stood in.
 
 #include <array>
 #include <cstdint>

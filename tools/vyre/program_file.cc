@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <span>
@@ -28,7 +28,8 @@ bool exists(const std::string& file) {
 }
 
 void append(Diagnostics& list, Diagnostics more) {
-  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  list.insert(list.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
 }
 
 void decode(const std::string& bytes, const std::string& name, const LoadOptions& options,
@@ -41,9 +42,11 @@ void decode(const std::string& bytes, const std::string& name, const LoadOptions
   };
   if (!options.constants.empty())
     loaded.diagnostics.push_back(
-        diagnose(Code::ConstantOfWire, {.file = name},
-                 fmt::format("`{}` is a wire file, where constants have their values for good", name))
-            .with_fix("give `--const` when the wire file is made: `vyre check FILE --const … --emit-wire F`"));
+        diagnose(
+            Code::ConstantOfWire, {.file = name},
+            fmt::format("`{}` is a wire file, where constants have their values for good", name))
+            .with_fix("give `--const` when the wire file is made: `vyre check FILE --const … "
+                      "--emit-wire F`"));
   if (wire_kind(raw) == WireKind::Program) {
     auto program = decode_program(raw);
     if (!program) return fail(std::move(program.errors()));
@@ -104,7 +107,8 @@ LoadedModule load_module(const std::string& file, const LoadOptions& options) {
   return loaded;
 }
 
-LoadedModule load_module_bytes(std::string bytes, const std::string& name, const LoadOptions& options) {
+LoadedModule load_module_bytes(std::string bytes, const std::string& name,
+                               const LoadOptions& options) {
   LoadedModule loaded;
   if (is_wire(std::as_bytes(std::span(bytes))))
     decode(bytes, name, options, loaded);

@@ -1,7 +1,7 @@
 #pragma once
 
-// From the FILE of a command line to a checked module: text or wire form, from disk or from standard
-// input.
+// From the FILE of a command line to a checked module: text or wire form, from disk or from
+// standard input.
 
 #include <map>
 #include <optional>
@@ -19,8 +19,8 @@ struct FileAndName {
   std::string name;
 };
 
-/// Splits at the last colon if what follows is an identifier and the file before the colon exists or
-/// the whole is no file: a file may have a colon in its name.
+/// Splits at the last colon if what follows is an identifier and the file before the colon exists
+/// or the whole is no file: a file may have a colon in its name.
 FileAndName split_file_and_name(const std::string& text);
 
 /// The name under which a file appears in diagnostics.
@@ -50,6 +50,7 @@ struct LoadedModule {
 LoadedModule load_module(const std::string& file, const LoadOptions& options = {});
 
 /// The same for bytes that are already here; `name` is the file's for diagnostics and imports.
-LoadedModule load_module_bytes(std::string bytes, const std::string& name, const LoadOptions& options = {});
+LoadedModule load_module_bytes(std::string bytes, const std::string& name,
+                               const LoadOptions& options = {});
 
 }  // namespace vyre::cli

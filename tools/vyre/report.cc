@@ -27,9 +27,12 @@ int exit_code(const Diagnostics& list) {
     if (number >= 631 && number <= 639) return exit_program_failed;
     if (number >= 641 && number <= 649) return exit_system_failed;
     switch (classify(d.code)) {
-      case Failure::BadInput: return exit_bad_input;
-      case Failure::ProgramFailed: return exit_program_failed;
-      case Failure::System: return exit_system_failed;
+      case Failure::BadInput:
+        return exit_bad_input;
+      case Failure::ProgramFailed:
+        return exit_program_failed;
+      case Failure::System:
+        return exit_system_failed;
     }
   }
   return exit_done;
@@ -37,8 +40,8 @@ int exit_code(const Diagnostics& list) {
 
 std::string count_line(const Diagnostics& list) {
   const auto count = [&](Severity s) {
-    return static_cast<size_t>(
-        std::count_if(list.begin(), list.end(), [&](const Diagnostic& d) { return d.severity == s; }));
+    return static_cast<size_t>(std::count_if(list.begin(), list.end(),
+                                             [&](const Diagnostic& d) { return d.severity == s; }));
   };
   const size_t errors = count(Severity::Error);
   const size_t warnings = count(Severity::Warning);

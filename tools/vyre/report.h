@@ -20,7 +20,8 @@ int exit_code(const Diagnostics& list);
 /// "2 errors, 1 warning"; "" for an empty list. Notes are not counted.
 std::string count_line(const Diagnostics& list);
 
-/// Shows the list and gives its exit code. As JSON: {"ok": …, "diagnostics": […]} on standard output.
+/// Shows the list and gives its exit code. As JSON: {"ok": …, "diagnostics": […]} on standard
+/// output.
 int report(const Diagnostics& list, const Sources& sources, bool json);
 
 /// Diagnostics for people on standard error, followed by their count. Nothing for an empty list.

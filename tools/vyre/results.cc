@@ -23,7 +23,8 @@ class RequestParser {
     PrintRequest request{*p, std::nullopt};
     if (colon != std::string::npos) {
       request.first = parse_count(std::string_view(word).substr(colon + 1));
-      if (!request.first) return bad_value("--print", word, fmt::format("write `--print {}:8`", p->name));
+      if (!request.first)
+        return bad_value("--print", word, fmt::format("write `--print {}:8`", p->name));
     }
     requests_.print.push_back(std::move(request));
   }
@@ -38,8 +39,11 @@ class RequestParser {
     if (value.size() < 2 || value[0] != '@')
       return bad_value("--out", word, fmt::format("write `--out {}=@FILE`", p->name));
     if (!paths_.insert(value).second || !written_.insert(p->name).second) {
-      errors_.push_back(diagnose(Code::GivenTwice, {}, fmt::format("`--out {}` names a buffer or a file that another `--out` names", word))
-                            .with_fix("keep one of them"));
+      errors_.push_back(
+          diagnose(
+              Code::GivenTwice, {},
+              fmt::format("`--out {}` names a buffer or a file that another `--out` names", word))
+              .with_fix("keep one of them"));
       return;
     }
     requests_.files.push_back({*p, value.substr(1)});
@@ -59,13 +63,16 @@ class RequestParser {
   }
 
   void not_an_output(const Parameter& p, const std::string& flag) {
-    errors_.push_back(diagnose(Code::NotAnOutput, {}, fmt::format("`{}` cannot show `{}`, which is `{}`", flag, p.name, describe(p)))
-                          .with_fix("name an `out` or `inout` buffer"));
+    errors_.push_back(
+        diagnose(Code::NotAnOutput, {},
+                 fmt::format("`{}` cannot show `{}`, which is `{}`", flag, p.name, describe(p)))
+            .with_fix("name an `out` or `inout` buffer"));
   }
 
   void bad_value(const std::string& flag, const std::string& word, std::string fix) {
     errors_.push_back(
-        diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, word)).with_fix(std::move(fix)));
+        diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, word))
+            .with_fix(std::move(fix)));
   }
 
   void add(const Diagnostics& more) { errors_.insert(errors_.end(), more.begin(), more.end()); }
@@ -83,8 +90,8 @@ std::string line(const std::string& name, const std::string& values) {
 
 }  // namespace
 
-Result<ResultRequests> parse_requests(const std::vector<std::string>& print, const std::vector<std::string>& out,
-                                      const Target& target) {
+Result<ResultRequests> parse_requests(const std::vector<std::string>& print,
+                                      const std::vector<std::string>& out, const Target& target) {
   RequestParser parser(target);
   for (const std::string& word : print) parser.print(word);
   for (const std::string& word : out) parser.out(word);
@@ -95,12 +102,13 @@ const Bytes& bytes_of(const Parameter& p, const Launch& launch, const RunResult&
   return is_host_output(p.role) ? result.buffers[p.buffer] : *launch.inputs.data[p.buffer];
 }
 
-std::string printed_results(const Target& target, const ResultRequests& requests, const Launch& launch,
-                            const RunResult& result) {
+std::string printed_results(const Target& target, const ResultRequests& requests,
+                            const Launch& launch, const RunResult& result) {
   std::string text;
   for (const PrintRequest& r : requests.print)
     text += line(r.parameter.name,
-                 print_elements(r.parameter.element, bytes_of(r.parameter, launch, result), r.first.value_or(~uint64_t{0})));
+                 print_elements(r.parameter.element, bytes_of(r.parameter, launch, result),
+                                r.first.value_or(~uint64_t{0})));
   if (!requests.print.empty() || !requests.files.empty()) return text;
 
   for (const Parameter& p : target.parameters) {
@@ -115,11 +123,13 @@ std::string printed_results(const Target& target, const ResultRequests& requests
   return text;
 }
 
-Diagnostics write_files(const ResultRequests& requests, const Launch& launch, const RunResult& result) {
+Diagnostics write_files(const ResultRequests& requests, const Launch& launch,
+                        const RunResult& result) {
   Diagnostics errors;
   for (const FileRequest& f : requests.files)
     if (const auto error = write_file(f.path, bytes_of(f.parameter, launch, result)))
-      errors.push_back(diagnose(Code::CannotWrite, {}, fmt::format("cannot write `{}`: {}", f.parameter.name, error->what))
+      errors.push_back(diagnose(Code::CannotWrite, {},
+                                fmt::format("cannot write `{}`: {}", f.parameter.name, error->what))
                            .with_fix("name a file in a folder that can be written to"));
   return errors;
 }

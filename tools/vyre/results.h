@@ -31,8 +31,8 @@ struct ResultRequests {
 };
 
 /// All mistakes at once.
-Result<ResultRequests> parse_requests(const std::vector<std::string>& print, const std::vector<std::string>& out,
-                                      const Target& target);
+Result<ResultRequests> parse_requests(const std::vector<std::string>& print,
+                                      const std::vector<std::string>& out, const Target& target);
 
 /// How many elements are shown of an output that nobody asked for.
 inline constexpr uint64_t preview_elements = 8;
@@ -40,12 +40,13 @@ inline constexpr uint64_t preview_elements = 8;
 /// The bytes of a parameter after the run; what the run did not change has the host's.
 const Bytes& bytes_of(const Parameter& parameter, const Launch& launch, const RunResult& result);
 
-/// The lines for standard output: what was asked for in that order, or, if nothing was, the beginning
-/// of every output.
-std::string printed_results(const Target& target, const ResultRequests& requests, const Launch& launch,
-                            const RunResult& result);
+/// The lines for standard output: what was asked for in that order, or, if nothing was, the
+/// beginning of every output.
+std::string printed_results(const Target& target, const ResultRequests& requests,
+                            const Launch& launch, const RunResult& result);
 
 /// Writes every requested file. A file that cannot be written is left as it was, and an error.
-Diagnostics write_files(const ResultRequests& requests, const Launch& launch, const RunResult& result);
+Diagnostics write_files(const ResultRequests& requests, const Launch& launch,
+                        const RunResult& result);
 
 }  // namespace vyre::cli

@@ -19,7 +19,9 @@
 namespace vyre::cli {
 namespace {
 
-void append(Diagnostics& list, const Diagnostics& more) { list.insert(list.end(), more.begin(), more.end()); }
+void append(Diagnostics& list, const Diagnostics& more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
 
 Result<uint64_t> parse_repeat(const std::string& text) {
   if (text.empty()) return uint64_t{1};
@@ -45,10 +47,13 @@ Result<TimedResult> repeat(const Target& target, Launch& launch, uint64_t times)
   std::vector<double> seconds;
   TimedResult timed;
   for (uint64_t i = 0; i < times; ++i) {
-    launch.options.progress = [&](double fraction) { progress.update((double(i) + fraction) / double(times)); };
+    launch.options.progress = [&](double fraction) {
+      progress.update((double(i) + fraction) / double(times));
+    };
     const auto start = std::chrono::steady_clock::now();
     auto result = execute(target, launch);
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     launch.options.progress = nullptr;
     if (!result) return std::move(result.errors());
     timed.result = std::move(*result);
@@ -75,7 +80,8 @@ Diagnostics verify(const Target& target, Launch launch, const RunResult& result)
 /// Warnings are for those who write the program; notes only where they ask for them (`vyre check`).
 Diagnostics without_notes(const Diagnostics& list) {
   Diagnostics kept;
-  std::copy_if(list.begin(), list.end(), std::back_inserter(kept), [](const Diagnostic& d) { return d.severity != Severity::Note; });
+  std::copy_if(list.begin(), list.end(), std::back_inserter(kept),
+               [](const Diagnostic& d) { return d.severity != Severity::Note; });
   return kept;
 }
 
@@ -83,7 +89,9 @@ Diagnostics without_notes(const Diagnostics& list) {
 
 int run(const RunCommand& command) {
   Diagnostics mistakes;
-  const auto fail = [&](const Diagnostics& errors, const Sources& sources = {}) { return report(errors, sources, command.json); };
+  const auto fail = [&](const Diagnostics& errors, const Sources& sources = {}) {
+    return report(errors, sources, command.json);
+  };
   const auto check_piece = [&](const auto& piece) {
     if (!piece) append(mistakes, piece.errors());
   };
@@ -130,7 +138,8 @@ int run(const RunCommand& command) {
 
   const Diagnostics warnings = without_notes(loaded.diagnostics);
   if (command.json) {
-    write_out(run_json(*target, std::string((*backend)->name), *requests, *launch, timed->result, timed->timing, warnings));
+    write_out(run_json(*target, std::string((*backend)->name), *requests, *launch, timed->result,
+                       timed->timing, warnings));
     return exit_done;
   }
   show(warnings, loaded.sources);

@@ -66,7 +66,8 @@ Result<Target> choose_target(const Module& module, const std::string& name) {
   return unknown(module, name, "the module");
 }
 
-Result<Target> choose_target(const LoadedModule& loaded, const std::string& name, const std::string& file) {
+Result<Target> choose_target(const LoadedModule& loaded, const std::string& name,
+                             const std::string& file) {
   const Module& module = *loaded.module;
   if (!name.empty()) {
     auto target = choose_target(module, name);
@@ -79,8 +80,9 @@ Result<Target> choose_target(const LoadedModule& loaded, const std::string& name
   if (own.empty())
     return diagnose(Code::UnknownProgram, {.file = file},
                     fmt::format("`{}` has no kernel and no graph of its own to run", file))
-        .with_fix(module.kernels.empty() ? "declare a kernel"
-                                         : fmt::format("name an imported one: `{}:{}`", file, module.kernels[0].name));
+        .with_fix(module.kernels.empty()
+                      ? "declare a kernel"
+                      : fmt::format("name an imported one: `{}:{}`", file, module.kernels[0].name));
   return diagnose(Code::AmbiguousProgram, {.file = file},
                   fmt::format("`{}` has several {}: say which one to run", file,
                               loaded.own_graphs > 1 ? "graphs" : "kernels"))

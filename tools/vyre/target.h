@@ -35,9 +35,10 @@ struct Target {
 /// "in f32[]", "scalar u32": how a parameter is spoken of.
 std::string describe(const Parameter& parameter);
 
-/// The kernel or graph called `name`, or for "" the only graph, or if there is none the only kernel,
-/// of the file's own declarations.
-Result<Target> choose_target(const LoadedModule& loaded, const std::string& name, const std::string& file);
+/// The kernel or graph called `name`, or for "" the only graph, or if there is none the only
+/// kernel, of the file's own declarations.
+Result<Target> choose_target(const LoadedModule& loaded, const std::string& name,
+                             const std::string& file);
 
 /// By name alone, in a module that came from elsewhere (a round trip).
 Result<Target> choose_target(const Module& module, const std::string& name);

@@ -25,7 +25,9 @@ bool wants_colour(int fd) {
 }
 
 Progress::Progress(std::string what)
-    : what_(std::move(what)), enabled_(::isatty(STDERR_FILENO) == 1), next_(Clock::now() + patience) {}
+    : what_(std::move(what)),
+      enabled_(::isatty(STDERR_FILENO) == 1),
+      next_(Clock::now() + patience) {}
 
 Progress::~Progress() {
   if (!drawn_) return;

@@ -7,7 +7,8 @@
 
 namespace vyre::cli {
 
-/// Is `fd` a terminal that shows colours, and has the user not said NO_COLOR (https://no-color.org)?
+/// Is `fd` a terminal that shows colours, and has the user not said NO_COLOR
+/// (https://no-color.org)?
 bool wants_colour(int fd);
 
 /// A line on standard error that appears after one second of work and vanishes at the end. Nothing
