@@ -95,7 +95,8 @@ class KernelLowering {
 
   // Statements.
   void block(Range list);
-  void statements(Range list, uint32_t from);
+  void nest(TokenId token);
+  void statements(Range list);
   void statement(const Stmt& s);
   void let(const Stmt& s);
   void assign(const Stmt& s);

@@ -53,14 +53,17 @@ void KernelLowering::bind(Binding b, TokenId token) {
 
 // ---- Blocks.
 
+void KernelLowering::nest(TokenId token) {
+  if (++depth_ <= max_nesting) return;
+  error(token, Code::NestingTooDeep, fmt::format("nested more than {} deep after inlining", max_nesting))
+      .with_fix("use fewer nested blocks, and fewer early returns in functions");
+  throw GiveUp{};
+}
+
 void KernelLowering::block(Range list) {
   open_scope();
-  if (++depth_ > max_nesting) {
-    error(list.count ? ast_.stmts[ast_.ids[list.begin]].token : 0, Code::NestingTooDeep, fmt::format("nested more than {} deep after inlining", max_nesting))
-        .with_fix("use fewer nested blocks");
-    throw GiveUp{};
-  }
-  statements(list, 0);
+  nest(list.count ? ast_.stmts[ast_.ids[list.begin]].token : 0);
+  statements(list);
   --depth_;
   close_scope();
 }
@@ -104,11 +107,11 @@ bool KernelLowering::structured_returns(Range list) const {
   return true;
 }
 
-/// The statements of a block from `from` on. In a function, what follows a statement that may have
+/// The statements of a block. In a function, what follows a statement that may have
 /// returned runs only if it did not.
-void KernelLowering::statements(Range list, uint32_t from) {
+void KernelLowering::statements(Range list) {
   uint32_t opened = 0;
-  for (uint32_t i = from; i < list.count; ++i) {
+  for (uint32_t i = 0; i < list.count; ++i) {
     const StmtId id = ast_.ids[list.begin + i];
     const Stmt s = ast_.stmts[id];
     if (builder.program.ops.size() > max_ops) {
@@ -119,18 +122,18 @@ void KernelLowering::statements(Range list, uint32_t from) {
     const bool may_return = in_function && context_.has_return[id] && s.kind != StmtKind::Return;
     if (may_return && calls_.back().returned == none && i + 1 < list.count && s.kind == StmtKind::If &&
         (rest_joins_else(s) || rest_joins_then(s))) {
+      // The arm that returns comes first; the other arm and the rest of the block are the else.
+      const bool then_ends = rest_joins_else(s);
       ValueId c = none;
       if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);
       at(s.token);
-      builder.begin_if(c);
-      block(s.body);
-      if (!rest_joins_else(s)) statements(list, i + 1);
+      builder.begin_if(then_ends ? c : builder.op(Opcode::Not, Type::Bool, {c}));
+      block(then_ends ? s.body : s.other);
       builder.begin_else();
-      block(s.other);
-      if (rest_joins_else(s)) statements(list, i + 1);
-      at(s.token);
-      builder.end_if();
-      break;
+      nest(s.token);
+      ++opened;
+      block(then_ends ? s.other : s.body);
+      continue;
     }
     statement(s);
     const bool stopped = !builder.reachable() || (in_function && s.kind == StmtKind::Return) || (in_function && context_.ends[id]);
@@ -156,10 +159,12 @@ void KernelLowering::statements(Range list, uint32_t from) {
       } else if (i + 1 < list.count) {
         const ValueId returned = builder.get(call.returned);
         builder.begin_if(builder.op(Opcode::Not, Type::Bool, {returned}));
+        nest(s.token);
         ++opened;
       }
     }
   }
+  depth_ -= opened;
   while (opened-- > 0) builder.end_if();
 }
 
