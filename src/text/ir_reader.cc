@@ -110,7 +110,7 @@ class IrReader {
   };
 
   void line() {
-    if (open_.size() > max_nesting) fail(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting), "use fewer nested blocks");
+    if (open_.size() > max_nesting + 1) fail(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting), "use fewer nested blocks");
     std::vector<Result> results;
     const TokenId first = at_;
     if (is(Tok::Percent)) {

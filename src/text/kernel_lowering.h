@@ -59,7 +59,8 @@ class KernelLowering {
   const Binding* lookup(uint32_t symbol) const;
   void open_scope();
   void close_scope();
-  ValueId unknown_name(const Expr& e);
+  /// `declare`: the fix if no known name is near.
+  ValueId unknown_name(TokenId token, std::string_view declare);
   ValueId not_constant(TokenId token);
 
   // Expressions.

@@ -277,7 +277,22 @@ struct FormulaLowering {
       if (is_signed(c->value.type) && (bits >> (width - 1) & 1)) return pool.constant((~bits + 1) & low_mask(width), true);
       return pool.constant(bits);
     }
-    return fail(e.token, fmt::format("`{}` is not known in a size", w), Code::UnknownName);
+    return unknown(e.token, fmt::format("`{}` is not known in a size", w));
+  }
+
+  FormulaId unknown(TokenId token, std::string message) {
+    fail(token, std::move(message), Code::UnknownName);
+    if (context.full() || context.ast.symbols.size() > 10000) return no_formula;  // many names: none is looked for
+    std::vector<std::string> names;
+    for (uint32_t s = 0; s < context.ast.symbols.size(); ++s) {
+      const uint32_t decl = context.decl_of_symbol[s];
+      const FormulaName n = resolve(s);
+      if (n.index != none || n.constant != no_formula || (decl != none && context.ast.decls[decl].kind == DeclKind::Const))
+        names.emplace_back(context.ast.symbols.text(s));
+    }
+    const auto near = nearest(context.ast.text(token), names);
+    if (!near.empty()) context.diagnostics.back().with_fix(fmt::format("did you mean `{}`?", near));
+    return no_formula;
   }
 
   FormulaId call(const Expr& e) {
@@ -289,7 +304,7 @@ struct FormulaLowering {
       const FormulaName n = resolve(a->symbol);
       const std::string_view b = context.ast.text(a->token);
       if (!n.refused.empty()) return fail(a->token, fmt::format("`{}` {}", b, n.refused), n.code);
-      if (n.index == none) return fail(a->token, fmt::format("`{}` is no parameter", b), Code::UnknownName);
+      if (n.index == none) return unknown(a->token, fmt::format("`{}` is no parameter", b));
       if (n.scalar) return fail(a->token, fmt::format("`{}` is a scalar and has no length", b));
       if (n.later) return fail(a->token, fmt::format("`{}` is declared later", b), Code::LaterParameter);
       return pool.len(n.index);

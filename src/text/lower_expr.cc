@@ -119,8 +119,9 @@ ValueId KernelLowering::literal(ExprId id, Type type) {
 ValueId KernelLowering::integer_literal(const Expr& e, bool negative, Type type) {
   const std::string shown = fmt::format("{}{}", negative ? "-" : "", ast_.text(e.token).substr(0, 40));
   if (is_float(type)) {
+    const bool decimal = ast_.text(e.token).find_first_of("xXbB") == std::string_view::npos;
     error(e.token, Code::IntegerLiteralAsFloat, fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
-        .with_fix(fmt::format("write `{}.0`", shown));
+        .with_fix(decimal ? fmt::format("write `{}.0`", shown) : fmt::format("write `{}{}.0`", negative ? "-" : "", e.bits));
     return none;
   }
   if (!is_integer(type)) {
@@ -182,17 +183,17 @@ ValueId KernelLowering::bits_literal(const Expr& e, Type type) {
 
 // ---- Names.
 
-ValueId KernelLowering::unknown_name(const Expr& e) {
-  const std::string_view w = ast_.text(e.token);
+ValueId KernelLowering::unknown_name(TokenId token, std::string_view declare) {
+  const std::string_view w = ast_.text(token);
   std::vector<std::string> names = {"lane_id", "subgroup_size", "true", "false"};
   for (auto n : id_names) names.emplace_back(n);
   for (uint32_t s = 0; s < binding_of_.size(); ++s)
     if (lookup(s)) names.emplace_back(ast_.symbols.text(s));
   for (const Decl& d : ast_.decls)
     if (d.kind == DeclKind::Const) names.emplace_back(ast_.text(d.name));
-  Diagnostic& d = error(e.token, Code::UnknownName, fmt::format("`{}` is not declared", w));
+  Diagnostic& d = error(token, Code::UnknownName, fmt::format("`{}` is not declared", w));
   const auto near = nearest(w, names);
-  d.with_fix(near.empty() ? fmt::format("declare it: `let {} = …`", w) : fmt::format("did you mean `{}`?", near));
+  d.with_fix(near.empty() ? std::string(declare) : fmt::format("did you mean `{}`?", near));
   return none;
 }
 
@@ -215,7 +216,7 @@ ValueId KernelLowering::name_value(const Expr& e) {
       case Kind::Buffer:
         if (b->role == Role::Scalar) {
           const Buffer& buffer = builder.program.buffers[b->id];
-          return builder.op(Opcode::Scalar, buffer.element, {}, b->id);
+          return builder.op(Opcode::Scalar, value_type(buffer.element), {}, b->id);
         }
         error(e.token, Code::NotAValue, fmt::format("`{}` is a buffer, not a value", ast_.text(e.token)))
             .with_fix(fmt::format("read an element, `{}[i]`, or its length, `len({})`", ast_.text(e.token), ast_.text(e.token)));
@@ -247,7 +248,7 @@ ValueId KernelLowering::name_value(const Expr& e) {
       error(e.token, Code::NotAValue, fmt::format("`{}` has three components", w)).with_fix(fmt::format("write `{}.x`, `{}.y` or `{}.z`", w, w, w));
       return none;
     }
-  return unknown_name(e);
+  return unknown_name(e.token, fmt::format("declare it: `let {} = …`", w));
 }
 
 ValueId KernelLowering::member(const Expr& e) {
@@ -262,7 +263,7 @@ ValueId KernelLowering::member(const Expr& e) {
     error(e.token, Code::UnknownComponent, fmt::format("`{}` has no components", w)).with_fix("remove the `.x`");
     return none;
   }
-  return unknown_name(e);
+  return unknown_name(e.token, fmt::format("declare it: `let {} = …`", w));
 }
 
 // ---- Operators.
@@ -320,11 +321,17 @@ ValueId KernelLowering::binary(ExprId id, Type expected) {
   // A literal on the left takes its type from the first operand that has one.
   const ExprId first_op = spine.back();
   const Expr& f = ast_.exprs[first_op];
-  const int first_compares = binary_op(f.op) ? info(*binary_op(f.op)).result == 'B' : 1;
+  // Without a comparison in the chain its operands have the type of the whole.
+  bool compares = false;
+  for (ExprId s : spine) {
+    const Opcode* op = binary_op(ast_.exprs[s].op);
+    compares |= !op || info(*op).result == 'B';
+  }
+  const Type hint = compares ? Type::Void : expected;
   ValueId a = none;
   bool done_first = false;
   if (ast_.exprs[left].literal && !ast_.exprs[f.b].literal && binary_op(f.op)) {
-    const ValueId b = expression(f.b, Type::Void);
+    const ValueId b = expression(f.b, hint);
     if (b != none) {
       a = literal(left, builder.type(b));
       if (a != none) {
@@ -334,10 +341,6 @@ ValueId KernelLowering::binary(ExprId id, Type expected) {
     }
     done_first = true;
   } else {
-    Type hint = Type::Void;
-    if (ast_.exprs[id].literal) hint = expected;
-    else if (!first_compares && !ast_.exprs[left].literal) hint = spine.size() == 1 ? expected : Type::Void;
-    else if (ast_.exprs[left].literal && !first_compares) hint = expected;
     a = expression(left, hint);
   }
   for (size_t i = spine.size(); i-- > 0;) {
@@ -453,10 +456,7 @@ const KernelLowering::Binding* KernelLowering::buffer(uint32_t symbol, TokenId t
         return &made;
       }
     } else if (decl == none) {
-      Expr e;
-      e.token = token;
-      e.symbol = symbol;
-      unknown_name(e);
+      unknown_name(token, fmt::format("declare a parameter `{0}: in T[]` or an array `var {0}: T[n]`", ast_.text(token)));
       return nullptr;
     }
   }
@@ -639,7 +639,7 @@ ValueId KernelLowering::length(const Expr& e, Opcode op) {
 
 bool KernelLowering::count(const Expr& e, uint32_t least, uint32_t most, std::string_view form) {
   if (e.args.count >= least && e.args.count <= most) return true;
-  error(e.token, Code::WrongArgumentCount, fmt::format("`{}` takes {} argument{}, not {}", ast_.text(e.token), least, least == 1 ? "" : "s", e.args.count))
+  error(e.token, Code::WrongArgumentCount, fmt::format("`{}` takes {} argument{}, not {}", ast_.text(e.token), least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most), most == 1 ? "" : "s", e.args.count))
       .with_fix(fmt::format("write `{}`", form));
   return false;
 }
@@ -666,7 +666,8 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
     if (d.kind == DeclKind::Function) names.emplace_back(ast_.text(d.name));
   Diagnostic& d = error(e.token, Code::UnknownFunction, fmt::format("there is no function `{}`", w.substr(0, 60)));
   const auto near = nearest(w, names);
-  if (op && !operator_for(*op).empty()) d.with_fix(fmt::format("write `{}`", operator_for(*op)));
+  if (decl != none && ast_.decls[decl].kind != DeclKind::Const) d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
+  else if (op && !operator_for(*op).empty()) d.with_fix(fmt::format("write `{}`", operator_for(*op)));
   else if (!near.empty()) d.with_fix(fmt::format("did you mean `{}`?", near));
   else d.with_fix(fmt::format("define it: `fn {}(…) {{ … }}`", w.substr(0, 60)));
   return none;

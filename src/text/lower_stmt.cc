@@ -54,7 +54,7 @@ void KernelLowering::bind(Binding b, TokenId token) {
 // ---- Blocks.
 
 void KernelLowering::nest(TokenId token) {
-  if (++depth_ <= max_nesting) return;
+  if (++depth_ <= max_nesting + 1) return;  // a body, and max_nesting blocks in it
   error(token, Code::NestingTooDeep, fmt::format("nested more than {} deep after inlining", max_nesting))
       .with_fix("use fewer nested blocks, and fewer early returns in functions");
   throw GiveUp{};
@@ -132,6 +132,7 @@ void KernelLowering::statements(Range list) {
       builder.begin_else();
       nest(s.token);
       ++opened;
+      ++calls_.back().top;  // deeper, but written at the same level: `shared` may follow
       block(then_ends ? s.other : s.body);
       continue;
     }
@@ -161,10 +162,12 @@ void KernelLowering::statements(Range list) {
         builder.begin_if(builder.op(Opcode::Not, Type::Bool, {returned}));
         nest(s.token);
         ++opened;
+        ++call.top;
       }
     }
   }
   depth_ -= opened;
+  calls_.back().top -= opened;
   while (opened-- > 0) builder.end_if();
 }
 
@@ -318,14 +321,11 @@ void KernelLowering::array(const Stmt& s, Role role) {
 void KernelLowering::assign(const Stmt& s) {
   const Binding* found = lookup(ast_.tokens[s.name].symbol);
   if (!found) {
-    Expr e;
-    e.token = s.name;
-    e.symbol = ast_.tokens[s.name].symbol;
-    const uint32_t decl = context_.decl_of_symbol[e.symbol];
+    const uint32_t decl = context_.decl_of_symbol[ast_.tokens[s.name].symbol];
     if (decl != none)
       error(s.name, Code::AssignToImmutable, fmt::format("`{}` cannot be assigned", ast_.text(s.name))).note("declared here", ast_.place(ast_.decls[decl].name)).with_fix("assign to a `var`");
     else
-      unknown_name(e);
+      unknown_name(s.name, fmt::format("declare it: `var {} = …`", ast_.text(s.name)));
     expression(s.a, Type::Void);
     return;
   }
@@ -489,7 +489,7 @@ void KernelLowering::return_(const Stmt& s) {
     }
     return builder.return_();
   }
-  const Type want = call.decl->result;
+  const Type want = value_type(call.decl->result);
   if (want == Type::Void && s.a != none) {
     error(s.token, Code::ReturnValueInKernel, fmt::format("`{}` declares no result", ast_.text(call.decl->name))).with_fix("declare it: `fn … -> T`");
     return;
@@ -541,7 +541,8 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
     Binding b;
     if (!p.array) {
       b.kind = Kind::Let;
-      b.id = expect(expression(arg(e, i), p.type), p.type, a.token, fmt::format("parameter `{}`", ast_.text(p.name)));
+      const Type t = value_type(p.type);  // a storage type is reported at the declaration
+      b.id = expect(expression(arg(e, i), t), t, a.token, fmt::format("parameter `{}`", ast_.text(p.name)));
       ok &= b.id != none;
       args.push_back(b);
       continue;
@@ -578,7 +579,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
   c.at = builder.loc;
   c.top = depth_ + 1;
   const bool flag = has_return(decl.body) && !structured_returns(decl.body);
-  if (decl.result != Type::Void) c.result = builder.declare(builder.constant(decl.result, 0));
+  if (decl.result != Type::Void) c.result = builder.declare(builder.constant(value_type(decl.result), 0));
   if (flag) c.returned = builder.declare(builder.constant(Type::Bool, 0));
   const uint32_t depth_before = depth_;
   calls_.push_back(c);

@@ -146,18 +146,20 @@ class Parser {
     ++at_;
     return true;
   }
+  /// Counts blocks (a body and 1,000 in it) or parts of an expression, so that the stack is safe.
   struct Deeper {
     Parser& p;
-    explicit Deeper(Parser& parser) : p(parser) {
-      if (++p.depth_ > max_nesting) {
+    uint32_t& depth;
+    explicit Deeper(Parser& parser, bool block = false) : p(parser), depth(block ? p.block_depth_ : p.depth_) {
+      if (++depth > max_nesting + (block ? 1 : 0)) {
         p.error(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting))
             .with_fix("split the expression or move inner blocks into a `fn`");
-        p.depth_ = 0;
+        p.depth_ = p.block_depth_ = 0;
         throw Bail{};
       }
     }
     ~Deeper() {
-      if (p.depth_ > 0) --p.depth_;
+      if (depth > 0) --depth;
     }
   };
 
@@ -179,7 +181,7 @@ class Parser {
   }
   /// To the next line that begins a declaration.
   void skip_declaration() {
-    depth_ = 0;
+    depth_ = block_depth_ = 0;
     bool line_start = false;
     while (!is(Tok::End)) {
       if (line_start && token().column == 1 && (is_word("kernel") || is_word("fn") || is_word("graph") || is_word("const") || is_word("import")))
@@ -216,8 +218,10 @@ class Parser {
       end_of_statement();
       return;
     }
+    const std::vector<std::string> words = {"kernel", "fn", "const", "graph", "import"};
+    const auto near = is(Tok::Ident) ? nearest(ast_.text(at_), words) : std::string_view();
     error(Code::ExpectedDeclaration, fmt::format("expected a declaration, found {}", found()))
-        .with_fix("a file holds `kernel`, `fn`, `const`, `graph` and `import`");
+        .with_fix(near.empty() ? "a file holds `kernel`, `fn`, `const`, `graph` and `import`" : fmt::format("did you mean `{}`?", near));
     skip_statement();
     accept(Tok::RBrace);
   }
@@ -598,7 +602,7 @@ class Parser {
 
   // ---- Statements.
   Range block(std::string_view what, TokenId* end = nullptr) {
-    Deeper d(*this);
+    Deeper d(*this, true);
     const TokenId open = at_;
     std::vector<uint32_t> list;
     if (!is(Tok::LBrace) && errors_.size() != errors_before_) return {};  // the head is broken: reported
@@ -756,21 +760,21 @@ class Parser {
     s.kind = StmtKind::If;
     s.a = expression();
     skip_newlines_before_brace();
-    s.body = block("the `if`");
+    s.body = block("the body of the `if`");
     TokenId i = at_;
     while (ast_.tokens[i].kind == Tok::Newline) ++i;
     if (ast_.tokens[i].kind == Tok::Ident && ast_.text(i) == "else") {
       at_ = i + 1;
       s.has_else = true;
       if (is_word("if")) {
-        Deeper d(*this);  // an arm is a block in the `else` of the one before
+        Deeper d(*this, true);  // an arm is a block in the `else` of the one before
         Stmt inner;
         inner.token = at_++;
         const StmtId id = if_(inner);
         s.other = ast_.add_list({id});
       } else {
         skip_newlines_before_brace();
-        s.other = block("the `else`");
+        s.other = block("the body of the `else`");
       }
     }
     return add(s);
@@ -837,9 +841,10 @@ class Parser {
     }
     if (e.kind != ExprKind::Error) {
       Diagnostic& d = error_at(s.token, Code::UnusedValue, "this value goes nowhere");
-      if (e.kind == ExprKind::Name && is(Tok::Ident)) {
-        std::vector<std::string> words(reserved.begin(), reserved.end());
-        for (auto w : {"shared", "barrier", "region", "trap", "assert"}) words.emplace_back(w);
+      if (e.kind == ExprKind::Name) {
+        std::vector<std::string> words = {"break", "continue", "return", "barrier"};  // those that may stand alone
+        if (is(Tok::Ident)) words.insert(words.end(), reserved.begin(), reserved.end());
+        if (is(Tok::Ident) || is(Tok::String)) words.insert(words.end(), {"shared", "region", "trap", "assert"});
         const auto near = nearest(ast_.text(s.token), words);
         if (!near.empty()) {
           d.with_fix(fmt::format("did you mean `{}`?", near));
@@ -1090,7 +1095,8 @@ class Parser {
   Diagnostics scratch_;
   size_t errors_before_ = 0;  // how many there were when the current statement began
   std::vector<uint32_t> unreadable_;  // lines with characters that the lexer refused
-  uint32_t depth_ = 0;
+  uint32_t depth_ = 0;        // of an expression
+  uint32_t block_depth_ = 0;
 };
 
 }  // namespace

@@ -33,19 +33,22 @@ TEST(PlacesAndFixes, misspelt_names_are_suggested) {
   EXPECT_EQ(first_of("y[0] = globalid.x"), "V0119 at 2:10+8: did you mean `global_id`?");
   EXPECT_EQ(first_of("y[0] = u32(True)"), "V0119 at 2:14+4: did you mean `true`?");
   EXPECT_EQ(first_of("var total = 1u32; totla = 2"), "V0119 at 2:21+5: did you mean `total`?");
+  EXPECT_EQ(first_of("quite_different = 1"), "V0119 at 2:3+15: declare it: `var quite_different = …`");
+  EXPECT_EQ(first_of("y[0] = zz[0]"), "V0119 at 2:10+2: declare a parameter `zz: in T[]` or an array `var zz: T[n]`");
   EXPECT_EQ(first_of("y[0] = quite_different"), "V0119 at 2:10+15: declare it: `let quite_different = …`");
 }
 
 TEST(PlacesAndFixes, misspelt_functions_are_suggested) {
   EXPECT_EQ(first_of("let a = sqrtt(2.0)"), "V0120 at 2:11+5: did you mean `sqrt`?");
   EXPECT_EQ(first_of("atomic_ad(y[0], 1)"), "V0120 at 2:3+9: did you mean `atomic_add`?");
-  EXPECT_EQ(first_of("let a = subgroup_sum(1)"), "V0120 at 2:11+12: did you mean `subgroup_min`?");
+  EXPECT_EQ(first_of("let a = subgroup_sum(1)"), "V0120 at 2:11+12: did you mean `subgroup_add`?");
   EXPECT_EQ(first_of("y[0] = add(1, 2)"), "V0120 at 2:10+3: write `a + b`");
+  EXPECT_EQ(first_of("k(y)"), "V0120 at 2:3+1: kernels are called in a graph; make it a `fn` to call it here");
   EXPECT_EQ(first_of("y[0] = frobnicate(1)"), "V0120 at 2:10+10: define it: `fn frobnicate(…) { … }`");
 }
 
 TEST(PlacesAndFixes, misspelt_words_of_the_language_are_suggested) {
-  EXPECT_EQ(first_of("retrun"), "V0132 at 2:3+6: assign it, or remove it");
+  EXPECT_EQ(first_of("retrun"), "V0132 at 2:3+6: did you mean `return`?");
   EXPECT_EQ(first_of("lett a = 1"), "V0132 at 2:3+4: did you mean `let`?");
   EXPECT_EQ(first_of("whlie true { }"), "V0132 at 2:3+5: did you mean `while`?");
   EXPECT_EQ(first_of("var a: u33 = 1"), "V0121 at 2:10+3: did you mean `u32`?");
