@@ -74,7 +74,12 @@ Program arithmetic(Type type, Opcode code, bool divergent, uint32_t workgroup) {
     b.begin_if(b.op(Opcode::Eq, Type::U32,
                     {b.op(Opcode::And, Type::U32, {i, b.constant_u32(1)}), b.constant_u32(0)}));
   ValueId x = b.get(v);
-  for (int op = 0; op < body_ops; ++op) x = b.op(code, type, {x, k});
+  ValueId operands[] = {x, k};
+  const size_t arity = info(code).operands.size();
+  for (int op = 0; op < body_ops; ++op) {
+    operands[0] = x;
+    x = b.op(code, type, std::span(operands, arity));
+  }
   b.set(v, x);
   if (divergent) b.end_if();
   b.end_for();
@@ -113,5 +118,8 @@ int main() {
   measure("f32 mul", Type::F32, Opcode::Mul, false, 256);
   measure("f32 min", Type::F32, Opcode::Min, false, 256);
   measure("f64 add", Type::F64, Opcode::Add, false, 256);
-  measure("f32 pow", Type::F32, Opcode::Pow, false, 256);
+  for (const OpInfo& row : all_ops())  // exp … atan2
+    if (row.types == TypeSet::F32)
+      measure(fmt::format("f32 {}", row.mnemonic).c_str(), Type::F32, *find_op(row.mnemonic), false,
+              256);
 }

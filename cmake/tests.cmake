@@ -1,5 +1,6 @@
 # vyre_tests: every tests/**/*_test.cc (and *_util.cc, helpers they share) in one GoogleTest binary.
-# vyre_text_tests: tests/runner, which runs the .vyre files under tests/text, one ctest entry a folder.
+# vyre_text_tests: tests/runner, which runs the .vyre files under tests/text, one ctest entry a folder,
+# and the programs and commands in docs/.
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
@@ -37,6 +38,9 @@ if(runner_sources)
   target_link_libraries(vyre_text_tests PRIVATE vyre_cli)
   add_test(NAME text.examples COMMAND vyre_text_tests examples WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(text.examples PROPERTIES LABELS text TIMEOUT 600)
+  add_test(NAME text.docs COMMAND vyre_text_tests docs WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(text.docs PROPERTIES LABELS text TIMEOUT 600)
+  add_dependencies(vyre_text_tests vyre-cli)  # pages show what the tool prints
   foreach(folder ${text_folders})
     if(IS_DIRECTORY ${folder})
       cmake_path(GET folder FILENAME name)

@@ -198,7 +198,8 @@ struct Lexer {
     const auto c = static_cast<unsigned char>(s[begin]);
     std::string shown = c < 0x20 || c == 0x7f ? fmt::format("byte 0x{:02x}", c)
                                               : fmt::format("`{}`", s.substr(begin, at - begin));
-    error(Code::UnexpectedCharacter, begin, fmt::format("{} has no meaning here", shown), "remove it");
+    error(Code::UnexpectedCharacter, begin, fmt::format("{} has no meaning here", shown),
+          c == '?' ? "to choose between values write `select(condition, a, b)`" : c == '#' ? "a comment begins with `//`" : "remove it");
   }
 
   void run() {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "ir/eval.h"
@@ -135,7 +136,7 @@ ValueId KernelLowering::integer_literal(const Expr& e, bool negative, Type type)
     const uint32_t w = width_of(type);
     d.note(is_signed(type) ? fmt::format("{} holds {} to {}", name(type), -int64_t(low_mask(w - 1)) - 1, low_mask(w - 1))
                            : fmt::format("{} holds 0 to {}", name(type), low_mask(w)));
-    d.with_fix("write a smaller number, or give it a wider type: `7u64`");
+    d.with_fix(negative && !is_signed(type) ? fmt::format("use a signed type: `{}i32`", shown) : "write a smaller number, or give it a wider type: `7u64`");
     return none;
   }
   return builder.constant(type, bits);
@@ -455,6 +456,9 @@ const KernelLowering::Binding* KernelLowering::buffer(uint32_t symbol, TokenId t
         made.role = Role::Table;
         return &made;
       }
+    } else if (decl == none && std::find(std::begin(id_names), std::end(id_names), ast_.text(token)) != std::end(id_names)) {
+      error(token, Code::NotABuffer, fmt::format("`{}` has components, not elements", ast_.text(token))).with_fix(fmt::format("write `{}.x`", ast_.text(token)));
+      return nullptr;
     } else if (decl == none) {
       unknown_name(token, fmt::format("declare a parameter `{0}: in T[]` or an array `var {0}: T[n]`", ast_.text(token)));
       return nullptr;
@@ -666,7 +670,8 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
     if (d.kind == DeclKind::Function) names.emplace_back(ast_.text(d.name));
   Diagnostic& d = error(e.token, Code::UnknownFunction, fmt::format("there is no function `{}`", w.substr(0, 60)));
   const auto near = nearest(w, names);
-  if (decl != none && ast_.decls[decl].kind != DeclKind::Const) d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
+  if (w.find("barrier") != w.npos) d.with_fix("write `barrier workgroup`, without parentheses");
+  else if (decl != none && ast_.decls[decl].kind != DeclKind::Const) d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
   else if (op && !operator_for(*op).empty()) d.with_fix(fmt::format("write `{}`", operator_for(*op)));
   else if (!near.empty()) d.with_fix(fmt::format("did you mean `{}`?", near));
   else d.with_fix(fmt::format("define it: `fn {}(…) {{ … }}`", w.substr(0, 60)));

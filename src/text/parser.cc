@@ -115,9 +115,12 @@ class Parser {
       scratch_.push_back(diagnose(code, {}, ""));
       return scratch_.back();
     }
+    scratch_.clear();
     errors_.push_back(diagnose(code, ast_.place(t), std::move(message)));
     return errors_.back();
   }
+  /// What error_at gave last.
+  Diagnostic& last_error() { return scratch_.empty() ? errors_.back() : scratch_.back(); }
   /// `open`: the bracket that it closes, if it is one.
   bool expect(Tok k, std::string_view where, TokenId open = none) {
     if (accept(k)) return true;
@@ -317,7 +320,7 @@ class Parser {
       r.push_back(expression());
       if (!accept(Tok::Comma)) break;
     }
-    expect(Tok::RParen, "at the end of the list", open);
+    expect(Tok::RParen, at_ > open + 1 ? "or `,` in the list" : "at the end of the list", open);
     return r;
   }
 
@@ -606,7 +609,13 @@ class Parser {
     const TokenId open = at_;
     std::vector<uint32_t> list;
     if (!is(Tok::LBrace) && errors_.size() != errors_before_) return {};  // the head is broken: reported
-    if (!expect(Tok::LBrace, fmt::format("before {}", what))) return {};
+    if (!is(Tok::LBrace)) {
+      expect(Tok::LBrace, fmt::format("before {}", what));
+      if (is(Tok::Assign)) last_error().with_fix("write `==` to compare");
+      if (is_word("and") || is_word("or")) last_error().with_fix(is_word("and") ? "write `&&`" : "write `||`");
+      return {};
+    }
+    ++at_;
     while (true) {
       skip_newlines();
       if (is(Tok::RBrace)) {
@@ -638,7 +647,7 @@ class Parser {
     // After a block's closing brace the next statement may follow on the line.
     if (at_ > 0 && ast_.tokens[at_ - 1].kind == Tok::RBrace) return;
     error(Code::ExpectedEnd, fmt::format("expected the end of the statement, found {}", found()))
-        .with_fix("put the next statement on a line of its own, or `;` between them");
+        .with_fix(is_word("as") ? "convert with a cast: `u32(x)`" : "put the next statement on a line of its own, or `;` between them");
     skip_statement();
   }
 
@@ -676,6 +685,11 @@ class Parser {
         s.body = block("the region");
         return add(s);
       }
+      const bool alone = next == Tok::Newline || next == Tok::Semicolon || next == Tok::RBrace;
+      if ((is_word("trap") && alone) || (is_word("region") && next == Tok::LBrace)) {
+        error(Code::ExpectedToken, is_word("trap") ? "a trap has a code" : "a region has a name").with_fix(is_word("trap") ? "write `trap 1`" : "write `region \"name\" { … }`");
+        return none;
+      }
       if (is_word("trap") && begins_expression(next)) {
         ++at_;
         s.kind = StmtKind::Trap;
@@ -706,7 +720,8 @@ class Parser {
       return none;
     }
     Diagnostic& d = error(Code::ExpectedStatement, fmt::format("{} begins no statement", found()));
-    if (precedence(token().kind)) d.with_fix("end the line before with the operator, so that the statement goes on");
+    if (is(Tok::Slash) && ahead(1).kind == Tok::Star) d.with_fix("a comment begins with `//` and ends with its line");
+    else if (precedence(token().kind)) d.with_fix("end the line before with the operator, so that the statement goes on");
     else d.with_fix("write a statement: let, var, an assignment, if, for, while, a call, …");
     return none;
   }
@@ -782,13 +797,18 @@ class Parser {
 
   StmtId for_(Stmt s) {
     s.kind = StmtKind::For;
+    if (!is(Tok::Ident)) {
+      error(Code::ExpectedToken, fmt::format("expected the name of the loop's counter, found {}", found())).with_fix("write `for i in lo..hi { … }`");
+      while (!is(Tok::LBrace) && !is(Tok::Newline) && !is(Tok::End)) ++at_;
+      return none;
+    }
     if (!declared_name(&s.name, "the loop's counter")) return none;
     if (!accept_word("in")) {
       error(Code::ExpectedToken, fmt::format("expected `in`, found {}", found())).with_fix("write `for i in lo..hi { … }`");
       return none;
     }
     s.a = expression();
-    if (!expect(Tok::DotDot, "between the loop's bounds")) return none;
+    if (!expect(Tok::DotDot, "between the loop's bounds")) return last_error().with_fix("write `for i in lo..hi { … }`"), none;
     s.b = expression();
     if (accept_word("step")) s.c = expression();
     skip_newlines_before_brace();
@@ -1032,7 +1052,8 @@ class Parser {
       const std::string_view c = is(Tok::Ident) ? ast_.text(at_) : std::string_view();
       at(id).bits = c == "x" ? 0 : c == "y" ? 1 : c == "z" ? 2 : 9;
       if (at(id).bits == 9) {
-        error(Code::UnknownComponent, fmt::format("{} is no component", found())).with_fix("write `.x`, `.y` or `.z`");
+        error(Code::UnknownComponent, fmt::format("{} is no component", found()))
+            .with_fix(c == "len" || c == "length" || c == "size" ? fmt::format("write `len({})`", w) : "write `.x`, `.y` or `.z`");
         at(id).kind = ExprKind::Error;
       }
       if (is(Tok::Ident)) ++at_;
@@ -1041,6 +1062,7 @@ class Parser {
     if (is(Tok::LBracket)) {
       ++at_;
       const ExprId index = expression();
+      if (at(index).kind == ExprKind::Error && !is(Tok::RBracket)) return failed(t);
       if (!expect(Tok::RBracket, "after the index")) return failed(t);
       const ExprId id = make(ExprKind::Index, t);
       at(id).symbol = ast_.tokens[t].symbol;

@@ -204,14 +204,21 @@ TEST_F(Run, each_mistake_has_its_code) {
       {"V0610", {"--out", "y=@a", "--out", "y=@b"}},
       {"V0615", {"--out", "x=@a"}},
       {"V0616", {"--backend", "gpu"}},
-      {"V0617", {"--backend", "cuda"}},
-      {"V0617", {"--backend", "cpu"}},
       {"V0463", {"--subgroup-size", "48"}},
   };
   for (const Mistake& m : mistakes) {
     const auto r = run_saxpy(m.words);
     expect_exit(r, 2);
     expect_code(r, m.code);
+  }
+}
+
+TEST_F(Run, a_backend_that_is_not_here_is_a_failure_of_the_system) {
+  for (const char* name : {"cuda", "vulkan"}) {
+    const auto r = run_saxpy({"--backend", name});
+    expect_exit(r, 3);
+    expect_code(r, "V0617");
+    EXPECT_NE(r.err.find("`interp` is here"), std::string::npos) << r.err;
   }
 }
 

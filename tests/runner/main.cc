@@ -49,21 +49,24 @@ bool parse_arguments(int argc, char** argv, Arguments& a) {
   return !a.paths.empty();
 }
 
-/// All .vyre files, sorted. A path that gives none is a mistake: tests that are not there cannot
-/// fail.
+bool is_document(const fs::path& path) { return path.extension() == ".md"; }
+
+/// All .vyre files and pages, sorted. A path that gives none is a mistake: tests that are not there
+/// cannot fail.
 bool find_tests(const Arguments& a, std::vector<std::string>& tests) {
   for (const std::string& path : a.paths) {
     std::error_code error;
     const size_t before = tests.size();
     if (fs::is_directory(path, error)) {
       for (const auto& entry : fs::recursive_directory_iterator(path))
-        if (entry.is_regular_file() && entry.path().extension() == ".vyre")
+        if (entry.is_regular_file() &&
+            (entry.path().extension() == ".vyre" || is_document(entry.path())))
           tests.push_back(entry.path().string());
     } else if (fs::exists(path, error)) {
       tests.push_back(path);
     }
     if (tests.size() != before) continue;
-    fmt::print(stderr, "vyre_text_tests: no .vyre file in {}\n", path);
+    fmt::print(stderr, "vyre_text_tests: no .vyre or .md file in {}\n", path);
     return false;
   }
   std::erase_if(tests, [&](const std::string& t) { return t.find(a.filter) == std::string::npos; });
@@ -75,6 +78,7 @@ bool find_tests(const Arguments& a, std::vector<std::string>& tests) {
 Verdict run_test(const std::string& path) {
   Verdict verdict;
   try {
+    if (is_document(path)) return test_document(path);
     const auto test = read_test_file(path, verdict);
     if (!test) return verdict;
     const auto* mode = std::find_if(std::begin(modes), std::end(modes),

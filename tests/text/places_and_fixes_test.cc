@@ -98,6 +98,30 @@ TEST(PlacesAndFixes, signs_and_ends_point_at_what_is_too_much) {
   EXPECT_EQ(first_of("y[0] = 1 +"), "V0109 at 3:1+1: write a value here");
 }
 
+TEST(PlacesAndFixes, habits_of_other_languages_are_answered) {
+  EXPECT_EQ(first_of("y[0] = count > 1 ? 1 : 2"), "V0101 at 2:20+1: to choose between values write `select(condition, a, b)`");
+  EXPECT_EQ(first_of("# comment"), "V0101 at 2:3+1: a comment begins with `//`");
+  EXPECT_EQ(first_of("/* comment */"), "V0108 at 2:3+1: a comment begins with `//` and ends with its line");
+  EXPECT_EQ(first_of("if count = 2 { }"), "V0107 at 2:12+1: write `==` to compare");
+  EXPECT_EQ(first_of("if count == 2 and true { }"), "V0107 at 2:17+3: write `&&`");
+  EXPECT_EQ(first_of("for (i = 0; i < 4; i++) { y[0] = 1 }"), "V0107 at 2:7+1: write `for i in lo..hi { … }`");
+  EXPECT_EQ(first_of("for i in range(4) { }"), "V0107 at 2:21+1: write `for i in lo..hi { … }`");
+  EXPECT_EQ(first_of("y[0] = scale as u32"), "V0115 at 2:16+2: convert with a cast: `u32(x)`");
+  EXPECT_EQ(first_of("y[0] = y.len"), "V0131 at 2:12+3: write `len(y)`");
+  EXPECT_EQ(first_of("y[0] = global_id[0]"), "V0135 at 2:10+9: write `global_id.x`");
+  EXPECT_EQ(first_of("barrier(workgroup)"), "V0120 at 2:3+7: write `barrier workgroup`, without parentheses");
+  EXPECT_EQ(first_of("trap"), "V0107 at 2:3+4: write `trap 1`");
+  EXPECT_EQ(first_of("region { }"), "V0107 at 2:3+6: write `region \"name\" { … }`");
+  EXPECT_EQ(first_of("y[0] = -1"), "V0143 at 2:11+1: use a signed type: `-1i32`");
+}
+
+TEST(PlacesAndFixes, one_mistake_is_reported_once) {
+  const auto count = [](const std::string& line) { return parse("kernel k(n: u32, y: out u32[64]) workgroup(64) grid(64) {\n  " + line + "\n  y[0] = n\n}\n").diagnostics.size(); };
+  for (const char* line : {"for (i = 0; i < 4; i++) { y[0] = 1 }", "y[0] = n[", "y[0] = 1 # 2", "region \"copy { y[0] = 1 }", "for i in 0...4 { }", "for i in 0.0..1.5f32 { }",
+                           "let a: f16 = 1.0; y[0] = u32(a)", "y[0] = min(1 2)", "const c: u8[2] = [1]; y[0] = u32(c[0])"})
+    EXPECT_EQ(count(line), 1u) << line;
+}
+
 TEST(PlacesAndFixes, immutable_names_say_how_to_change_them) {
   EXPECT_EQ(first_of("let a = 1u32; a = 2"), "V0134 at 2:17+1: declare it with `var`");
   EXPECT_EQ(first_of("for i in 0..4 { i = 2 }"), "V0134 at 2:19+1: use a `while` loop with a variable of your own");

@@ -1,0 +1,143 @@
+#pragma once
+
+// What a backend is: a probe, devices, memory, compiled kernels, and submissions of commands. About
+// a dozen functions; everything else (lengths, limits, hazards, traps as diagnostics, undefined
+// buffers, telemetry, splitting at grid barriers) is written once above them, in device.cc.
+//
+// A backend may trust what it is given: programs are checked, handles are alive and its own, ranges
+// are inside their memory, launches fit its limits.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/launch.h"
+#include "ir/program.h"
+#include "support/result.h"
+
+namespace vyre::driver {
+
+struct DeviceLimits {
+  uint32_t workgroup_invocations = 1024;
+  uint64_t shared_bytes = 0;        // of one workgroup
+  uint64_t buffer_bytes = 0;        // of one buffer
+  uint64_t memory_bytes = 0;        // of the device
+  std::vector<uint32_t> subgroup_sizes;
+  uint32_t default_subgroup_size = 32;
+  bool native_grid_barrier = false;
+  bool forward_progress = false;
+};
+
+struct DeviceInfo {
+  std::string backend;         // "interp"
+  uint32_t index = 0;
+  std::string name;            // "reference interpreter, one core"
+  std::string target;          // what compiled code is for, part of cache keys
+  std::string driver_version;  // part of cache keys
+  DeviceLimits limits;
+  std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
+};
+
+/// What compiling depends on besides the program. Part of cache keys.
+struct CompileOptions {
+  uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
+  bool stoppable = true;       // poll the deadline at back-edges
+  /// Backend-specific: "schedule=reverse". Sorted.
+  std::vector<std::string> extra;
+  bool operator==(const CompileOptions&) const = default;
+};
+
+/// Code on a device. Backends derive from it.
+class CompiledKernel {
+ public:
+  virtual ~CompiledKernel() = default;
+  /// Bytes that load_kernel() takes back, for the compile cache; empty: not worth keeping.
+  virtual std::vector<std::byte> serialize() const { return {}; }
+  uint32_t subgroup_size = 0;
+  uint64_t compile_ns = 0;
+};
+
+using MemoryHandle = uint64_t;
+using SubmissionHandle = uint64_t;
+
+/// One thing to do, in order. A Launch's memory is by buffer index of its program.
+struct DeviceCommand {
+  enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch } kind = Kind::Fill;
+  MemoryHandle memory = 0;  // Upload, Readback, Fill: the memory; Copy: the destination
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  MemoryHandle source = 0;  // Copy
+  uint64_t source_offset = 0;
+  uint8_t value = 0;                                // Fill
+  std::shared_ptr<std::vector<std::byte>> staging;  // Upload: what to write; Readback: filled
+  // Launch.
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<CompiledKernel> kernel;
+  std::vector<MemoryHandle> buffers;
+  std::vector<uint64_t> scalars;  // bits
+  LaunchShape shape;
+};
+
+struct Trap {
+  uint32_t code = 0;
+  std::array<uint32_t, 3> invocation = {0, 0, 0};
+  OpId op = none;
+};
+
+/// How a submission ended.
+struct SubmissionOutcome {
+  enum class Kind : uint8_t { Done, Trapped, TimedOut, Failed } kind = Kind::Done;
+  size_t command = 0;               // the one that failed; later ones did nothing
+  Trap trap;                        // Trapped
+  OpId stopped_at = none;           // TimedOut: the loop
+  Diagnostics errors;               // Failed
+  std::vector<uint64_t> device_ns;  // by command
+};
+
+class BackendDevice {
+ public:
+  virtual ~BackendDevice() = default;
+  virtual const DeviceInfo& info() const = 0;
+
+  /// Zeroed memory, or an error with numbers.
+  virtual Result<MemoryHandle> allocate(uint64_t bytes) = 0;
+  /// No submission uses it any more.
+  virtual void release(MemoryHandle memory) = 0;
+
+  virtual Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
+                                                          const CompileOptions& options) = 0;
+  /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
+  virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>, const CompileOptions&,
+                                                      std::span<const std::byte>) {
+    return nullptr;
+  }
+
+  /// Begins the commands after everything submitted to the stream before and after `after`. Streams
+  /// are numbers from 0, made when first used.
+  virtual Result<SubmissionHandle> submit(uint32_t stream, std::vector<DeviceCommand> commands,
+                                          std::span<const SubmissionHandle> after,
+                                          std::optional<std::chrono::steady_clock::time_point> deadline) = 0;
+  virtual bool is_done(SubmissionHandle submission) = 0;
+  /// Waits for it and forgets it: called once for each submission.
+  virtual SubmissionOutcome wait(SubmissionHandle submission) = 0;
+};
+
+/// One way to run programs. Stateless; devices are opened from it.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  /// The devices that are there, or why there is none.
+  virtual std::vector<DeviceInfo> probe(std::string* why_none) = 0;
+  virtual Result<std::unique_ptr<BackendDevice>> open(uint32_t index) = 0;
+};
+
+}  // namespace vyre::driver

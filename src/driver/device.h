@@ -1,0 +1,169 @@
+#pragma once
+
+// Devices, buffers that stay on them, executables, and submissions: what users of the library call.
+//
+//   Result<Device> device = Device::open("auto");
+//   Result<Executable> saxpy = device->compile(program);
+//   Result<Buffer> x = device->allocate(n * 4), y = device->allocate(n * 4);
+//   device->submit({Upload{*x, bytes_of(xs)}, Upload{*y, bytes_of(ys)}});
+//   for (…) device->submit({Launch{*saxpy, {scalar(2.0f), *x, *y}}});
+//   Result<Ticket> done = device->submit({Readback{*y, bytes_of(ys)}});
+//   done->wait();
+//
+// A Device is a shared handle: copies mean the same device. Every function may be called from any
+// thread. Submissions to one stream run in order; submissions to different streams run in any order
+// but for the buffers they share: one that writes a buffer waits for those before it that use it,
+// and one that reads waits for those that write.
+//
+// A submission that fails (a trap, the time limit, the device) leaves the caller's memory as it was:
+// readbacks arrive together, at the end. Buffers it could have written are then undefined, and using
+// them is an error until they are written or filled as a whole.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "driver/backend.h"
+#include "driver/telemetry.h"
+
+namespace vyre::driver {
+
+class Device;
+struct DeviceState;
+struct TicketState;
+struct ExecutableState;
+
+/// A handle to device memory: whose, which, and which generation of its slot, so that a handle that
+/// outlived its memory is found out.
+struct Buffer {
+  uint32_t device = 0;
+  uint32_t slot = 0;
+  uint32_t generation = 0;
+  uint64_t bytes = 0;
+};
+
+/// A kernel that is ready to run on one device. Cheap to copy.
+class Executable {
+ public:
+  Executable() = default;
+  const Program& program() const;
+  uint32_t subgroup_size() const;
+  /// Where the code came from: "compiled", "memory cache", "disk cache".
+  std::string_view origin() const;
+  uint64_t compile_ns() const;
+  /// Launches of one run: more than one if the program was split at grid barriers.
+  size_t segments() const;
+
+ private:
+  friend class Device;
+  friend struct DeviceState;
+  std::shared_ptr<const ExecutableState> state_;
+};
+
+/// An argument of a launch, by parameter of the program in order: a buffer or a scalar's bits.
+/// `scratch` parameters are left out; the device gives them.
+using Argument = std::variant<Buffer, uint64_t>;
+inline Argument scalar(uint32_t v) { return uint64_t{v}; }
+inline Argument scalar(int32_t v) { return uint64_t{uint32_t(v)}; }
+inline Argument scalar(uint64_t v) { return v; }
+inline Argument scalar(float v) { return uint64_t{std::bit_cast<uint32_t>(v)}; }
+inline Argument scalar(double v) { return std::bit_cast<uint64_t>(v); }
+
+struct Upload {
+  Buffer to;
+  std::span<const std::byte> bytes;  // copied when submitted
+  uint64_t offset = 0;
+};
+struct Readback {
+  Buffer from;
+  std::span<std::byte> bytes;  // must stay until the ticket is waited for
+  uint64_t offset = 0;
+};
+struct Copy {
+  Buffer to;
+  Buffer from;
+  uint64_t bytes = 0;
+  uint64_t to_offset = 0;
+  uint64_t from_offset = 0;
+};
+struct Fill {
+  Buffer to;
+  uint8_t value = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = ~0ull;  // up to the end
+};
+struct Launch {
+  Executable executable;
+  std::vector<Argument> arguments;
+  std::optional<std::array<uint64_t, 3>> grid;  // instead of the kernel's own
+  bool clear_outputs = true;                    // `out` buffers start as zeros
+};
+using Command = std::variant<Upload, Readback, Copy, Fill, Launch>;
+
+struct SubmitOptions {
+  uint32_t stream = 0;
+  double time_limit = 0;       // seconds for the whole submission; 0: none
+  uint64_t output_limit = 0;   // bytes of its readbacks; 0: none
+};
+
+struct SubmitReport {
+  uint64_t upload_ns = 0, fill_ns = 0, run_ns = 0, readback_ns = 0;  // device time by kind
+  uint64_t uploaded = 0, read_back = 0;                              // bytes
+  uint64_t launches = 0;
+  std::vector<uint64_t> command_ns;  // by command as submitted
+};
+
+/// The promise of a submission's end. Waiting twice gives the same answer. Dropping a ticket does not
+/// stop the work; its readbacks are then lost.
+class Ticket {
+ public:
+  Ticket() = default;
+  bool is_done() const;
+  /// On success the readbacks are in the caller's memory.
+  Result<SubmitReport> wait() const;
+
+ private:
+  friend class Device;
+  friend struct DeviceState;
+  std::shared_ptr<TicketState> state_;
+};
+
+struct OpenOptions {
+  uint64_t memory_limit = 0;        // bytes of all buffers on the device; 0: the device's
+  bool use_cache = true;
+  bool split_grid_barriers = false; // even where the device has a native one
+  HotPathSink telemetry;            // told of every launch: op_id, device time, bytes
+};
+
+class Device {
+ public:
+  Device() = default;
+  /// "auto", "interp", "cpu", "cuda:1", …
+  static Result<Device> open(std::string_view name, const OpenOptions& options = {});
+  /// On a backend of the caller's (tests).
+  static Result<Device> open(Backend& backend, uint32_t index, const OpenOptions& options = {});
+
+  const DeviceInfo& info() const;
+  /// Why `auto` chose this one; "" if it was named.
+  const std::string& chosen_because() const;
+
+  Result<Buffer> allocate(uint64_t bytes);
+  /// An error if a submission still uses it, or the handle is stale.
+  Result<> free(Buffer buffer);
+  uint64_t memory_used() const;
+  /// Is its content undefined after a failed launch?
+  bool is_undefined(Buffer buffer) const;
+
+  /// Checks the program against the device's limits, and compiles it or finds it in the cache.
+  Result<Executable> compile(const Program& program, const CompileOptions& options = {});
+
+  Result<Ticket> submit(std::vector<Command> commands, const SubmitOptions& options = {});
+  /// Waits for everything submitted so far.
+  void finish();
+
+ private:
+  std::shared_ptr<DeviceState> state_;
+};
+
+}  // namespace vyre::driver
