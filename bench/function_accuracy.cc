@@ -1,14 +1,12 @@
-// Measures src/ir/functions.h: the worst error in ulp of each function, the
-// wrong special values, and how many algebra operations one element costs.
+// Measures src/ir/functions.h: the worst error in ulp of each function, the wrong special values,
+// and the IR ops that expand_functions makes of it. docs/functions.md has the results.
 //
-// Build and run, from the repository's root:
-//   g++ -std=c++20 -O2 -ffp-contract=off -mfma -I src
-//       bench/function_accuracy.cc -o /tmp/function_accuracy
-//       -lmpfr -pthread
-//   /tmp/function_accuracy                      all 2^32 inputs, 1 thread
-//   /tmp/function_accuracy --stride=64          every 64th input
-//   /tmp/function_accuracy --threads=2 sin cos  two functions only
-//   --pairs=N   how many random pairs for pow and atan2 (default 2^28/stride)
+//   bench_function_accuracy                        all 2^32 inputs, 1 thread
+//   bench_function_accuracy --stride=64            every 64th input
+//   bench_function_accuracy --threads=2 sin cos    two functions only
+//   bench_function_accuracy --pairs=N pow atan2    N random pairs (default 2^28/stride)
+//   bench_function_accuracy --blocks=N sin         only evaluates N * 1024 elements, as the
+//                                                  interpreter does; see scripts/count-functions
 //
 // An error is |result - exact| / ulp, where ulp is the distance of neighbouring
 // f32 at the exact result's magnitude (2^-149 among the subnormals) and infinity
@@ -36,6 +34,9 @@
 #include <thread>
 #include <vector>
 
+#include "ir/builder.h"
+#include "ir/eval.h"
+#include "ir/expand_functions.h"
 #include "ir/functions.h"
 #include "ir/functions_native.h"
 
@@ -43,114 +44,89 @@ namespace {
 
 namespace fn = vyre::functions;
 
-// Counts operations while computing on native values. Constants and bit casts
-// are free. Operands carry no history: an operation is counted each time the
-// source asks for it.
-struct OperationCounts {
-  int arithmetic = 0;  // f32 add sub mul min max abs neg floor round trunc
+// The ops of a function's expansion by kind, constants aside.
+struct OpCounts {
+  int arithmetic = 0;  // f32 add sub mul min max abs neg floor
   int fma = 0;
   int div = 0;
   int convert = 0;
   int integer = 0;   // u32/i32 add sub, logic, shifts
   int multiply = 0;  // u32 mul and mulhi
   int choice = 0;    // comparisons, boolean operations, selects
-  int total() const { return arithmetic + fma + div + convert + integer + multiply + choice; }
+  int bitcast = 0;
+  int constants = 0;
+  int total() const {
+    return arithmetic + fma + div + convert + integer + multiply + choice + bitcast;
+  }
 };
 
-class CountingAlgebra {
- public:
-  struct F {
-    float v;
-  };
-  struct U {
-    std::uint32_t v;
-  };
-  struct I {
-    std::int32_t v;
-  };
-  struct B {
-    bool v;
-  };
+vyre::Opcode op_of(const char* function) { return *vyre::find_op(function); }
 
-  F f(float v) { return {v}; }
-  U u(std::uint32_t v) { return {v}; }
-  I i(std::int32_t v) { return {v}; }
+OpCounts count_ops(const char* function) {
+  using vyre::Opcode;
+  using vyre::Type;
+  vyre::Builder b("f");
+  const vyre::Opcode code = op_of(function);
+  const std::vector<vyre::ValueId> operands(vyre::info(code).operands.size(),
+                                            b.op(Opcode::Scalar, Type::F32, {}, 0));
+  b.op(code, Type::F32, operands);
+  vyre::Program p = b.finish();
+  vyre::expand_functions(p);
+  OpCounts n;
+  vyre::walk(p, [&](vyre::OpId id) {
+    const vyre::Op& op = p.op(id);
+    const bool is_bool = op.type == Type::Bool || vyre::info(op.code).result == 'B';
+    switch (op.code) {
+      case Opcode::Scalar:
+      case Opcode::Return:
+        break;
+      case Opcode::Const:
+        ++n.constants;
+        break;
+      case Opcode::Bitcast:
+        ++n.bitcast;
+        break;
+      case Opcode::Cast:
+        ++n.convert;
+        break;
+      case Opcode::Fma:
+        ++n.fma;
+        break;
+      case Opcode::Div:
+        ++n.div;
+        break;
+      default:
+        if (is_bool || op.code == Opcode::Select) {
+          ++n.choice;
+        } else if (op.type == Type::F32) {
+          ++n.arithmetic;
+        } else if (op.code == Opcode::Mul || op.code == Opcode::MulHi) {
+          ++n.multiply;
+        } else {
+          ++n.integer;
+        }
+    }
+  });
+  return n;
+}
 
-#define VYRE_COUNTED1(result, name, kind, operand) \
-  result name(operand a) {                         \
-    ++counts.kind;                                 \
-    return {native_.name(a.v)};                    \
+// Nothing but the interpreter's evaluation, for scripts/count-functions to count instructions of.
+int evaluate(const std::string& function, std::uint64_t blocks) {
+  const vyre::Opcode* code = vyre::find_op(function);
+  const vyre::EvalFn eval =
+      code != nullptr ? vyre::find_eval(*code, vyre::Type::F32, vyre::Type::F32) : nullptr;
+  if (eval == nullptr) return 2;
+  const vyre::ExactFloats exact;
+  std::vector<float> x(1024), y(1024), result(1024);
+  for (std::uint32_t i = 0; i < 1024; ++i) {
+    x[i] = std::bit_cast<float>(i * 0x9e3779b9u);
+    y[i] = std::bit_cast<float>(i * 0x85ebca6bu);
   }
-#define VYRE_COUNTED2(result, name, kind, first, second) \
-  result name(first a, second b) {                       \
-    ++counts.kind;                                       \
-    return {native_.name(a.v, b.v)};                     \
-  }
-#define VYRE_COUNTED3(result, name, kind, first, second, third) \
-  result name(first a, second b, third c) {                     \
-    ++counts.kind;                                              \
-    return {native_.name(a.v, b.v, c.v)};                       \
-  }
-#define VYRE_COMPARED(operand)                   \
-  VYRE_COUNTED2(B, lt, choice, operand, operand) \
-  VYRE_COUNTED2(B, le, choice, operand, operand) \
-  VYRE_COUNTED2(B, gt, choice, operand, operand) \
-  VYRE_COUNTED2(B, ge, choice, operand, operand) \
-  VYRE_COUNTED2(B, eq, choice, operand, operand) \
-  VYRE_COUNTED2(B, ne, choice, operand, operand)
-
-  VYRE_COUNTED2(F, add, arithmetic, F, F)
-  VYRE_COUNTED2(F, sub, arithmetic, F, F)
-  VYRE_COUNTED2(F, mul, arithmetic, F, F)
-  VYRE_COUNTED2(F, div, div, F, F)
-  VYRE_COUNTED3(F, fma, fma, F, F, F)
-  VYRE_COUNTED1(F, neg, arithmetic, F)
-  VYRE_COUNTED1(F, abs, arithmetic, F)
-  VYRE_COUNTED2(F, min, arithmetic, F, F)
-  VYRE_COUNTED2(F, max, arithmetic, F, F)
-  VYRE_COUNTED1(F, floor, arithmetic, F)
-  VYRE_COUNTED1(F, round, arithmetic, F)
-  VYRE_COUNTED1(F, trunc, arithmetic, F)
-  VYRE_COUNTED2(U, add, integer, U, U)
-  VYRE_COUNTED2(U, sub, integer, U, U)
-  VYRE_COUNTED2(U, mul, multiply, U, U)
-  VYRE_COUNTED2(U, mulhi, multiply, U, U)
-  VYRE_COUNTED2(I, add, integer, I, I)
-  VYRE_COUNTED2(I, sub, integer, I, I)
-  VYRE_COUNTED2(I, mul, multiply, I, I)
-  VYRE_COUNTED2(U, and_, integer, U, U)
-  VYRE_COUNTED2(U, or_, integer, U, U)
-  VYRE_COUNTED2(U, xor_, integer, U, U)
-  VYRE_COUNTED2(U, shl, integer, U, U)
-  VYRE_COUNTED2(U, shr, integer, U, U)
-  VYRE_COUNTED2(I, shr, integer, I, I)
-  VYRE_COMPARED(F)
-  VYRE_COMPARED(U)
-  VYRE_COMPARED(I)
-  VYRE_COUNTED2(B, band, choice, B, B)
-  VYRE_COUNTED2(B, bor, choice, B, B)
-  VYRE_COUNTED1(B, bnot, choice, B)
-  VYRE_COUNTED3(F, select, choice, B, F, F)
-  VYRE_COUNTED3(U, select, choice, B, U, U)
-  VYRE_COUNTED3(I, select, choice, B, I, I)
-  VYRE_COUNTED1(F, f_from_i, convert, I)
-  VYRE_COUNTED1(I, i_from_f, convert, F)
-#undef VYRE_COUNTED1
-#undef VYRE_COUNTED2
-#undef VYRE_COUNTED3
-#undef VYRE_COMPARED
-
-  F f_of(U a) { return {native_.f_of(a.v)}; }
-  U u_of(F a) { return {native_.u_of(a.v)}; }
-  I i_of(F a) { return {native_.i_of(a.v)}; }
-  U u_of(I a) { return {native_.u_of(a.v)}; }
-  I i_of(U a) { return {native_.i_of(a.v)}; }
-
-  OperationCounts counts;
-
- private:
-  fn::NativeAlgebra native_;
-};
+  const void* in[] = {x.data(), y.data()};
+  for (std::uint64_t block = 0; block < blocks; ++block) eval(1024, result.data(), in);
+  std::printf("%llu elements\n", static_cast<unsigned long long>(blocks * 1024));
+  return 0;
+}
 
 float from_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
@@ -492,9 +468,7 @@ bool report(std::uint64_t stride, std::uint64_t pairs, unsigned threads) {
     if (error > worst.error) worst = {error, finding.x, finding.y};
   }
 
-  CountingAlgebra counting;
-  Function::evaluate(counting, {1.25f}, {2.5f});
-  const OperationCounts& n = counting.counts;
+  const OpCounts n = count_ops(Function::kName);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   char where[64];
@@ -504,11 +478,11 @@ bool report(std::uint64_t stride, std::uint64_t pairs, unsigned threads) {
     std::snprintf(where, sizeof where, "%a", worst.x);
   }
   std::printf(
-      "%-6s %11llu %8.4f  %-32s %5llu | %4d %4d %4d %4d %4d %4d %4d %4d | "
+      "%-6s %11llu %8.4f  %-32s %5llu | %4d %4d %4d %4d %4d %4d %4d %4d %4d %5d | "
       "%.1e %6.0f\n",
       Function::kName, static_cast<unsigned long long>(all.inputs), worst.error, where,
       static_cast<unsigned long long>(all.wrong), n.total(), n.fma, n.arithmetic, n.div, n.integer,
-      n.multiply, n.convert, n.choice, all.reference_difference, seconds);
+      n.multiply, n.convert, n.choice, n.bitcast, n.constants, all.reference_difference, seconds);
   if (all.wrong != 0) {
     const Finding& w = all.first_wrong;
     std::printf("       wrong, for example: %s(%a, %a) = %a, not %a\n", Function::kName, w.x, w.y,
@@ -521,7 +495,7 @@ bool report(std::uint64_t stride, std::uint64_t pairs, unsigned threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::uint64_t stride = 1, pairs = 0;
+  std::uint64_t stride = 1, pairs = 0, blocks = 0;
   unsigned threads = 1;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
@@ -532,6 +506,8 @@ int main(int argc, char** argv) {
       threads = static_cast<unsigned>(std::strtoul(argv[i] + 10, nullptr, 10));
     } else if (argument.starts_with("--pairs=")) {
       pairs = std::strtoull(argv[i] + 8, nullptr, 10);
+    } else if (argument.starts_with("--blocks=")) {
+      blocks = std::strtoull(argv[i] + 9, nullptr, 10);
     } else if (argument.starts_with("-")) {
       std::fprintf(stderr, "unknown option %s\n", argv[i]);
       return 2;
@@ -539,13 +515,14 @@ int main(int argc, char** argv) {
       names.push_back(argument);
     }
   }
+  if (blocks != 0) return names.empty() ? 2 : evaluate(names[0], blocks);
   stride = std::max<std::uint64_t>(stride, 1);
   threads = std::max(threads, 1u);
   if (pairs == 0) pairs = (1ull << 28) / stride;
 
-  std::printf("%-6s %11s %8s  %-32s %5s | %4s %4s %4s %4s %4s %4s %4s %4s | %s %s\n", "", "inputs",
-              "ulp", "at", "wrong", "ops", "fma", "f32", "div", "int", "imul", "cvt", "sel",
-              "ref diff", "seconds");
+  std::printf("%-6s %11s %8s  %-32s %5s | %4s %4s %4s %4s %4s %4s %4s %4s %4s %5s | %s %s\n", "",
+              "inputs", "ulp", "at", "wrong", "ops", "fma", "f32", "div", "int", "imul", "cvt",
+              "sel", "bits", "const", "ref diff", "seconds");
   bool good = true;
   auto run = [&](auto function) {
     using Function = decltype(function);

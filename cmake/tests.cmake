@@ -55,3 +55,21 @@ endif()
 if(TARGET vyre_tests AND TARGET vyre_text_tests)
   add_dependencies(vyre_tests vyre_text_tests)  # the runner is tested too
 endif()
+
+# The package as strangers see it. Code that was compiled for a sanitizer or for gcov links only with
+# the same flags.
+if(TARGET vyre-cli)
+  set(outside_flags "")
+  if(VYRE_SANITIZE)
+    set(outside_flags "-fsanitize=address,undefined")
+  elseif(VYRE_COVERAGE)
+    set(outside_flags "--coverage")
+  endif()
+  add_test(NAME package.outside_project
+    COMMAND ${CMAKE_COMMAND} -D VYRE_ROOT=${PROJECT_SOURCE_DIR} -D VYRE_BUILD=${PROJECT_BINARY_DIR}
+      -D VYRE_VERSION=${PROJECT_VERSION} -D GENERATOR=${CMAKE_GENERATOR}
+      -D COMPILER=${CMAKE_CXX_COMPILER} -D LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
+      -D FLAGS=${outside_flags}
+      -P ${PROJECT_SOURCE_DIR}/tests/package/outside_project.cmake)
+  set_tests_properties(package.outside_project PROPERTIES LABELS package TIMEOUT 300)
+endif()

@@ -54,10 +54,11 @@ class Executable {
   uint64_t compile_ns() const;
   /// Launches of one run: more than one if the program was split at grid barriers.
   size_t segments() const;
+  /// For src/driver.
+  const ExecutableState* state() const { return state_.get(); }
 
  private:
   friend class Device;
-  friend struct DeviceState;
   std::shared_ptr<const ExecutableState> state_;
 };
 
@@ -125,7 +126,7 @@ class Ticket {
 
  private:
   friend class Device;
-  friend struct DeviceState;
+  std::shared_ptr<DeviceState> device_;
   std::shared_ptr<TicketState> state_;
 };
 

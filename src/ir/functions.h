@@ -46,17 +46,22 @@
 // is what an algebra has to offer so that the functions may change. A bit cast
 // may make any NaN canonical; nothing here looks at a NaN's bits.
 //
-// An algebra that records operations gets them in an order every value of which
-// is made before it is used; beyond that the order is the C++ compiler's, as
-// that of a call's arguments is.
+// Order: an algebra that records operations (src/ir/expand_functions.cc) gets
+// them in the same order from every C++ compiler, though a compiler may evaluate
+// a call's arguments in any order: of the arguments of a call below at most one
+// makes operations, all others are names or constants. A recording algebra makes
+// a constant when an operation uses it, not when it is named.
 //
 // The polynomials are our own: minimax fits of the stated form (Remez exchange
 // at 160 bits), coefficients rounded to f32; those of exp, exp2, log, log2, sin,
 // cos and tanh then improved by a search over neighbouring f32 values against
 // the error measured in f32 arithmetic.
+#include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
+
+// A loop over lanes vectorizes only if nothing in it is a call.
+#define VYRE_INLINED [[gnu::always_inline]] inline
 
 namespace vyre::functions {
 
@@ -73,20 +78,18 @@ inline constexpr float kSmallestNormal = 0x1p-126f;
 // again, gives that integer as f32. Cheaper than round and a conversion.
 inline constexpr float kRoundingShift = 0x1.8p+23f;
 
-// Horner's rule with fma, highest power first. The list's length is known when
-// the program is compiled: the loop unrolls and does not depend on data.
-template <class A>
-typename A::F polynomial(A& a, typename A::F x, std::initializer_list<float> highest_first) {
-  const float* coefficient = highest_first.begin();
-  typename A::F sum = a.f(*coefficient);
-  while (++coefficient != highest_first.end()) {
-    sum = a.fma(sum, x, a.f(*coefficient));
-  }
+// Horner's rule with fma, highest power first; written out by the compiler's
+// front end, as a loop in a loop over lanes would keep that from vectorizing.
+template <class A, std::same_as<float>... Lower>
+VYRE_INLINED typename A::F polynomial(A& a, typename A::F x, float highest, Lower... lower) {
+  typename A::F sum = a.f(highest);
+  ((sum = a.fma(sum, x, a.f(lower))), ...);
   return sum;
 }
 
 template <class A>
-typename A::F with_sign_flipped_by(A& a, typename A::F value, typename A::U sign_bits) {
+VYRE_INLINED typename A::F with_sign_flipped_by(A& a, typename A::F value,
+                                                typename A::U sign_bits) {
   const auto sign = a.and_(sign_bits, a.u(kSignBit));
   return a.f_of(a.xor_(a.u_of(value), sign));
 }
@@ -98,7 +101,7 @@ typename A::F with_sign_flipped_by(A& a, typename A::F value, typename A::U sign
 // product is exact (the value is near 1 and n >= -81: no underflow), so a subnormal result is
 // rounded once.
 template <class A>
-typename A::F scale_by_4_to(A& a, typename A::F value, typename A::F shifted) {
+VYRE_INLINED typename A::F scale_by_4_to(A& a, typename A::F value, typename A::F shifted) {
   // The shift drops everything of kRoundingShift's bits but n's.
   const auto factor = a.f_of(a.add(a.shl(a.u_of(shifted), a.u(23)), a.u(0x3f800000u)));
   return a.mul(a.mul(value, factor), factor);
@@ -107,10 +110,9 @@ typename A::F scale_by_4_to(A& a, typename A::F value, typename A::F shifted) {
 // 2^t for t in [-1, 1]. All coefficients are positive, so that for larger t it
 // grows to +inf, which exp2 relies on for its overflow.
 template <class A>
-typename A::F exp2_near_zero(A& a, typename A::F t) {
-  return polynomial(a, t,
-                    {0x1.fa8d74p-17f, 0x1.47d3a4p-13f, 0x1.5da488p-10f, 0x1.3b2116p-7f,
-                     0x1.c6b00ap-5f, 0x1.ebfbf6p-3f, 0x1.62e432p-1f, 1.0f});
+VYRE_INLINED typename A::F exp2_near_zero(A& a, typename A::F t) {
+  return polynomial(a, t, 0x1.fa8d74p-17f, 0x1.47d3a4p-13f, 0x1.5da488p-10f, 0x1.3b2116p-7f,
+                    0x1.c6b00ap-5f, 0x1.ebfbf6p-3f, 0x1.62e432p-1f, 1.0f);
 }
 
 // x = 2^exponent * mantissa with mantissa in [lowest, 2 lowest), for positive
@@ -122,7 +124,7 @@ struct Split {
 };
 
 template <class A>
-Split<A> split(A& a, typename A::F x, std::uint32_t lowest_bits) {
+VYRE_INLINED Split<A> split(A& a, typename A::F x, std::uint32_t lowest_bits) {
   // A subnormal is brought into the normal range by 2^24; taking 24 more from
   // its exponent field undoes that in the exponent and, as only the mantissa
   // bits are kept of the difference, leaves the mantissa alone.
@@ -141,7 +143,7 @@ inline constexpr std::uint32_t kTwoThirdsBits = 0x3f2aaaabu;
 
 // The values a logarithm has outside the positive finite numbers.
 template <class A>
-typename A::F log_or_special(A& a, typename A::F x, typename A::F logarithm) {
+VYRE_INLINED typename A::F log_or_special(A& a, typename A::F x, typename A::F logarithm) {
   const auto finite = a.select(a.lt(x, a.f(kInfinity)), logarithm, x);
   const auto not_positive = a.select(a.eq(x, a.f(0.0f)), a.f(-kInfinity), a.f(kNaN));
   return a.select(a.gt(x, a.f(0.0f)), finite, not_positive);
@@ -171,7 +173,7 @@ struct Quadrant {
 // Below 1 the fixed point fraction would lose digits, and no reduction is
 // needed: the polynomials reach to 1.
 template <bool kLowPart, class A>
-Quadrant<A> reduce_to_quadrant(A& a, typename A::F x) {
+VYRE_INLINED Quadrant<A> reduce_to_quadrant(A& a, typename A::F x) {
   using U = typename A::U;
   // floor(2/pi * 2^199), most significant word first.
   const std::uint32_t two_over_pi[7] = {0x00000051u, 0x7cc1b727u, 0x220a94feu, 0x13abe8fau,
@@ -195,7 +197,8 @@ Quadrant<A> reduce_to_quadrant(A& a, typename A::F x) {
   // right shift by 32 - E is split in 1 and 31 - E, good for E mod 32 = 0 too.
   const auto complement = a.xor_(exponent, a.u(31));
   auto window = [&](int word) {
-    return a.or_(a.shl(four[word], exponent), a.shr(a.shr(four[word + 1], a.u(1)), complement));
+    const auto left = a.shl(four[word], exponent);
+    return a.or_(left, a.shr(a.shr(four[word + 1], a.u(1)), complement));
   };
   const U w0 = window(0);
   const U w1 = window(1);
@@ -203,8 +206,10 @@ Quadrant<A> reduce_to_quadrant(A& a, typename A::F x) {
 
   // high is in units of 2^-30 quadrants, low in units of 2^-56. Without the six lowest bits the sum
   // has no carry and room for the next step; they would count for half an ulp at the very worst.
-  const auto high = a.add(a.mul(mantissa, w0), a.mulhi(mantissa, w1));
-  const auto low = a.add(a.shr(a.mul(mantissa, w1), a.u(6)), a.shr(a.mulhi(mantissa, w2), a.u(6)));
+  const auto whole = a.mul(mantissa, w0);
+  const auto high = a.add(whole, a.mulhi(mantissa, w1));
+  const auto upper_part = a.shr(a.mul(mantissa, w1), a.u(6));
+  const auto low = a.add(upper_part, a.shr(a.mulhi(mantissa, w2), a.u(6)));
 
   // Dropping the quadrant's bits leaves a signed fraction in units of 2^-32. What f32 cannot hold
   // of it, at most 64, goes to the tail (in units of 2^-56 again), and the product with pi/2 is
@@ -227,7 +232,9 @@ Quadrant<A> reduce_to_quadrant(A& a, typename A::F x) {
   }
   // Adding half a quadrant rounds the quadrant to nearest.
   const auto rounded = a.add(high, a.u(0x20000000u));
-  return {a.select(small, magnitude, r), r_low, a.select(small, a.u(0), rounded), magnitude};
+  const auto angle = a.select(small, magnitude, r);
+  const auto bits = a.select(small, a.u(0), rounded);
+  return {angle, r_low, bits, magnitude};
 }
 
 // sin(|x| + quadrants_ahead * pi/2) is value, to be negated when bit 31 of sign is set.
@@ -238,15 +245,16 @@ struct Sine {
 };
 
 template <class A>
-Sine<A> sine_of_quadrant(A& a, const Quadrant<A>& angle, std::uint32_t quadrants_ahead) {
+VYRE_INLINED Sine<A> sine_of_quadrant(A& a, const Quadrant<A>& angle,
+                                      std::uint32_t quadrants_ahead) {
   const auto r = angle.r;
   const auto square = a.mul(r, r);
   // r + r^3 P(r^2) and 1 + r^2 P(r^2), both good to |r| = 1.
-  const auto sine =
-      a.fma(a.mul(r, square),
-            polynomial(a, square, {-0x1.94b0ap-13f, 0x1.10f712p-7f, -0x1.55551ep-3f}), r);
-  const auto cosine = polynomial(
-      a, square, {0x1.93dff6p-16f, -0x1.6be94ep-10f, 0x1.5554cap-5f, -0x1.fffffep-2f, 1.0f});
+  const auto cube = a.mul(r, square);
+  const auto p = polynomial(a, square, -0x1.94b0ap-13f, 0x1.10f712p-7f, -0x1.55551ep-3f);
+  const auto sine = a.fma(cube, p, r);
+  const auto cosine = polynomial(a, square, 0x1.93dff6p-16f, -0x1.6be94ep-10f, 0x1.5554cap-5f,
+                                 -0x1.fffffep-2f, 1.0f);
   const auto quadrant =
       quadrants_ahead == 0 ? angle.bits : a.add(angle.bits, a.u(quadrants_ahead << 30));
   const auto odd = a.ne(a.and_(quadrant, a.u(0x40000000u)), a.u(0));
@@ -258,7 +266,7 @@ Sine<A> sine_of_quadrant(A& a, const Quadrant<A>& angle, std::uint32_t quadrants
 
 // 2^x = 4^n * 2^t with n = round(x / 2) and t = x - 2n in [-1, 1], exact.
 template <class A>
-typename A::F exp2(A& a, typename A::F x) {
+VYRE_INLINED typename A::F exp2(A& a, typename A::F x) {
   // Below, the result is 0 anyway. A select keeps a NaN, which max would not.
   const auto low = a.f(-152.0f);
   const auto bounded = a.select(a.lt(x, low), low, x);
@@ -272,7 +280,7 @@ typename A::F exp2(A& a, typename A::F x) {
 
 // e^x = 4^n * e^t with n = round(x / ln 4), t = x - n ln 4 in [-ln 2, ln 2].
 template <class A>
-typename A::F exp(A& a, typename A::F x) {
+VYRE_INLINED typename A::F exp(A& a, typename A::F x) {
   const auto low = a.f(-105.0f);
   const auto bounded = a.select(a.lt(x, low), low, x);
   const auto shifted = a.min(a.fma(bounded, a.f(0x1.715476p-1f), a.f(detail::kRoundingShift)),
@@ -282,23 +290,20 @@ typename A::F exp(A& a, typename A::F x) {
   // first difference.
   const auto near = a.fma(n, a.f(-0x1.62e4p+0f), bounded);
   const auto t = a.fma(n, a.f(-0x1.7f7d1cp-19f), near);
-  const auto power =
-      detail::polynomial(a, t,
-                         {0x1.9bf79p-13f, 0x1.71fd3cp-10f, 0x1.1126acp-7f, 0x1.554912p-5f,
-                          0x1.55550ep-3f, 0x1.00000cp-1f, 1.0f, 1.0f});
+  const auto power = detail::polynomial(a, t, 0x1.9bf79p-13f, 0x1.71fd3cp-10f, 0x1.1126acp-7f,
+                                        0x1.554912p-5f, 0x1.55550ep-3f, 0x1.00000cp-1f, 1.0f, 1.0f);
   return detail::scale_by_4_to(a, power, shifted);
 }
 
 // log(2^k (1 + t)) = k ln 2 + t + t^2 P(t), |t| <= 1/3. ln 2 happens to be so
 // near an f32 (2^-28 relative) that one constant will do.
 template <class A>
-typename A::F log(A& a, typename A::F x) {
+VYRE_INLINED typename A::F log(A& a, typename A::F x) {
   const auto parts = detail::split(a, x, detail::kTwoThirdsBits);
   const auto t = a.sub(parts.mantissa, a.f(1.0f));
   const auto p =
-      detail::polynomial(a, t,
-                         {0x1.1ef3dcp-3f, -0x1.3b718ep-3f, 0x1.1ea23p-3f, -0x1.502c24p-3f,
-                          0x1.99d602p-3f, -0x1.001468p-2f, 0x1.5554eap-2f, -0x1.ffffd8p-2f});
+      detail::polynomial(a, t, 0x1.1ef3dcp-3f, -0x1.3b718ep-3f, 0x1.1ea23p-3f, -0x1.502c24p-3f,
+                         0x1.99d602p-3f, -0x1.001468p-2f, 0x1.5554eap-2f, -0x1.ffffd8p-2f);
   const auto near_one = a.fma(a.mul(t, t), p, t);
   return detail::log_or_special(a, x, a.fma(parts.exponent, a.f(0x1.62e43p-1f), near_one));
 }
@@ -306,19 +311,18 @@ typename A::F log(A& a, typename A::F x) {
 // log2(2^k (1 + t)) = k + t + t P(t), |t| <= 1/3. Taking the coefficient of t
 // as 1 + 0.44 instead of 1.44 makes its rounding count for less.
 template <class A>
-typename A::F log2(A& a, typename A::F x) {
+VYRE_INLINED typename A::F log2(A& a, typename A::F x) {
   const auto parts = detail::split(a, x, detail::kTwoThirdsBits);
   const auto t = a.sub(parts.mantissa, a.f(1.0f));
-  const auto p = detail::polynomial(
-      a, t,
-      {0x1.adc90ap-3f, -0x1.c8c652p-3f, 0x1.9a33fp-3f, -0x1.e4aff6p-3f, 0x1.27bd36p-2f,
-       -0x1.7174a4p-2f, 0x1.ec6f7ap-2f, -0x1.71544cp-1f, 0x1.c551dap-2f});
+  const auto p = detail::polynomial(a, t, 0x1.adc90ap-3f, -0x1.c8c652p-3f, 0x1.9a33fp-3f,
+                                    -0x1.e4aff6p-3f, 0x1.27bd36p-2f, -0x1.7174a4p-2f,
+                                    0x1.ec6f7ap-2f, -0x1.71544cp-1f, 0x1.c551dap-2f);
   const auto near_one = a.fma(t, p, t);
   return detail::log_or_special(a, x, a.add(parts.exponent, near_one));
 }
 
 template <class A>
-typename A::F sin(A& a, typename A::F x) {
+VYRE_INLINED typename A::F sin(A& a, typename A::F x) {
   const auto angle = detail::reduce_to_quadrant<false>(a, x);
   const auto sine = detail::sine_of_quadrant(a, angle, 0);
   return detail::with_sign_flipped_by(a, sine.value, a.xor_(sine.sign, a.u_of(x)));
@@ -326,7 +330,7 @@ typename A::F sin(A& a, typename A::F x) {
 
 // cos(x) = sin(|x| + pi/2).
 template <class A>
-typename A::F cos(A& a, typename A::F x) {
+VYRE_INLINED typename A::F cos(A& a, typename A::F x) {
   const auto angle = detail::reduce_to_quadrant<false>(a, x);
   const auto sine = detail::sine_of_quadrant(a, angle, 1);
   return detail::with_sign_flipped_by(a, sine.value, sine.sign);
@@ -335,19 +339,20 @@ typename A::F cos(A& a, typename A::F x) {
 // tan(|x|) is tan(r) in the even quadrants and -1 / tan(r) in the odd ones. Near
 // r = pi/4 an error in r counts double, so the part r lacks is carried along.
 template <class A>
-typename A::F tan(A& a, typename A::F x) {
+VYRE_INLINED typename A::F tan(A& a, typename A::F x) {
   const auto angle = detail::reduce_to_quadrant<true>(a, x);
   const auto r = angle.r;
   const auto square = a.mul(r, r);
-  const auto p =
-      detail::polynomial(a, square,
-                         {0x1.550968p-8f, -0x1.569d92p-7f, 0x1.200788p-6f, -0x1.1fc14cp-14f,
-                          0x1.9afb0ap-6f, 0x1.b4f7eap-5f, 0x1.112fbp-3f, 0x1.5554dap-2f});
+  const auto p = detail::polynomial(a, square, 0x1.550968p-8f, -0x1.569d92p-7f, 0x1.200788p-6f,
+                                    -0x1.1fc14cp-14f, 0x1.9afb0ap-6f, 0x1.b4f7eap-5f, 0x1.112fbp-3f,
+                                    0x1.5554dap-2f);
   // tan(r + r_low) = tan(r) + r_low (1 + tan^2(r)), where 1 + r^2 is near enough.
   const auto low = a.fma(angle.r_low, square, angle.r_low);
   const auto tangent = a.add(r, a.fma(a.mul(r, square), p, low));
   const auto odd = a.ne(a.and_(angle.bits, a.u(0x40000000u)), a.u(0));
-  const auto value = a.div(a.select(odd, a.f(-1.0f), tangent), a.select(odd, tangent, a.f(1.0f)));
+  const auto above = a.select(odd, a.f(-1.0f), tangent);
+  const auto below = a.select(odd, tangent, a.f(1.0f));
+  const auto value = a.div(above, below);
   const auto checked =
       a.select(a.lt(angle.magnitude, a.f(detail::kInfinity)), value, a.f(detail::kNaN));
   return detail::with_sign_flipped_by(a, checked, a.u_of(x));
@@ -361,7 +366,7 @@ typename A::F tan(A& a, typename A::F x) {
 // denominator taken from the numerator, f32 is too coarse here or there: 2.4
 // ulp.)
 template <class A>
-typename A::F tanh(A& a, typename A::F x) {
+VYRE_INLINED typename A::F tanh(A& a, typename A::F x) {
   const auto magnitude = a.abs(x);
   // From 9.02 on the result is 1. A select keeps a NaN, which min would not.
   const auto high = a.f(10.0f);
@@ -371,14 +376,15 @@ typename A::F tanh(A& a, typename A::F x) {
   // ln 2 / 2 in two parts, the first of 17 bits.
   const auto near = a.fma(n, a.f(0x1.62e44p-2f), bounded);
   const auto t = a.fma(n, a.f(-0x1.0105c6p-22f), near);
-  const auto p = detail::polynomial(
-      a, t, {-0x1.6bec0ap-5f, 0x1.122decp-3f, -0x1.555674p-2f, 0x1.5554aap-1f, -1.0f});
+  const auto p = detail::polynomial(a, t, -0x1.6bec0ap-5f, 0x1.122decp-3f, -0x1.555674p-2f,
+                                    0x1.5554aap-1f, -1.0f);
   const auto half_d = a.fma(a.mul(t, t), p, t);
   const auto doubled_power = a.f_of(a.add(a.shl(a.u_of(shifted), a.u(23)), a.u(0x40000000u)));
   const auto scaled_d = a.mul(doubled_power, half_d);
   const auto above = a.add(a.fma(doubled_power, a.f(-0.5f), a.f(1.0f)), scaled_d);
   const auto below = a.sub(a.fma(doubled_power, a.f(0.5f), a.f(1.0f)), scaled_d);
-  return detail::with_sign_flipped_by(a, a.div(above, below), a.u_of(x));
+  const auto value = a.div(above, below);
+  return detail::with_sign_flipped_by(a, value, a.u_of(x));
 }
 
 // |x|^y = 2^(y log2|x|). The exponent goes up to 128 and its absolute error is
@@ -391,12 +397,8 @@ typename A::F tanh(A& a, typename A::F x) {
 // 2^-9) that f32 arithmetic will do for it. t - t^2/2 is exact in two parts.
 // Around 1, where log2|x| is smallest, the class of c = 1 is kept narrow.
 template <class A>
-typename A::F pow(A& a, typename A::F x, typename A::F y) {
-  // pow(x, 0) and pow(1, y) are 1 even for NaN; from here on they are the
-  // ordinary case 1^0.
-  const auto base = a.select(a.eq(y, a.f(0.0f)), a.f(1.0f), x);
-  const auto power = a.select(a.eq(x, a.f(1.0f)), a.f(0.0f), y);
-  const auto magnitude = a.abs(base);
+VYRE_INLINED typename A::F pow(A& a, typename A::F x, typename A::F y) {
+  const auto magnitude = a.abs(x);
 
   // [16/17, 32/17): where the class of c = 9/16 ends and that of 1 begins (for the next k).
   const auto parts = detail::split(a, magnitude, 0x3f70f0f1u);
@@ -424,16 +426,16 @@ typename A::F pow(A& a, typename A::F x, typename A::F y) {
   const auto scaled = a.mul(high, a.f(log2_e));
   const auto scaled_excess =
       a.fma(low, a.f(-log2_e), a.fma(high, a.f(-log2_e_low), a.fma(high, a.f(-log2_e), scaled)));
-  const auto p = detail::polynomial(a, t,
-                                    {-0x1.7a8fbap-3f, 0x1.af0264p-3f, -0x1.ec5aa6p-3f,
-                                     0x1.276dc8p-2f, -0x1.71547ep-2f, 0x1.ec70a2p-2f});
+  const auto p = detail::polynomial(a, t, -0x1.7a8fbap-3f, 0x1.af0264p-3f, -0x1.ec5aa6p-3f,
+                                    0x1.276dc8p-2f, -0x1.71547ep-2f, 0x1.ec70a2p-2f);
 
   // k - log2(c) added: sum + rest. The fast exact addition is good because
   // `whole` is 0 or larger than the other term. rest holds t^3 P(t) and so is
   // small, not tiny: it is rounded only once after everything tiny is in it.
   const auto whole = a.add(parts.exponent, c_log_high);
   const auto sum = a.add(whole, scaled);
-  const auto tiny = a.add(a.sub(scaled, a.sub(sum, whole)), a.sub(c_log_low, scaled_excess));
+  const auto lost = a.sub(scaled, a.sub(sum, whole));
+  const auto tiny = a.add(lost, a.sub(c_log_low, scaled_excess));
   const auto rest = a.fma(a.mul(a.mul(t, t), t), p, tiny);
 
   // A logarithm of -inf for 0 and +inf for inf makes the product, and so the
@@ -443,12 +445,11 @@ typename A::F pow(A& a, typename A::F x, typename A::F y) {
       a.select(infinite, a.f(detail::kInfinity),
                a.select(a.eq(magnitude, a.f(0.0f)), a.f(-detail::kInfinity), sum));
 
-  // An infinite power times log2(1) would be NaN; 2^40 is as good as infinite
-  // beside the least |log2|, 2^-25.
-  const auto bounded_power = a.min(a.max(power, a.f(-0x1p40f)), a.f(0x1p40f));
-  const auto product = a.mul(bounded_power, logarithm);
-  const auto product_low =
-      a.fma(bounded_power, rest, a.fma(bounded_power, logarithm, a.neg(product)));
+  // An infinite power times log2|-1| would be NaN; 2^40 is as good as infinite
+  // beside the least other |log2|, 2^-25.
+  const auto power = a.min(a.max(y, a.f(-0x1p40f)), a.f(0x1p40f));
+  const auto product = a.mul(power, logarithm);
+  const auto product_low = a.fma(power, rest, a.fma(power, logarithm, a.neg(product)));
   // Out of range the lower part is noise or NaN and only has to stay small.
   const auto exponent = a.min(a.max(product, a.f(-160.0f)), a.f(160.0f));
   const auto exponent_low = a.min(a.max(product_low, a.f(-1.0f)), a.f(1.0f));
@@ -461,22 +462,28 @@ typename A::F pow(A& a, typename A::F x, typename A::F y) {
       detail::scale_by_4_to(a, detail::exp2_near_zero(a, a.add(near, exponent_low)), shifted);
 
   // An infinite power counts as an even integer here, as Annex F has it.
-  const auto half = a.mul(power, a.f(0.5f));
-  const auto whole_power = a.eq(a.floor(power), power);
+  const auto half = a.mul(y, a.f(0.5f));
+  const auto whole_power = a.eq(a.floor(y), y);
   const auto odd = a.band(whole_power, a.ne(a.floor(half), half));
   const auto value_signed =
-      detail::with_sign_flipped_by(a, value, a.select(odd, a.u_of(base), a.u(0)));
+      detail::with_sign_flipped_by(a, value, a.select(odd, a.u_of(x), a.u(0)));
   // Only a finite negative base needs an integer power.
-  const auto no_root = a.band(a.lt(base, a.f(0.0f)), a.bnot(a.bor(whole_power, infinite)));
-  const auto unordered = a.bor(a.ne(base, base), a.ne(power, power));
-  return a.select(a.bor(no_root, unordered), a.f(detail::kNaN), value_signed);
+  const auto negative = a.lt(x, a.f(0.0f));
+  const auto no_root = a.band(negative, a.bnot(a.bor(whole_power, infinite)));
+  const auto base_is_nan = a.ne(x, x);
+  const auto unordered = a.bor(base_is_nan, a.ne(y, y));
+  const auto number = a.select(a.bor(no_root, unordered), a.f(detail::kNaN), value_signed);
+  // pow(x, 0) and pow(1, y) are 1 even for NaN.
+  const auto to_zero = a.eq(y, a.f(0.0f));
+  const auto one = a.bor(to_zero, a.eq(x, a.f(1.0f)));
+  return a.select(one, a.f(1.0f), number);
 }
 
 // The angle is reduced to atan(q) with q = min(|x|, |y|) / max(|x|, |y|) in
 // [0, 1]; the octant then says from which multiple of pi/2 it is measured and
 // in which direction.
 template <class A>
-typename A::F atan2(A& a, typename A::F y, typename A::F x) {
+VYRE_INLINED typename A::F atan2(A& a, typename A::F y, typename A::F x) {
   const auto width = a.abs(x);
   const auto height = a.abs(y);
   // 0/0 is kept from happening (q = 0), inf/inf is NaN, which min makes 1.
@@ -484,17 +491,16 @@ typename A::F atan2(A& a, typename A::F y, typename A::F x) {
   const auto q = a.min(a.div(a.min(width, height), larger), a.f(1.0f));
   const auto square = a.mul(q, q);
   const auto p =
-      detail::polynomial(a, square,
-                         {0x1.7ebf14p-9f, -0x1.0c221p-6f, 0x1.61f546p-5f, -0x1.3552ep-4f,
-                          0x1.b4df46p-4f, -0x1.230a9cp-3f, 0x1.9978ecp-3f, -0x1.5554dcp-2f});
+      detail::polynomial(a, square, 0x1.7ebf14p-9f, -0x1.0c221p-6f, 0x1.61f546p-5f, -0x1.3552ep-4f,
+                         0x1.b4df46p-4f, -0x1.230a9cp-3f, 0x1.9978ecp-3f, -0x1.5554dcp-2f);
   const auto octant = a.fma(a.mul(q, square), p, q);
 
   const auto steep = a.gt(height, width);
   const auto left = a.lt(a.i_of(x), a.i(0));  // -0 included
   const auto from =
       a.select(steep, a.f(0x1.921fb6p+0f), a.select(left, a.f(0x1.921fb6p+1f), a.f(0.0f)));
-  const auto turned =
-      detail::with_sign_flipped_by(a, a.select(steep, a.neg(octant), octant), a.u_of(x));
+  const auto away = a.select(steep, a.neg(octant), octant);
+  const auto turned = detail::with_sign_flipped_by(a, away, a.u_of(x));
   // pi and pi/2 lack the same part of themselves as f32; it is added with the
   // small term.
   const auto angle = a.add(from, a.fma(from, a.f(-0x1.de12ccp-26f), turned));
@@ -504,3 +510,5 @@ typename A::F atan2(A& a, typename A::F y, typename A::F x) {
 }
 
 }  // namespace vyre::functions
+
+#undef VYRE_INLINED

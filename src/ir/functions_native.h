@@ -34,12 +34,13 @@ struct NativeAlgebra {
   F abs(F a) const { return f_of(u_of(a) & 0x7fffffffu); }
   // One NaN is ignored and -0 is ordered below +0: for equal operands the sign
   // bits are joined, which is the identity on everything but the two zeros.
+  // ('|', not '||', here and below: nothing may become a branch.)
   F min(F a, F b) const {
-    const F ordered = (a < b || b != b) ? a : b;
+    const F ordered = ((a < b) | (b != b)) ? a : b;
     return a == b ? f_of(u_of(a) | u_of(b)) : ordered;
   }
   F max(F a, F b) const {
-    const F ordered = (a > b || b != b) ? a : b;
+    const F ordered = ((a > b) | (b != b)) ? a : b;
     return a == b ? f_of(u_of(a) & u_of(b)) : ordered;
   }
   F floor(F a) const { return std::floor(a); }
@@ -83,7 +84,6 @@ struct NativeAlgebra {
   B eq(I a, I b) const { return a == b; }
   B ne(I a, I b) const { return a != b; }
 
-  // '&' and '|', not '&&' and '||': nothing here may become a branch.
   B band(B a, B b) const { return a & b; }
   B bor(B a, B b) const { return a | b; }
   B bnot(B a) const { return !a; }
@@ -99,11 +99,13 @@ struct NativeAlgebra {
   I i_of(U bits) const { return static_cast<I>(bits); }
 
   F f_from_i(I value) const { return static_cast<F>(value); }
-  // Towards zero, saturating, NaN to 0.
+  // Towards zero, saturating, NaN to 0. The conversion only sees what fits.
   I i_from_f(F value) const {
-    if (value != value) return 0;
-    if (value <= -0x1p31f) return INT32_MIN;
-    return value >= 0x1p31f ? INT32_MAX : static_cast<I>(value);
+    const bool fits = (value >= -0x1p31f) & (value < 0x1p31f);
+    const I inside = static_cast<I>(fits ? value : 0.0f);
+    const I above = value >= 0x1p31f ? INT32_MAX : 0;
+    const I outside = value < -0x1p31f ? INT32_MIN : above;
+    return fits ? inside : outside;
   }
 };
 

@@ -23,6 +23,41 @@ constexpr Layer layers[] = {
     {9999, "Other", "Everything else."},
 };
 
+/// Where docs/language.md tells about the rule that a code stands for; codes without a row have
+/// their own page only.
+struct Chapter {
+  Code first, last;
+  std::string_view anchor;
+};
+
+constexpr Chapter chapters[] = {
+    {Code::ReservedName, Code::UnknownName, "names-and-scopes"},
+    {Code::UnknownAttribute, Code::WrongRole, "kernels"},
+    {Code::MissingArrayLength, Code::ArrayInitializer, "arrays"},
+    {Code::UnknownScope, Code::UnknownScope, "barriers-and-uniformity"},
+    {Code::IndexNotInteger, Code::WriteToReadOnly, "memory"},
+    {Code::TypeMismatch, Code::TypeMismatch, "types"},
+    {Code::LiteralDoesNotFit, Code::FloatLiteralAsInteger, "literals"},
+    {Code::StorageTypeAsValue, Code::StorageTypeAsValue, "types"},
+    {Code::ReturnValueInKernel, Code::VoidFunctionAsValue, "functions"},
+    {Code::NotConstant, Code::TableFile, "constants-and-tables"},
+    {Code::NotAFormula, Code::LaterParameter, "sizes"},
+    {Code::SharedNotAtTop, Code::SharedNotAtTop, "arrays"},
+    {Code::AtomicTarget, Code::AtomicOption, "atomics"},
+    {Code::UnknownKernel, Code::GraphElement, "graphs"},
+    {Code::UnknownOp, Code::MalformedOp, "ir-form"},
+    {Code::BarrierInDivergentFlow, Code::GridBarrierInDivergentFlow, "barriers-and-uniformity"},
+    {Code::OldValueOrder, Code::FloatAddNotExact, "atomics"},
+    {Code::NestingOverLimit, Code::LargeSharedMemory, "limits"},
+    {Code::FunctionOfF64, Code::FunctionOfF64, "functions-of-floats"},
+    {Code::CalledKernelMissing, Code::GraphBufferRole, "graphs"},
+    {Code::FormulaFails, Code::FormulaFails, "sizes"},
+    {Code::MissingInput, Code::BadSubgroupSize, "launches"},
+    {Code::ArgumentLengthDiffers, Code::ArgumentCount, "graphs"},
+    {Code::Trapped, Code::Trapped, "traps"},
+    {Code::TimeLimitExceeded, Code::OutputLimitExceeded, "limits"},
+};
+
 std::string_view word(Severity s) {
   switch (s) {
     case Severity::Error:
@@ -80,6 +115,14 @@ std::string explain_text(const CodeInfo& code) {
     out += line;
     out += '\n';
   }
+  return out;
+}
+
+std::string explain_links(const CodeInfo& code) {
+  std::string out = fmt::format("See docs/errors.md#{}\n", anchor(code.code));
+  for (const Chapter& c : chapters)
+    if (c.first <= code.code && code.code <= c.last)
+      out += fmt::format("and docs/language.md#{}\n", c.anchor);
   return out;
 }
 

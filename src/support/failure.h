@@ -9,11 +9,13 @@ namespace vyre {
 
 enum class Failure : uint8_t { BadInput, ProgramFailed, System };
 
-/// By the ranges of launch.def: 501..519 say what a running program did (a trap, a limit passed),
-/// 521..539 what the machine could not do. Every other code is about the input.
+/// By the ranges of launch.def and sanitize.def: 501..519 say what a running program did (a trap, a
+/// limit passed), 551..559 what the sanitizer found in it, 521..539 what the machine could not do.
+/// Every other code is about the input.
 constexpr Failure classify(Code code) {
   const auto number = static_cast<unsigned>(code);
   if (number >= 501 && number <= 519) return Failure::ProgramFailed;
+  if (number >= 551 && number <= 559) return Failure::ProgramFailed;
   if (number >= 521 && number <= 539) return Failure::System;
   return Failure::BadInput;
 }

@@ -18,6 +18,8 @@ class KernelLowering {
   /// Parameters, workgroup, grid; binds the parameters' names.
   void header(const Decl& decl);
   void body(const Decl& decl);
+  /// A function that nobody calls, for its errors.
+  void function_alone(const Decl& decl);
   /// Expression of the given type; Void: of its own. none if it failed (reported).
   ValueId expression(ExprId id, Type expected);
   /// Removes constants nobody uses and gives the program.
@@ -87,6 +89,7 @@ class KernelLowering {
   ValueId length(const Expr& e, Opcode op);
   bool options(const Expr& e, uint32_t from, Opcode op, MemoryRef* ref, Role role);
   ValueId inline_call(const Expr& e, const Decl& decl, bool statement);
+  ValueId inline_body(const Decl& decl, const std::vector<Binding>& args);
   const Binding* buffer(uint32_t symbol, TokenId token);
   bool writable(const Binding& b, TokenId token);
   ValueId expect(ValueId v, Type expected, TokenId token, std::string_view what);

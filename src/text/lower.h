@@ -42,6 +42,7 @@ struct ModuleContext {
     std::optional<Table> table;
   };
   std::vector<ConstDecl> constants;  // by declaration
+  std::vector<uint8_t> called;       // by declaration: a function that was inlined somewhere
   std::vector<uint8_t> has_return;   // by statement: a `return` somewhere inside
   std::vector<uint8_t> ends;         // by statement: never goes on (returns or traps on every path)
 
@@ -57,6 +58,8 @@ struct ModuleContext {
 void analyse(ModuleContext& context);
 
 /// Lowers one kernel declaration. Errors go to the context; the program is then meaningless.
+/// Finds the errors of a function that no kernel calls.
+void lower_function_alone(ModuleContext& context, const Decl& decl);
 Program lower_kernel(ModuleContext& context, const Decl& decl);
 Graph lower_graph(ModuleContext& context, const Decl& decl, const Module& module);
 

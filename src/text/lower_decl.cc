@@ -27,6 +27,7 @@ void analyse(ModuleContext& c) {
   Ast& ast = c.ast;
   c.decl_of_symbol.assign(ast.symbols.size(), none);
   c.constants.resize(ast.decls.size());
+  c.called.assign(ast.decls.size(), 0);
   for (uint32_t i = 0; i < ast.decls.size(); ++i) {
     const Decl& d = ast.decls[i];
     uint32_t& slot = c.decl_of_symbol[ast.tokens[d.name].symbol];
@@ -399,7 +400,8 @@ Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message)
       return context_.scratch.back();
     }
   Diagnostic& d = context_.error(token, code, std::move(message));
-  for (size_t i = calls_.size(); i-- > 1;) d.note("called from here", builder.program.place(calls_[i].at));
+  for (size_t i = calls_.size(); i-- > 1;)
+    if (calls_[i].at != none) d.note("called from here", builder.program.place(calls_[i].at));
   return d;
 }
 

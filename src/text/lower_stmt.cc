@@ -573,6 +573,13 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
   if (!ok) return none;
 
   at(e.token);
+  const ValueId result = inline_body(decl, args);
+  at(e.token);
+  return result;
+}
+
+ValueId KernelLowering::inline_body(const Decl& decl, const std::vector<Binding>& args) {
+  context_.called[size_t(&decl - ast_.decls.data())] = 1;
   Call c;
   c.decl = &decl;
   c.id = ++next_call_;
@@ -589,9 +596,40 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
   close_scope();
   calls_.pop_back();
   depth_ = depth_before;
-  at(e.token);
-  if (decl.result == Type::Void) return none;
-  return builder.get(c.result);
+  return decl.result == Type::Void ? none : builder.get(c.result);
+}
+
+/// As if a kernel called it with zeros and buffers of the right roles.
+void KernelLowering::function_alone(const Decl& decl) {
+  Decl kernel;
+  calls_.push_back({});
+  calls_.back().decl = &kernel;
+  std::vector<Binding> args;
+  for (const Param& q : decl.params) {
+    Binding b;
+    if (q.type == Type::Void) return;  // reported
+    if (q.array) {
+      Buffer buffer;
+      buffer.name = std::string(ast_.text(q.name));
+      buffer.role = b.role = q.role;
+      buffer.element = q.type;
+      builder.program.buffers.push_back(std::move(buffer));
+      b.kind = Kind::Buffer;
+      b.id = uint32_t(builder.program.buffers.size() - 1);
+    } else {
+      b.id = builder.constant(value_type(q.type), 0);
+    }
+    args.push_back(b);
+  }
+  inline_body(decl, args);
+}
+
+void lower_function_alone(ModuleContext& context, const Decl& decl) {
+  KernelLowering k(context, std::string(context.ast.text(decl.name)));
+  try {
+    k.function_alone(decl);
+  } catch (GiveUp) {  // reported
+  }
 }
 
 }  // namespace vyre::text

@@ -85,6 +85,10 @@ void lower_module(ModuleContext& context, size_t syntax, ParseOutcome& outcome) 
     each(DeclKind::Graph, own, [&](const Decl& d) { module.graphs.push_back(lower_graph(context, d, module)); });
     if (own) outcome.own_graphs = module.graphs.size();
   }
+  for (size_t i = 0; i < context.ast.decls.size(); ++i) {
+    const Decl& d = context.ast.decls[i];
+    if (d.kind == DeclKind::Function && !context.called[i] && !is_broken(context.ast, d, found)) lower_function_alone(context, d);
+  }
   outcome.module = std::move(module);
 }
 
@@ -95,7 +99,7 @@ ParseOutcome parse(std::string source, const ParseOptions& options) {
   Ast ast;
   load(ast, std::move(source), options, outcome.diagnostics);
   const size_t syntax = outcome.diagnostics.size();
-  ModuleContext context{ast, options, outcome.diagnostics, {}, {}, {}, {}, {}};
+  ModuleContext context{ast, options, outcome.diagnostics, {}, {}, {}, {}, {}, {}};
   analyse(context);
   const bool readable = !has_errors(outcome.diagnostics);
   if (readable && ast.decls.empty())

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "tools/vyre/command_description.h"
 #include "vyre/version.h"
 
 namespace vyre::cli {
@@ -77,8 +78,8 @@ void add_run(CLI::App& app, RunCommand& c) {
                  "the only graph of the file if there is one, else its only kernel")
       ->required()
       ->option_text("or FILE:name");
-  app.add_option("--backend", c.backend, "auto, interp, cpu, cuda or vulkan (see `vyre devices`)")
-      ->option_text("NAME");
+  app.add_option("--backend", c.backend, "Where it runs (see `vyre devices`); auto picks")
+      ->option_text("auto|interp|cpu|cuda|vulkan");
   add_launch_flags(app, c.launch);
   const std::string results = "Results";
   add_list(app, "--print", c.print, "Print a buffer on one line, or only its first n elements")
@@ -129,10 +130,11 @@ void add_format(CLI::App& app, FormatCommand& c) {
 }
 
 void add_explain(CLI::App& app, ExplainCommand& c) {
-  app.add_option("CODE", c.code, "A code such as V0140");
+  app.add_option("CODE", c.code, "A code such as V0140, or an operation such as atomic_add");
   app.add_flag("--markdown", c.markdown, "Print all pages as docs/errors.md");
+  app.add_flag("--ops-markdown", c.ops_markdown, "Print all operations as docs/ops.md");
   app.add_flag("--json", c.json, "As JSON");
-  app.footer("EXAMPLE\n  vyre explain V0140");
+  app.footer("EXAMPLE\n  vyre explain V0140\n  vyre explain atomic_add");
 }
 
 void add_devices(CLI::App& app, DevicesCommand& c) {
@@ -140,6 +142,43 @@ void add_devices(CLI::App& app, DevicesCommand& c) {
                "Also their properties: what is native and what is expanded");
   app.add_flag("--json", c.json, "As JSON, with all properties");
   app.footer("EXAMPLE\n  vyre devices -v");
+}
+
+void add_cache(CLI::App& app, CacheCommand& c) {
+  app.add_option("ACTION", c.action,
+                 "ls      lists what is kept, used last first\n"
+                 "verify  reads and checks every entry; exits with 1 if one is damaged\n"
+                 "clear   removes all entries")
+      ->required()
+      ->option_text("ls|verify|clear")
+      ->check(CLI::IsMember({"ls", "verify", "clear"}));
+  app.add_flag("--json", c.json, "As JSON");
+  app.footer(
+      "The cache is in VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else ~/.cache/vyre; it keeps\n"
+      "VYRE_CACHE_SIZE bytes (512M); VYRE_CACHE=off turns it off.\n\n"
+      "EXAMPLE\n"
+      "  vyre cache ls\n"
+      "  vyre cache verify --json\n"
+      "  vyre cache clear");
+}
+
+/// `vyre help`: answered here, from the parser itself.
+struct HelpCommand {
+  Words command;
+  bool man = false;
+  std::string completion;
+};
+
+void add_help(CLI::App& app, HelpCommand& c) {
+  app.add_option("COMMAND", c.command, "Whose help; nothing is the help of vyre itself");
+  app.add_flag("--man", c.man, "Print the man page, for groff");
+  app.add_option("--completion", c.completion, "Print the completion script of a shell")
+      ->option_text("bash|zsh|fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  app.footer(
+      "EXAMPLE\n"
+      "  vyre help run\n"
+      "  vyre help --completion bash > ~/.local/share/bash-completion/completions/vyre");
 }
 
 struct Parser {
@@ -150,6 +189,8 @@ struct Parser {
   FormatCommand format;
   ExplainCommand explain;
   DevicesCommand devices;
+  CacheCommand cache;
+  HelpCommand help;
 
   Parser() {
     app.name("vyre");
@@ -168,9 +209,11 @@ struct Parser {
               check);
     add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"),
                format);
-    add_explain(*app.add_subcommand("explain", "Explain an error code, or list them all"), explain);
+    add_explain(*app.add_subcommand("explain", "Explain an error code or an operation, or list all codes"), explain);
     add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"),
                 devices);
+    add_cache(*app.add_subcommand("cache", "List, check or clear the compile cache"), cache);
+    add_help(*app.add_subcommand("help", "Print the help of a command, or help as files"), help);
     app.require_subcommand(1);
   }
 };
@@ -269,9 +312,61 @@ const CLI::App* used_command(const CLI::App& app) {
   return used.empty() ? &app : used.front();
 }
 
+/// Of options without a text of their own CLI11 knows only the type of the variable.
+std::string value_text(const CLI::Option& o) {
+  if (o.get_items_expected_max() == 0) return "";
+  return o.get_option_text().empty() ? o.get_type_name() : o.get_option_text();
+}
+
+OptionDescription describe(const CLI::Option& o) {
+  OptionDescription d;
+  for (const std::string& n : o.get_lnames()) d.names.push_back("--" + n);
+  for (const std::string& n : o.get_snames()) d.names.push_back("-" + n);
+  d.positional = d.names.empty();
+  if (d.positional) d.names.push_back(o.get_name());
+  d.value = d.positional ? o.get_option_text() : value_text(o);
+  d.what = o.get_description();
+  d.group = o.get_group();
+  d.required = o.get_required();
+  d.repeated = o.get_items_expected_max() > 1;
+  return d;
+}
+
+/// As deep as commands are nested, which is not deep.
+CommandDescription describe(const CLI::App& app, const std::string& path) {
+  CommandDescription d{path, app.get_description(), app.get_footer(), {}, {}};
+  for (const CLI::Option* o : app.get_options())
+    if (!o->get_group().empty()) d.options.push_back(describe(*o));
+  for (const CLI::App* c : app.get_subcommands({}))
+    if (!c->get_group().empty()) d.commands.push_back(describe(*c, path + " " + c->get_name()));
+  // `vyre help COMMAND`: any of the commands beside it.
+  for (CommandDescription& c : d.commands)
+    for (OptionDescription& o : c.options)
+      if (o.names[0] == "COMMAND") o.value = fmt::format("{}", fmt::join(command_names(app), "|"));
+  return d;
+}
+
+Result<Command> help_command(const Parser& p) {
+  const CommandDescription app = describe(p.app, "vyre");
+  if (p.help.man) return Command(TextCommand{man_page(app, VYRE_VERSION)});
+  if (p.help.completion == "bash") return Command(TextCommand{bash_completion(app)});
+  if (p.help.completion == "zsh") return Command(TextCommand{zsh_completion(app)});
+  if (p.help.completion == "fish") return Command(TextCommand{fish_completion(app)});
+  const CLI::App* of = &p.app;
+  for (const std::string& word : p.help.command) {
+    const Words names = command_names(*of);
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      return unknown_command(word, names);
+    of = of->get_subcommand(word);
+  }
+  return Command(TextCommand{help_of(*of)});
+}
+
 }  // namespace
 
 std::string help_text() { return help_of(Parser().app); }
+
+CommandDescription describe_command_line() { return describe(Parser().app, "vyre"); }
 
 Result<Command> parse_command_line(const Words& words) {
   Parser p;
@@ -297,6 +392,8 @@ Result<Command> parse_command_line(const Words& words) {
   if (name == "check") return Command(std::move(p.check));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));
+  if (name == "cache") return Command(std::move(p.cache));
+  if (name == "help") return help_command(p);
   return Command(std::move(p.devices));
 }
 

@@ -44,8 +44,9 @@ struct FormatCommand {
 };
 
 struct ExplainCommand {
-  std::string code;  // "": list them all
+  std::string code;  // or an operation; "": list all codes
   bool markdown = false;
+  bool ops_markdown = false;
   bool json = false;
 };
 
@@ -54,8 +55,13 @@ struct DevicesCommand {
   bool json = false;
 };
 
+struct CacheCommand {
+  std::string action;  // "ls", "verify" or "clear"
+  bool json = false;
+};
+
 using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
-                             DevicesCommand>;
+                             DevicesCommand, CacheCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

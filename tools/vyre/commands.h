@@ -12,5 +12,6 @@ int check(const CheckCommand& command);
 int format(const FormatCommand& command);
 int explain(const ExplainCommand& command);
 int devices(const DevicesCommand& command);
+int cache(const CacheCommand& command);
 
 }  // namespace vyre::cli

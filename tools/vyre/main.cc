@@ -24,6 +24,7 @@ struct Dispatch {
   int operator()(const FormatCommand& c) const { return format(c); }
   int operator()(const ExplainCommand& c) const { return explain(c); }
   int operator()(const DevicesCommand& c) const { return devices(c); }
+  int operator()(const CacheCommand& c) const { return cache(c); }
 };
 
 int run_command(const std::vector<std::string>& words, bool json) {

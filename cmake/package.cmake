@@ -1,0 +1,64 @@
+# What `cmake --install` installs: the library with its headers and find_package(vyre), the command
+# line with its man page and completions, examples, editor files and documentation.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# ---- the library ---------------------------------------------------------------------------------
+
+add_library(vyre::vyre ALIAS vyre)
+install(TARGETS vyre EXPORT vyreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(CODE "
+  set(VYRE_ROOT \"${PROJECT_SOURCE_DIR}\")
+  set(VYRE_BUILD \"${PROJECT_BINARY_DIR}\")
+  set(VYRE_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT cmake/install_headers.cmake)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
+if(VYRE_STATIC)
+  set(VYRE_NEEDS_FMT OFF)
+else()
+  set(VYRE_NEEDS_FMT ON)
+endif()
+configure_package_config_file(cmake/vyreConfig.cmake.in ${PROJECT_BINARY_DIR}/vyreConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
+  DESTINATION ${package_folder})
+
+# ---- the command line ----------------------------------------------------------------------------
+
+if(TARGET vyre-cli)
+  install(TARGETS vyre-cli EXPORT vyreTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+  # The program describes itself.
+  set(help_folder ${PROJECT_BINARY_DIR}/help)
+  file(MAKE_DIRECTORY ${help_folder})
+  add_custom_command(
+    OUTPUT ${help_folder}/vyre.1 ${help_folder}/vyre.bash ${help_folder}/_vyre ${help_folder}/vyre.fish
+    COMMAND vyre-cli help --man > ${help_folder}/vyre.1
+    COMMAND vyre-cli help --completion bash > ${help_folder}/vyre.bash
+    COMMAND vyre-cli help --completion zsh > ${help_folder}/_vyre
+    COMMAND vyre-cli help --completion fish > ${help_folder}/vyre.fish
+    DEPENDS vyre-cli
+    COMMENT "Writing man page and completions"
+    VERBATIM)
+  add_custom_target(vyre_help ALL DEPENDS ${help_folder}/vyre.1)
+
+  install(FILES ${help_folder}/vyre.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${help_folder}/vyre.bash RENAME vyre
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${help_folder}/_vyre DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${help_folder}/vyre.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${package_folder})
+
+# ---- what people read ----------------------------------------------------------------------------
+
+install(DIRECTORY examples editors DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,69 @@
+// matmul.vyre in C++, with tiles of any size; each gives the same bits, because the order of
+// summation is the same.
+//
+// prints: c: 58 64 139 154
+// prints: c: 58 64 139 154
+
+#include "check/check.h"
+#include "example.h"
+#include "interp/interp.h"
+#include "ir/kernel.h"
+
+using namespace vyre;
+using namespace vyre::example;
+
+namespace {
+
+Result<Program> matmul(uint32_t tile) {
+  Kernel kernel("matmul");
+  Val m = kernel.scalar(Type::U32, "m"), n = kernel.scalar(Type::U32, "n");
+  Val k = kernel.scalar(Type::U32, "k");
+  const Size rows = kernel.size_of_scalar(m), columns = kernel.size_of_scalar(n);
+  const Size inner = kernel.size_of_scalar(k);
+  Buf a = kernel.in(Type::F32, "a", rows * inner), b = kernel.in(Type::F32, "b", inner * columns);
+  Buf c = kernel.out(Type::F32, "c", rows * columns);
+  kernel.workgroup(tile, tile).grid(columns, rows);
+
+  Buf ta = kernel.shared(Type::F32, tile * tile, "ta");
+  Buf tb = kernel.shared(Type::F32, tile * tile, "tb");
+  Val row = kernel.global_id(1), column = kernel.global_id(0);
+  Val x = kernel.local_id(0), y = kernel.local_id(1);
+  Val mine = y * tile + x;
+  Val side = kernel.constant(Type::U32, tile);
+  Var sum = kernel.var(Type::F32, 0.0f);
+  kernel.for_(0, kernel.apply(Opcode::CeilDiv, {k, side}), [&](Val t) {
+    Val first = t * tile;
+    ta[mine] = a[row * k + first + x];
+    tb[mine] = b[(first + y) * n + column];
+    kernel.barrier(Scope::Workgroup);
+    kernel.for_(0, min(side, k - first), [&](Val i) {
+      Val left = ta[y * tile + i], right = tb[i * tile + x];
+      sum = fma(left, right, sum);
+    });
+    kernel.barrier(Scope::Workgroup);
+  });
+  kernel.if_((row < m) & (column < n), [&] { c[row * n + column] = sum; });
+  return kernel.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const uint32_t tile : {2u, 16u}) {
+    const Result<Program> program = matmul(tile);
+    if (!program) return fail(program.errors());
+    if (const Diagnostics d = check(*program); has_errors(d)) return fail(d);
+
+    LaunchInputs inputs;
+    inputs.data = {bytes<uint32_t>({2}),
+                   bytes<uint32_t>({2}),
+                   bytes<uint32_t>({3}),
+                   bytes<float>({1, 2, 3, 4, 5, 6}),
+                   bytes<float>({7, 8, 9, 10, 11, 12}),
+                   std::nullopt};
+    const auto outcome = interp::run(*program, inputs);
+    if (!outcome) return fail(outcome.errors());
+    print("c", elements<float>(outcome->buffers[5]));
+    if (tile == 16) return save(*program, argc, argv);
+  }
+}

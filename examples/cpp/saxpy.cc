@@ -1,0 +1,33 @@
+// saxpy.vyre in C++: a kernel is built, checked, and run on the reference interpreter.
+//
+// prints: y: 12 24 36 48
+
+#include "check/check.h"
+#include "example.h"
+#include "interp/interp.h"
+#include "ir/kernel.h"
+
+using namespace vyre;
+using namespace vyre::example;
+
+int main(int argc, char** argv) {
+  Kernel k("saxpy");
+  Val a = k.scalar(Type::F32, "a");
+  Buf x = k.in(Type::F32, "x"), y = k.inout(Type::F32, "y", k.len(x));
+  k.workgroup(256).grid(k.len(y));
+  Val i = k.global_id();
+  Val xi = x[i], yi = y[i];  // named, because C++ may evaluate arguments in any order
+  y[i] = fma(a, xi, yi);
+
+  // Mistakes made above come out here, all at once.
+  const Result<Program> program = k.finish();
+  if (!program) return fail(program.errors());
+  if (const Diagnostics d = check(*program); has_errors(d)) return fail(d);
+
+  LaunchInputs inputs;  // by parameter
+  inputs.data = {bytes<float>({2}), bytes<float>({1, 2, 3, 4}), bytes<float>({10, 20, 30, 40})};
+  const auto outcome = interp::run(*program, inputs);
+  if (!outcome) return fail(outcome.errors());
+  print("y", elements<float>(outcome->buffers[2]));
+  return save(*program, argc, argv);
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+// Is a program legal?
+//
+//   check(program, options), check(module, options)   everything that is wrong, in program order:
+//                    structure, types, limits, barriers outside uniform flow, graphs. Errors,
+//                    warnings and notes; has_errors(list) tells whether the program may run.
+//     options.exact  results that depend on the order of float atomics are errors
+//
+// Whatever runs or compiles a program takes for granted that it was checked, wherever it came from:
+// parse(), Kernel::finish() and the wire decoder all leave the last word to check().
+//
+// For any program, hostile ones too: linear time, no recursion. A pure function, safe from several
+// threads.
+//
+//   vyre::Diagnostics found = vyre::check(module);
+//   std::cerr << vyre::render(found, parsed.sources);  // warnings too
+//   if (vyre::has_errors(found)) return 1;
+
+#include "check/check.h"
+#include "vyre/diagnostic.h"
+#include "vyre/program.h"

@@ -1,0 +1,46 @@
+#pragma once
+
+// All of vyre. The parts, each of which says what it offers and ends with an example:
+//
+//   vyre/diagnostic.h   errors as values: Result<T>, Diagnostic, rendering
+//   vyre/program.h      Program, Module, Graph: what every other part makes or takes
+//   vyre/parse.h        the vyre language: parse, print, format
+//   vyre/kernel.h       kernels written in C++
+//   vyre/check.h        is a program legal?
+//   vyre/run.h          the reference interpreter, and bytes for it
+//   vyre/wire.h         programs as bytes, and their fingerprints
+//   vyre/version.h      VYRE_VERSION and VYRE_GIT, of the headers
+//
+// What these headers describe is kept stable within a minor version (0.1.x). They include files of
+// vyre/internal/: what is declared there and not named here may change or go at any time.
+//
+// Everything is in namespace vyre. Objects are plain values: copies are deep, nothing is shared
+// behind your back, and nothing needs to be closed or freed. Functions are pure: they keep no state
+// between calls, so different threads may call them at the same time, also on the same const
+// objects. What changes an object is for one thread at a time, as with a std::vector.
+//
+// Nothing throws but std::bad_alloc and std::length_error, when memory is gone. Errors are values.
+//
+//   #include <vyre/vyre.h>
+//
+//   std::string source = "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n"
+//                        "  y[global_id.x] = global_id.x * global_id.x\n"
+//                        "}\n";
+//   vyre::ParseOutcome parsed = vyre::parse(source);
+//   vyre::Diagnostics found = parsed.diagnostics;
+//   if (parsed.module) found = vyre::check(*parsed.module);
+//   if (vyre::has_errors(found)) {
+//     std::cerr << vyre::render(found, parsed.sources);
+//     return 1;
+//   }
+//   auto outcome = vyre::interp::run(parsed.module->kernels[0], {});
+//   if (outcome) use(vyre::values_of<uint32_t>(outcome->buffers[0]));  // 0 1 4 9
+
+#include "vyre/check.h"
+#include "vyre/diagnostic.h"
+#include "vyre/kernel.h"
+#include "vyre/parse.h"
+#include "vyre/program.h"
+#include "vyre/run.h"
+#include "vyre/version.h"
+#include "vyre/wire.h"

@@ -1,0 +1,86 @@
+#include "lab/fuzz.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "lab/replay.h"
+
+namespace vyre::lab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Notes what is wrong with a program.
+void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions& options, FuzzSummary& summary) {
+  std::string file;
+  if (!options.out.empty())
+    if (const auto error = write_replay(options.out, g, verdict, &file)) {
+      file.clear();
+      summary.file_errors.push_back(
+          diagnose(Code::CannotWrite, {}, fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
+              .with_fix(fmt::format("write it later: `vyre fuzz --seed {} --count 1 --out DIR`", g.seed)));
+    }
+  for (const Mismatch& m : verdict.mismatches) {
+    Finding f{g.seed, m.subject, m.what, file};
+    f.what.message = fmt::format("seed {}: {}", g.seed, f.what.message);
+    if (!file.empty()) f.what.note("the program is in " + file);
+    f.what.with_fix(fmt::format("replay it: `vyre fuzz --seed {} --count 1`", g.seed));
+    if (options.found) options.found(f);
+    summary.findings.push_back(std::move(f));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& names) {
+  const std::vector<Subject> all = all_subjects();
+  if (names.empty()) return all;
+  std::vector<std::string> known;
+  for (const Subject& s : all)
+    if (std::find(known.begin(), known.end(), s.group()) == known.end()) known.push_back(s.group());
+  for (const Subject& s : all)
+    if (std::find(known.begin(), known.end(), s.name) == known.end()) known.push_back(s.name);
+  Diagnostics errors;
+  std::vector<Subject> chosen;
+  for (const Subject& s : all)
+    if (std::any_of(names.begin(), names.end(), [&](const auto& n) { return n == s.name || n == s.group(); }))
+      chosen.push_back(s);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Diagnostic d = diagnose(Code::UnknownSubject, {}, fmt::format("there is nothing called `{}` to fuzz", name));
+    d.note(fmt::format("there are: {}", fmt::join(known, ", ")));
+    const std::string_view near = nearest(name, known);
+    errors.push_back(d.with_fix(near.empty() ? "use one of these names" : fmt::format("write `{}`", near)));
+  }
+  if (!errors.empty()) return errors;
+  return chosen;
+}
+
+Result<FuzzSummary> fuzz(const FuzzOptions& options) {
+  const auto subjects = choose_subjects(options.subjects);
+  if (!subjects) return subjects.errors();
+  FuzzSummary summary;
+  FuzzStatus& status = summary.status;
+  const auto begin = Clock::now();
+  for (status.seed = options.seed;; ++status.seed) {
+    status.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (options.progress) options.progress(status);
+    summary.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
+    if (summary.stopped || (options.count != 0 && status.programs >= options.count) ||
+        (options.seconds > 0 && status.seconds >= options.seconds))
+      return summary;
+    const Generated g = generate(status.seed, options.generate);
+    const Verdict verdict = compare(g, *subjects);
+    ++status.programs;
+    status.runs += verdict.runs;
+    summary.coverage.add(g, verdict.expected ? &*verdict.expected : nullptr);
+    if (verdict.mismatches.empty()) continue;
+    ++status.failing;
+    note_findings(g, verdict, options, summary);
+  }
+}
+
+}  // namespace vyre::lab

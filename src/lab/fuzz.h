@@ -1,0 +1,58 @@
+#pragma once
+
+// Generates programs and compares, seed after seed, until the count or the time is used up or
+// somebody says stop.
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/coverage.h"
+#include "lab/differential.h"
+#include "support/result.h"
+
+namespace vyre::lab {
+
+struct Finding {
+  uint64_t seed = 0;
+  std::string subject;
+  Diagnostic what;
+  std::string file;  // the replay file; "" if none was wanted or it could not be written
+};
+
+struct FuzzStatus {
+  uint64_t seed = 0;  // the next, or the current one
+  uint64_t programs = 0;
+  uint64_t runs = 0;  // of subjects
+  uint64_t failing = 0;  // programs with a mismatch
+  double seconds = 0;
+};
+
+struct FuzzOptions {
+  uint64_t seed = 0;   // the first; the others follow by one
+  uint64_t count = 0;  // programs; 0: as many as there is time for
+  double seconds = 0;  // 0: no limit
+  std::vector<std::string> subjects;  // groups or names; empty: all
+  std::string out;                    // folder for failing programs; "": none are written
+  GenerateOptions generate;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const FuzzStatus&)> progress;   // before each program
+  std::function<void(const Finding&)> found;         // as soon as it is known
+};
+
+struct FuzzSummary {
+  FuzzStatus status;
+  std::vector<Finding> findings;  // one a failing subject
+  Diagnostics file_errors;        // replay files that could not be written
+  Coverage coverage;
+  bool stopped = false;
+};
+
+/// The subjects with these groups or names; an unknown one is an error.
+Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& names);
+
+/// An error only if the options are wrong: findings are no error of the call.
+Result<FuzzSummary> fuzz(const FuzzOptions& options);
+
+}  // namespace vyre::lab

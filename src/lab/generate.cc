@@ -1,0 +1,37 @@
+#include "lab/generate.h"
+
+#include <algorithm>
+
+#include "lab/graph_writer.h"
+#include "lab/kernel_writer.h"
+
+namespace vyre::lab {
+
+bool observes_subgroup(Opcode code) {
+  return info(code).effect == Effect::Convergent || code == Opcode::LaneId || code == Opcode::SubgroupSize;
+}
+
+uint32_t Generated::fixed_subgroup() const {
+  const uint32_t size = module.kernels.front().subgroup;
+  const bool all = std::all_of(module.kernels.begin(), module.kernels.end(),
+                               [&](const Program& p) { return p.subgroup == size; });
+  return all ? size : 0;
+}
+
+Generated generate(uint64_t seed, const GenerateOptions& options) {
+  Random random(seed);
+  Generated g;
+  if (options.graphs && random.chance(15)) {
+    g = GraphWriter(random, options).write();
+  } else {
+    WrittenKernel k = KernelWriter(random, options, "k", {}, false).write();
+    g.module.kernels.push_back(std::move(k.program));
+    g.inputs = std::move(k.inputs);
+  }
+  g.seed = seed;
+  for (const Program& p : g.module.kernels)
+    walk(p, [&](OpId op) { g.observes_subgroup = g.observes_subgroup || observes_subgroup(p.op(op).code); });
+  return g;
+}
+
+}  // namespace vyre::lab

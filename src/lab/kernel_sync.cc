@@ -1,0 +1,125 @@
+// What invocations do together: barriers, sections of shared use, uniform loads, subgroup ops.
+
+#include "lab/kernel_writer.h"
+
+namespace vyre::lab {
+namespace {
+
+const std::vector<Opcode>& subgroup_rows() {
+  static const std::vector<Opcode> rows = [] {
+    std::vector<Opcode> list;
+    for (size_t i = 0; i < all_ops().size(); ++i)
+      if (all_ops()[i].effect == Effect::Convergent) list.push_back(static_cast<Opcode>(i));
+    return list;
+  }();
+  return rows;
+}
+
+constexpr Opcode gather_classes[] = {Opcode::AtomicAdd, Opcode::AtomicMin, Opcode::AtomicMax,
+                                     Opcode::AtomicAnd, Opcode::AtomicOr,  Opcode::AtomicXor};
+
+}  // namespace
+
+bool KernelWriter::may_sync(Scope scope) const {
+  if (!sync_ || last_part_ || flow_ < needed_for(scope)) return false;
+  return scope != Scope::Grid || grid_sync_;
+}
+
+void KernelWriter::barrier(Scope scope) {
+  if (!may_sync(scope)) scope = Scope::Workgroup;
+  note_sync();
+  emit(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(scope));
+}
+
+// ---- Sections.
+
+void KernelWriter::section() {
+  if (!may_sync(Scope::Workgroup) || sections_.size() >= 2) return;
+  const auto own = [&](bool shared) -> Memory* {
+    for (int tries = 0; tries < 8; ++tries) {
+      Memory& m = memory_[r_.below(memory_.size())];
+      if (m.use == Use::Own && (m.role == Role::Shared) == shared) return &m;
+    }
+    return nullptr;
+  };
+  Memory* m = own(r_.chance(75));
+  if (!m) return;
+  const Scope scope = may_sync(Scope::Grid) && r_.chance(60) ? Scope::Grid : Scope::Workgroup;
+  if (contains(TypeSet::Atomic, m->element) && r_.chance(40))
+    gather_section(*m, scope);
+  else
+    exchange(*m, scope);
+}
+
+void KernelWriter::in_section(Memory& m, Use use, Scope scope) {
+  m.use = use;
+  m.reach = needed_for(scope);
+  sections_.push_back(m.reach);
+  for (uint64_t n = r_.between(1, 2); n-- > 0;) {
+    if (use == Use::Gather) gather_to(m);
+    else load_from(m);
+  }
+  statements(r_.below(4));
+  sections_.pop_back();
+}
+
+/// Everyone writes their own, then everyone reads the others'.
+void KernelWriter::exchange(Memory& m, Scope scope) {
+  for (uint64_t n = r_.between(1, 2); n-- > 0;) store_to(m);
+  barrier(scope);
+  in_section(m, Use::Foreign, scope);
+  barrier(scope);
+  m.use = Use::Own;
+}
+
+/// Everyone updates everything, then everyone reads what came of it.
+void KernelWriter::gather_section(Memory& m, Scope scope) {
+  if (r_.chance(50)) store_to(m);
+  m.gather = gather_classes[r_.below(std::size(gather_classes))];
+  barrier(scope);
+  in_section(m, Use::Gather, scope);
+  barrier(scope);
+  in_section(m, Use::Foreign, scope);
+  barrier(scope);
+  m.use = Use::Own;
+}
+
+// ---- Uniform loads and subgroups.
+
+/// A barrier, one load, a barrier: so it may read what others wrote before, as far as the barrier
+/// reaches.
+void KernelWriter::uniform_load() {
+  if (!may_sync(Scope::Workgroup)) return;
+  const Memory& m = memory_[r_.below(memory_.size())];
+  if (m.role == Role::Private || m.role == Role::Table) return;
+  Scope scope = may_sync(Scope::Grid) && r_.chance(60) ? Scope::Grid : Scope::Workgroup;
+  if (m.role == Role::Shared) scope = Scope::Workgroup;
+  const bool device = is_writable(m.role) && m.role != Role::Shared && m.use != Use::Read;
+  const bool all_ordered = !device || scope == Scope::Grid || (m.use == Use::Foreign && m.reach == Level::Grid);
+  // Of a device buffer a barrier of the workgroup orders the workgroup's own slots, unless other
+  // workgroups write there.
+  if (!all_ordered && m.use == Use::Gather && m.reach == Level::Grid) return;
+  const Level level = needed_for(scope);
+  const ValueId index = all_ordered ? any_index(m.count, level) : group_index(m, level);
+  note_sync();
+  know(emit(Opcode::UniformLoad, m.value(), {index}, MemoryRef{.buffer = m.buffer, .scope = scope}.pack()));
+}
+
+void KernelWriter::subgroup_op() {
+  if (!subgroups_ || last_part_ || flow_ < Level::Subgroup) return;
+  const Opcode code = r_.pick(subgroup_rows());
+  const OpInfo& row = info(code);
+  const Type type = type_in(row.types);
+  std::vector<ValueId> operands;
+  for (const char letter : row.operands) {
+    // The lane of a broadcast is the same for all; every other operand may vary.
+    const bool lane = letter == 'U' && code == Opcode::SubgroupBroadcast;
+    const auto v = operand(letter, type, code, lane ? Level::Subgroup : Level::Varying);
+    if (!v) return;
+    operands.push_back(*v);
+  }
+  note_sync();
+  know(emit(code, type, operands));
+}
+
+}  // namespace vyre::lab

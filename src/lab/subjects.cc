@@ -1,0 +1,77 @@
+// The list of what is compared. A new backend, pass or plan adds its Subject to all_subjects.
+
+#include <fmt/format.h>
+
+#include "check/check.h"
+#include "lab/differential.h"
+#include "text/parse.h"
+#include "text/print.h"
+#include "wire/fingerprint.h"
+#include "wire/wire.h"
+
+namespace vyre::lab {
+namespace {
+
+bool chooses_subgroup(const Generated& g) { return g.fixed_subgroup() == 0; }
+
+// ---- The interpreter in other orders and at other subgroup sizes.
+
+void add_interpreters(std::vector<Subject>& list) {
+  constexpr std::pair<interp::Schedule, std::string_view> schedules[] = {
+      {interp::Schedule::Order, "order"}, {interp::Schedule::Reverse, "reverse"}, {interp::Schedule::Random, "random"}};
+  for (const uint32_t size : {32u, 8u, 16u, 64u})
+    for (const auto& [schedule, name] : schedules) {
+      if (size == 32 && schedule == interp::Schedule::Order) continue;  // the reference itself
+      Subject s;
+      s.name = fmt::format("interp:{}:{}", name, size);
+      s.subgroup_size = size;
+      if (size != 32) s.applies = chooses_subgroup;
+      s.run = [size = size, schedule = schedule](const Generated& g) {
+        return run_interpreter(g.module, g, {.subgroup_size = size, .schedule = schedule, .seed = g.seed});
+      };
+      list.push_back(std::move(s));
+    }
+}
+
+// ---- Through text and through bytes.
+
+Diagnostic changed(std::string what) { return diagnose(Code::RoundTripChanged, {}, std::move(what)); }
+
+/// Runs what came back, if it is still the same program.
+Result<Outputs> run_copy(const Module& copy, const Generated& g, std::string_view how) {
+  if (fingerprint(copy) != fingerprint(g.module)) return changed(fmt::format("the fingerprint changed through {}", how));
+  for (const Diagnostic& d : check(copy))
+    if (d.severity == Severity::Error)
+      return changed(fmt::format("the checker refuses what came back from {}: {}", how, d.message));
+  return run_interpreter(copy, g, {});
+}
+
+Result<Outputs> run_from_text(const Generated& g) {
+  const std::string text = print(g.module);
+  const ParseOutcome parsed = parse(text, {.file_name = "<printed>"});
+  if (!parsed.module)
+    return changed(fmt::format("the printed program does not parse: {}:{}: {}", parsed.diagnostics[0].place.line,
+                               parsed.diagnostics[0].place.column, parsed.diagnostics[0].message));
+  if (print(*parsed.module) != text) return changed("the printed program prints differently after parsing");
+  return run_copy(*parsed.module, g, "text");
+}
+
+Result<Outputs> run_from_wire(const Generated& g) {
+  const auto bytes = encode(g.module);
+  const auto decoded = decode_module(bytes);
+  if (!decoded) return changed("the encoded program does not decode: " + decoded.errors()[0].message);
+  if (encode(*decoded) != bytes) return changed("the encoded program has another encoding after decoding");
+  return run_copy(*decoded, g, "wire form");
+}
+
+}  // namespace
+
+std::vector<Subject> all_subjects() {
+  std::vector<Subject> list;
+  add_interpreters(list);
+  list.push_back({"text", run_from_text});
+  list.push_back({"wire", run_from_wire});
+  return list;
+}
+
+}  // namespace vyre::lab

@@ -1,0 +1,76 @@
+# Installs vyre into a scratch prefix and builds outside/ against it, with nothing of the source tree
+# in reach: the project is copied away, and no path of ours may have got into the package.
+#
+#   cmake -D VYRE_ROOT=… -D VYRE_BUILD=… -D VYRE_VERSION=… -D GENERATOR=… -D COMPILER=… [-D LAUNCHER=…]
+#         [-D FLAGS=…] -P outside_project.cmake
+
+set(work ${VYRE_BUILD}/package_test)
+set(prefix ${work}/prefix)
+file(REMOVE_RECURSE ${work})
+file(MAKE_DIRECTORY ${work})
+
+# run(WHAT COMMAND…): fails the test with the command's output. Leaves its output in `output`.
+function(run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err
+    TIMEOUT 120)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what} failed (${status}):\n${out}${err}")
+  endif()
+  set(output "${out}" PARENT_SCOPE)
+endfunction()
+
+# ---- install -------------------------------------------------------------------------------------
+
+run("the installation" ${CMAKE_COMMAND} --install ${VYRE_BUILD} --prefix ${prefix})
+
+foreach(file
+    bin/vyre include/vyre/vyre.h include/vyre/version.h include/vyre/internal/ir/ops.def
+    share/man/man1/vyre.1 share/bash-completion/completions/vyre share/zsh/site-functions/_vyre
+    share/fish/vendor_completions.d/vyre.fish share/vyre/examples/saxpy.vyre
+    share/vyre/editors/vscode/package.json share/doc/vyre/LICENSE share/doc/vyre/README.md
+    share/doc/vyre/docs/errors.md)
+  if(NOT EXISTS ${prefix}/${file})
+    message(FATAL_ERROR "${file} was not installed")
+  endif()
+endforeach()
+
+# One name in the include folder, and nothing from the source tree that nobody needs.
+file(GLOB names RELATIVE ${prefix}/include ${prefix}/include/*)
+if(NOT names STREQUAL "vyre")
+  message(FATAL_ERROR "the include folder holds ${names}, not vyre alone")
+endif()
+file(GLOB_RECURSE installed ${prefix}/include/* ${prefix}/lib*/cmake/*)
+foreach(file IN LISTS installed)
+  file(STRINGS ${file} lines REGEX "[(; \"=:]${VYRE_ROOT}/(src|include)|include \"(support|ir|text|wire|check|interp)/")
+  if(lines)
+    message(FATAL_ERROR "${file} refers to the source tree: ${lines}")
+  endif()
+endforeach()
+
+run("the installed command line" ${prefix}/bin/vyre run ${prefix}/share/vyre/examples/saxpy.vyre
+  --set a=2 --in x=1,2 --in y=10,20 --print y)
+if(NOT output STREQUAL "y: 12 24\n")
+  message(FATAL_ERROR "the installed command line printed: ${output}")
+endif()
+
+# ---- an outside project --------------------------------------------------------------------------
+
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${work})
+run("the configuration of the outside project" ${CMAKE_COMMAND}
+  -S ${work}/outside -B ${work}/build -G ${GENERATOR}
+  -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_COMPILER=${COMPILER}
+  -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -D CMAKE_CXX_FLAGS=${FLAGS}
+  -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
+file(STRINGS ${work}/build/compile_commands.json lines REGEX "${VYRE_ROOT}/(src|include)")
+if(lines)
+  message(FATAL_ERROR "the outside project sees the source tree: ${lines}")
+endif()
+run("the build of the outside project" ${CMAKE_COMMAND} --build ${work}/build)
+run("the outside program" ${work}/build/outside)
+
+file(READ ${CMAKE_CURRENT_LIST_DIR}/outside/expected.txt expected)
+if(NOT output STREQUAL "vyre ${VYRE_VERSION}\n${expected}")
+  message(FATAL_ERROR "the outside program printed:\n${output}\nand not:\n${expected}")
+endif()
+
+file(REMOVE_RECURSE ${work})
