@@ -1,5 +1,6 @@
-// docs/ against the code it describes: the op reference, the links of `vyre explain`, and the dumps of the
-// architecture page. What the pages' own programs and commands do is tested by `vyre_text_tests docs`.
+// docs/ against the code it describes: the op reference, the links of `vyre explain`, and the dumps
+// of the architecture page. What the pages' own programs and commands do is tested by
+// `vyre_text_tests docs`.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 TEST(OpsDoc, is_current) {
   EXPECT_TRUE(page("ops.md") == ops_markdown())
-      << "docs/ops.md is out of date; run\n  build/release/bin/vyre explain --ops-markdown > docs/ops.md";
+      << "docs/ops.md is out of date; run\n  build/release/bin/vyre explain --ops-markdown > "
+         "docs/ops.md";
 }
 
 TEST(OpsDoc, has_an_entry_for_every_op) {
@@ -62,16 +64,23 @@ std::string kernel_with(Opcode code, Type t) {
   for (const char c : op.operands == "?" ? std::string_view() : op.operands) {
     if (c == 'I') continue;
     const std::string own = c == 'U' ? "u32" : c == 'B' ? "bool" : c == 'S' ? "f32" : type;
-    names += fmt::format("  let {} = {}(m[0])\n", letter++, own);
+    names += c == 'U' ? fmt::format("  let {} = len(m)\n", letter++)
+                      : fmt::format("  let {} = {}(m[0])\n", letter++, own);
   }
-  if (op.operands == "?") names = code == Opcode::For ? "  let a = m[0]\n  let b = m[1]\n  let c = m[2]\n" : "  let a = bool(m[0])\n";
-  names += "  let i = global_id.x\n";
-  for (size_t at; (at = form.find("…")) != std::string::npos;) form.replace(at, std::string("…").size(), "m[i] = m[0]");
+  if (op.operands == "?")
+    names = code == Opcode::For ? "  let a = m[0]\n  let b = m[1]\n  let c = m[2]\n"
+                                : "  let a = bool(m[0])\n";
+  names += "  let i = num_workgroups.x\n";  // uniform, as some ops need
+  for (size_t at; (at = form.find("…")) != std::string::npos;)
+    form.replace(at, std::string("…").size(), "m[i] = m[0]");
   const bool loop_exit = code == Opcode::Break || code == Opcode::Continue;
-  const bool statement = op.operands == "?" || op.result == '-' || op.result == 0 || op.effect == Effect::Exit;
+  const bool statement =
+      op.operands == "?" || op.result == '-' || op.result == 0 || op.effect == Effect::Exit;
   std::string use = statement ? form : fmt::format("let r = {}", form);
+  if (code == Opcode::Const) use = fmt::format("m[0] = {}", form);  // else it is dropped as unused
   if (loop_exit) use = fmt::format("for k in 0..3 {{ {} }}", use);
-  return fmt::format("kernel k(m: inout {}[4]) workgroup(1) grid(1) {{\n{}  {}\n}}\n", element, names, use);
+  return fmt::format("kernel k(m: inout {}[4]) workgroup(1) grid(1) {{\n{}  {}\n}}\n", element,
+                     names, use);
 }
 
 TEST(OpsDoc, every_written_form_is_legal) {
@@ -88,7 +97,8 @@ TEST(OpsDoc, every_written_form_is_legal) {
     const std::string text = kernel_with(code, t);
     const auto loaded = cli::load_module_bytes(text, "form");
     for (const Diagnostic& d : loaded.diagnostics)
-      EXPECT_NE(d.severity, Severity::Error) << info(code).mnemonic << ": " << d.message << "\n" << text;
+      EXPECT_NE(d.severity, Severity::Error) << info(code).mnemonic << ": " << d.message << "\n"
+                                             << text;
     if (!loaded.module) continue;
     bool used = false;
     const Program& p = loaded.module->kernels[0];
@@ -120,7 +130,8 @@ TEST(ExplainLinks, lead_to_headings_that_exist) {
     const size_t at = links.find(chapter);
     if (at == links.npos) continue;
     ++with_chapter;
-    const std::string anchor = links.substr(at + chapter.size(), links.find('\n', at) - at - chapter.size());
+    const std::string anchor =
+        links.substr(at + chapter.size(), links.find('\n', at) - at - chapter.size());
     EXPECT_TRUE(anchors.contains(anchor)) << to_string(c.code) << " leads to #" << anchor;
   }
   EXPECT_GT(with_chapter, 50u);
@@ -158,7 +169,8 @@ std::string dump_tokens(const Walked& w) {
     const text::Token& k = w.ast.tokens[t];
     if (k.line != line) continue;
     const std::string what(describe(k.kind));
-    out += fmt::format("{}:{:<3} {:<8} {}\n", k.line, k.column, k.kind == text::Tok::Newline ? "" : w.ast.text(t), what);
+    out += fmt::format("{}:{:<3} {:<8} {}\n", k.line, k.column,
+                       k.kind == text::Tok::Newline ? "" : w.ast.text(t), what);
   }
   return out;
 }
@@ -166,31 +178,48 @@ std::string dump_tokens(const Walked& w) {
 std::string show(const text::Ast& ast, text::ExprId id) {
   const text::Expr& e = ast.exprs[id];
   switch (e.kind) {
-    case text::ExprKind::Binary: return fmt::format("({} {} {})", ast.text(e.token), show(ast, e.a), show(ast, e.b));
-    case text::ExprKind::Index: return fmt::format("{}[{}]", ast.text(e.token), show(ast, e.a));
-    case text::ExprKind::Member: return fmt::format("{}.{}", ast.text(e.token), "xyz"[e.bits]);
-    default: return std::string(ast.text(e.token));
+    case text::ExprKind::Binary:
+      return fmt::format("({} {} {})", ast.text(e.token), show(ast, e.a), show(ast, e.b));
+    case text::ExprKind::Index:
+      return fmt::format("{}[{}]", ast.text(e.token), show(ast, e.a));
+    case text::ExprKind::Member:
+      return fmt::format("{}.{}", ast.text(e.token), "xyz"[e.bits]);
+    default:
+      return std::string(ast.text(e.token));
   }
 }
 
-void show(const text::Ast& ast, text::Range list, int depth, std::string& out) {
+void show(const text::Ast& ast, Range list, int depth, std::string& out) {
   using text::StmtKind;
   for (uint32_t i = 0; i < list.count; ++i) {
     const text::Stmt& s = ast.stmts[ast.ids[list.begin + i]];
     out.append(static_cast<size_t>(depth) * 2, ' ');
     switch (s.kind) {
-      case StmtKind::Shared: out += fmt::format("Shared {} : {}[{}]\n", ast.text(s.name), name(s.type), show(ast, s.a)); break;
-      case StmtKind::Let: out += fmt::format("Let {} = {}\n", ast.text(s.name), show(ast, s.a)); break;
-      case StmtKind::Var: out += fmt::format("Var {} : {} = {}\n", ast.text(s.name), name(s.type), show(ast, s.a)); break;
-      case StmtKind::Assign: out += fmt::format("Assign {} = {}\n", ast.text(s.name), show(ast, s.a)); break;
-      case StmtKind::Store: out += fmt::format("Store {}[{}] = {}\n", ast.text(s.name), show(ast, s.a), show(ast, s.b)); break;
-      case StmtKind::Barrier: out += fmt::format("Barrier {}\n", name(s.scope)); break;
+      case StmtKind::Shared:
+        out += fmt::format("Shared {} : {}[{}]\n", ast.text(s.name), name(s.type), show(ast, s.a));
+        break;
+      case StmtKind::Let:
+        out += fmt::format("Let {} = {}\n", ast.text(s.name), show(ast, s.a));
+        break;
+      case StmtKind::Var:
+        out += fmt::format("Var {} : {} = {}\n", ast.text(s.name), name(s.type), show(ast, s.a));
+        break;
+      case StmtKind::Assign:
+        out += fmt::format("Assign {} = {}\n", ast.text(s.name), show(ast, s.a));
+        break;
+      case StmtKind::Store:
+        out += fmt::format("Store {}[{}] = {}\n", ast.text(s.name), show(ast, s.a), show(ast, s.b));
+        break;
+      case StmtKind::Barrier:
+        out += fmt::format("Barrier {}\n", name(s.scope));
+        break;
       case StmtKind::If:
       case StmtKind::While:
         out += fmt::format("{} {}\n", s.kind == StmtKind::If ? "If" : "While", show(ast, s.a));
         show(ast, s.body, depth + 1, out);
         break;
-      default: out += "…\n";
+      default:
+        out += "…\n";
     }
   }
 }
@@ -214,26 +243,31 @@ std::string dump_uniformity(const Walked& w) {
     const OpInfo& i = info(p.op(id).code);
     const auto results = p.results(id);
     const std::string buffer = i.attribute == AttrKind::Memory ? " " + p.buffer_of(id).name : "";
-    out += fmt::format("{:<11}{:<11}{:{}}{}{}\n", words[int(u.flow(id))], results.empty() ? "" : words[int(u.value(results[0]))], "",
-                       2 * (depth - 1), i.mnemonic, buffer);
+    out += fmt::format("{:<11}{:<11}{:{}}{}{}\n", words[int(u.flow(id))],
+                       results.empty() ? "" : words[int(u.value(results[0]))], "", 2 * (depth - 1),
+                       i.mnemonic, buffer);
   });
   return out;
 }
 
 std::string dump_flat_code(const Walked& w) {
   using interp::Do;
-  constexpr std::string_view names[] = {"Eval", "Fill", "Copy", "CopyActive", "Load", "Store", "Atomic", "Subgroup",
-                                        "IfBegin", "ArmEnd", "ForBegin", "ForNext", "WhileBegin", "Test", "WhileNext", "LoopEnd",
-                                        "Continue", "Break", "Return", "Trap", "Assert", "GridBarrier", "Poll", "End"};
+  constexpr std::string_view names[] = {
+      "Eval",      "Fill",        "Copy",     "CopyActive", "Load",    "Store",      "Atomic",
+      "Subgroup",  "IfBegin",     "ArmEnd",   "ForBegin",   "ForNext", "WhileBegin", "Test",
+      "WhileNext", "LoopEnd",     "Continue", "Break",      "Return",  "Trap",       "Assert",
+      "Barrier",   "GridBarrier", "Poll",     "End"};
   static_assert(std::size(names) == size_t(Do::End) + 1);
   const interp::FlatCode code = interp::compile(w.program, 1);
   std::string out;
   for (size_t n = 0; n < code.instrs.size(); ++n) {
     const interp::Instr& i = code.instrs[n];
     std::string line = fmt::format("{:>2}  {:<11}", n, names[size_t(i.what)]);
-    if (i.what == Do::Eval || i.what == Do::Load || i.what == Do::Store) line += fmt::format("{:<7}", mnemonic(w.program.op(i.op).code));
+    if (i.what == Do::Eval || i.what == Do::Load || i.what == Do::Store)
+      line += fmt::format("{:<7}", mnemonic(w.program.op(i.op).code));
     if (i.what == Do::Load || i.what == Do::Store) line += w.program.buffers[i.buffer].name;
-    const bool jumps = i.what == Do::IfBegin || i.what == Do::ArmEnd || i.what == Do::WhileNext || i.what == Do::WhileBegin || i.what == Do::Test;
+    const bool jumps = i.what == Do::IfBegin || i.what == Do::ArmEnd || i.what == Do::WhileNext ||
+                       i.what == Do::WhileBegin || i.what == Do::Test;
     if (jumps && i.target) line += fmt::format("to {} ", i.target);
     if (jumps && i.exit) line += fmt::format("exit {}", i.exit);
     while (line.back() == ' ') line.pop_back();
@@ -242,15 +276,17 @@ std::string dump_flat_code(const Walked& w) {
   return out;
 }
 
-std::string dump_fingerprint(const Walked& w) { return fmt::format("{}\n", fingerprint(w.program).to_hex()); }
+std::string dump_fingerprint(const Walked& w) {
+  return fmt::format("{}\n", fingerprint(w.program).to_hex());
+}
 
 TEST(ArchitecturePage, dumps_are_current) {
   const Walked w;
   const std::pair<std::string_view, std::string> dumps[] = {{"tokens", dump_tokens(w)},
-                                                           {"syntax", dump_syntax(w)},
-                                                           {"uniformity", dump_uniformity(w)},
-                                                           {"flat code", dump_flat_code(w)},
-                                                           {"fingerprint", dump_fingerprint(w)}};
+                                                            {"syntax", dump_syntax(w)},
+                                                            {"uniformity", dump_uniformity(w)},
+                                                            {"flat code", dump_flat_code(w)},
+                                                            {"fingerprint", dump_fingerprint(w)}};
   std::string text = page("architecture.md");
   bool changed = false;
   for (const auto& [name, dump] : dumps) {
@@ -261,9 +297,12 @@ TEST(ArchitecturePage, dumps_are_current) {
     if (text.substr(from, to - from) == dump) continue;
     changed = true;
     text.replace(from, to - from, dump);
-    EXPECT_TRUE(std::getenv("VYRE_BLESS")) << "the dump " << name << " of docs/architecture.md is now\n" << dump << "VYRE_BLESS=1 writes it";
+    EXPECT_TRUE(std::getenv("VYRE_BLESS"))
+        << "the dump " << name << " of docs/architecture.md is now\n"
+        << dump << "VYRE_BLESS=1 writes it";
   }
-  if (changed && std::getenv("VYRE_BLESS")) EXPECT_FALSE(write_file(VYRE_SOURCE_DIR "/docs/architecture.md", text));
+  if (!changed || !std::getenv("VYRE_BLESS")) return;
+  EXPECT_FALSE(write_file(VYRE_SOURCE_DIR "/docs/architecture.md", text));
 }
 
 }  // namespace

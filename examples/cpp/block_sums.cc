@@ -5,13 +5,9 @@
 
 #include <numeric>
 
-#include "check/check.h"
 #include "example.h"
-#include "interp/interp.h"
-#include "ir/kernel.h"
 
 using namespace vyre;
-using namespace vyre::example;
 
 namespace {
 
@@ -46,15 +42,15 @@ Result<Program> block_sums(uint32_t block) {
 
 int main(int argc, char** argv) {
   const Result<Program> program = block_sums(256);
-  if (!program) return fail(program.errors());
-  if (const Diagnostics d = check(*program); has_errors(d)) return fail(d);
+  if (!program) return example::fail(program.errors());
+  if (const Diagnostics d = check(*program); has_errors(d)) return example::fail(d);
 
   std::vector<uint32_t> x(590);
   std::iota(x.begin(), x.end(), 0u);
   LaunchInputs inputs;
-  inputs.data = {bytes(x), std::nullopt};  // nothing is given for an output
+  inputs.data = {bytes_of(x), std::nullopt};  // nothing is given for an output
   const auto outcome = interp::run(*program, inputs);
-  if (!outcome) return fail(outcome.errors());
-  print("sums", elements<uint32_t>(outcome->buffers[1]));
-  return save(*program, argc, argv);
+  if (!outcome) return example::fail(outcome.errors());
+  example::print("sums", values_of<uint32_t>(outcome->buffers[1]));
+  return example::save(*program, argc, argv);
 }

@@ -4,13 +4,9 @@
 // prints: c: 58 64 139 154
 // prints: c: 58 64 139 154
 
-#include "check/check.h"
 #include "example.h"
-#include "interp/interp.h"
-#include "ir/kernel.h"
 
 using namespace vyre;
-using namespace vyre::example;
 
 namespace {
 
@@ -51,19 +47,19 @@ Result<Program> matmul(uint32_t tile) {
 int main(int argc, char** argv) {
   for (const uint32_t tile : {2u, 16u}) {
     const Result<Program> program = matmul(tile);
-    if (!program) return fail(program.errors());
-    if (const Diagnostics d = check(*program); has_errors(d)) return fail(d);
+    if (!program) return example::fail(program.errors());
+    if (const Diagnostics d = check(*program); has_errors(d)) return example::fail(d);
 
     LaunchInputs inputs;
-    inputs.data = {bytes<uint32_t>({2}),
-                   bytes<uint32_t>({2}),
-                   bytes<uint32_t>({3}),
-                   bytes<float>({1, 2, 3, 4, 5, 6}),
-                   bytes<float>({7, 8, 9, 10, 11, 12}),
+    inputs.data = {bytes_of(2u),
+                   bytes_of(2u),
+                   bytes_of(3u),
+                   bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}),
+                   bytes_of(std::vector<float>{7, 8, 9, 10, 11, 12}),
                    std::nullopt};
     const auto outcome = interp::run(*program, inputs);
-    if (!outcome) return fail(outcome.errors());
-    print("c", elements<float>(outcome->buffers[5]));
-    if (tile == 16) return save(*program, argc, argv);
+    if (!outcome) return example::fail(outcome.errors());
+    example::print("c", values_of<float>(outcome->buffers[5]));
+    if (tile == 16) return example::save(*program, argc, argv);
   }
 }

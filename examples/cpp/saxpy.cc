@@ -2,13 +2,9 @@
 //
 // prints: y: 12 24 36 48
 
-#include "check/check.h"
 #include "example.h"
-#include "interp/interp.h"
-#include "ir/kernel.h"
 
 using namespace vyre;
-using namespace vyre::example;
 
 int main(int argc, char** argv) {
   Kernel k("saxpy");
@@ -21,13 +17,14 @@ int main(int argc, char** argv) {
 
   // Mistakes made above come out here, all at once.
   const Result<Program> program = k.finish();
-  if (!program) return fail(program.errors());
-  if (const Diagnostics d = check(*program); has_errors(d)) return fail(d);
+  if (!program) return example::fail(program.errors());
+  if (const Diagnostics d = check(*program); has_errors(d)) return example::fail(d);
 
   LaunchInputs inputs;  // by parameter
-  inputs.data = {bytes<float>({2}), bytes<float>({1, 2, 3, 4}), bytes<float>({10, 20, 30, 40})};
+  inputs.data = {bytes_of(2.0f), bytes_of(std::vector<float>{1, 2, 3, 4}),
+                 bytes_of(std::vector<float>{10, 20, 30, 40})};
   const auto outcome = interp::run(*program, inputs);
-  if (!outcome) return fail(outcome.errors());
-  print("y", elements<float>(outcome->buffers[2]));
-  return save(*program, argc, argv);
+  if (!outcome) return example::fail(outcome.errors());
+  example::print("y", values_of<float>(outcome->buffers[2]));
+  return example::save(*program, argc, argv);
 }

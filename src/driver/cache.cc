@@ -9,9 +9,17 @@
 namespace vyre::driver {
 namespace {
 
-bool matches(const EntryView& entry, const CacheKey& key, std::span<const std::byte> program) {
-  return entry.key == key.bytes &&
-         std::equal(entry.program.begin(), entry.program.end(), program.begin(), program.end());
+/// Does the entry hold this program for this key?
+bool matches(const EntryView& entry, const CacheKey& key, const Program& program) {
+  if (entry.key != key.bytes) return false;
+  const CacheBytes wire = nameless_wire(program);
+  return std::equal(entry.program.begin(), entry.program.end(), wire.begin(), wire.end());
+}
+
+bool matches(const CachedCode& cached, const CacheKey& key, const Program& program) {
+  if (cached.image.view.key == key.bytes && same_but_for_names(*cached.program, program))
+    return true;
+  return matches(cached.image.view, key, program);
 }
 
 CacheOptions completed(CacheOptions options) {
@@ -35,13 +43,12 @@ CompileCache::CompileCache(CacheOptions options)
 std::optional<CacheEntry> CompileCache::find(const Key& key, const Program& program) {
   try {
     if (options_.enabled) {
-      const CacheBytes wire = nameless_wire(program);
-      const auto image = memory_.find(key.hash);
-      if (image && matches(image->view, key, wire)) {
+      const auto cached = memory_.find(key.hash);
+      if (cached && matches(*cached, key, program)) {
         ++memory_hits_;
-        return Entry{image->view.code, Entry::Origin::Memory, image->bytes};
+        return Entry{cached->image.view.code, Entry::Origin::Memory, cached->image.bytes};
       }
-      if (auto entry = find_on_disk(key, wire)) {
+      if (auto entry = find_on_disk(key, program)) {
         ++disk_hits_;
         return entry;
       }
@@ -53,8 +60,7 @@ std::optional<CacheEntry> CompileCache::find(const Key& key, const Program& prog
   return std::nullopt;
 }
 
-std::optional<CacheEntry> CompileCache::find_on_disk(const Key& key,
-                                                     std::span<const std::byte> program) {
+std::optional<CacheEntry> CompileCache::find_on_disk(const Key& key, const Program& program) {
   if (options_.directory.empty()) return std::nullopt;
   std::string why;
   const auto directory =
@@ -85,7 +91,7 @@ std::optional<CacheEntry> CompileCache::find_on_disk(const Key& key,
   if (!matches(image.view, key, program)) return std::nullopt;  // another one of the same hash
   directory->touch(name);
   Entry entry{image.view.code, Entry::Origin::Disk, image.bytes};
-  memory_evictions_ += memory_.store(key.hash, std::move(image));
+  store_in_memory(key, program, std::move(image));
   return entry;
 }
 
@@ -95,12 +101,19 @@ void CompileCache::store(const Key& key, const Program& program, std::span<const
     EntryImage image = make_entry(key.bytes, program.name, nameless_wire(program), code,
                                   uint64_t(std::max<int64_t>(unix_now_ns(), 0)));
     const bool on_disk = store_on_disk(key, image);
-    if (on_disk || (options_.directory.empty() && image.bytes->size() <= options_.memory_bytes))
-      ++stores_;
-    memory_evictions_ += memory_.store(key.hash, std::move(image));
+    const bool in_memory = store_in_memory(key, program, std::move(image));
+    if (on_disk || (options_.directory.empty() && in_memory)) ++stores_;
   } catch (const std::bad_alloc&) {
     set_problem("out of memory");
   }
+}
+
+bool CompileCache::store_in_memory(const Key& key, const Program& program, EntryImage image) {
+  if (options_.memory_bytes == 0) return false;
+  const auto stored = memory_.store(
+      key.hash, {std::move(image), std::make_shared<const Program>(nameless(program))});
+  memory_evictions_ += stored.evicted;
+  return stored.kept;
 }
 
 bool CompileCache::store_on_disk(const Key& key, const EntryImage& image) {

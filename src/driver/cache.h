@@ -25,6 +25,7 @@
 #include "driver/cache_file.h"
 #include "driver/cache_key.h"
 #include "driver/cache_memory.h"
+#include "driver/cache_program.h"
 
 namespace vyre::driver {
 
@@ -81,8 +82,9 @@ class CompileCache {
   const CacheOptions& options() const { return options_; }
 
  private:
-  std::optional<Entry> find_on_disk(const Key& key, std::span<const std::byte> program);
+  std::optional<Entry> find_on_disk(const Key& key, const Program& program);
   bool store_on_disk(const Key& key, const EntryImage& image);
+  bool store_in_memory(const Key& key, const Program& program, EntryImage image);
   void keep_to_size(const CacheDirectory& directory, uint64_t stored);
   void set_problem(std::string why);
 

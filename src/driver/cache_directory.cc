@@ -104,7 +104,6 @@ int64_t unix_now_ns() {
   return int64_t{now.tv_sec} * second_ns + now.tv_nsec;
 }
 
-CacheDirectory::CacheDirectory(CacheDirectory&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
 CacheDirectory::~CacheDirectory() {
   if (fd_ >= 0) ::close(fd_);
 }

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/cache_file.h"
@@ -37,8 +38,11 @@ class CacheDirectory {
  public:
   enum class Open : uint8_t { Existing, Create };
 
-  CacheDirectory(CacheDirectory&& other) noexcept;
-  CacheDirectory& operator=(CacheDirectory&&) = delete;
+  CacheDirectory(CacheDirectory&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  CacheDirectory& operator=(CacheDirectory&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   ~CacheDirectory();
 
   /// Nothing and why if it cannot be used; why is "" if there just is none yet. Create makes it,

@@ -72,14 +72,6 @@ std::string mistake_in(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-CacheBytes nameless_wire(const Program& program) {
-  Program copy = program;
-  copy.name.clear();
-  for (vyre::Buffer& b : copy.buffers) b.name.clear();
-  for (std::string& s : copy.strings) s.clear();  // regions' names and files
-  return encode(copy, {.locations = false});
-}
-
 EntryImage make_entry(std::string_view key, std::string_view name,
                       std::span<const std::byte> program, std::span<const std::byte> code,
                       uint64_t made_ns) {

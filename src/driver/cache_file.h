@@ -6,8 +6,8 @@
 //   4  u32 version     16  made at (unix, ns)      28  u32 length of the name    40  of the code
 //   48 key, kernel's name, program; zeros up to a multiple of 16; code; u64 XXH3 of all before it
 //
-// Numbers are little-endian. The program is in wire form without locations and names: neither
-// decides what it does. The name is for people who list the cache.
+// Numbers are little-endian. The program is in wire form without places and names
+// (cache_program.h). The name is for people who list the cache.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "ir/program.h"
 
 namespace vyre::driver {
 
@@ -38,9 +36,6 @@ struct EntryImage {
   std::shared_ptr<const CacheBytes> bytes;
   EntryView view;
 };
-
-/// The program as entries hold it: equal for programs that differ in names and places only.
-CacheBytes nameless_wire(const Program& program);
 
 EntryImage make_entry(std::string_view key, std::string_view name,
                       std::span<const std::byte> program, std::span<const std::byte> code,

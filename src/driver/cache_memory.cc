@@ -2,25 +2,25 @@
 
 namespace vyre::driver {
 
-std::optional<EntryImage> CacheMemory::find(Hash128 hash) {
+std::optional<CachedCode> CacheMemory::find(Hash128 hash) {
   const std::lock_guard lock(mutex_);
   const auto at = index_.find(hash);
   if (at == index_.end()) return std::nullopt;
   slots_.splice(slots_.begin(), slots_, at->second);
-  return at->second->image;
+  return at->second->code;
 }
 
-uint64_t CacheMemory::store(Hash128 hash, EntryImage image) {
+CacheMemory::Stored CacheMemory::store(Hash128 hash, CachedCode code) {
   const std::lock_guard lock(mutex_);
   if (const auto at = index_.find(hash); at != index_.end()) drop(at->second);
-  const uint64_t size = image.bytes->size();
-  if (size > max_bytes_) return 0;
-  uint64_t evicted = 0;
-  for (; bytes_ > max_bytes_ - size; ++evicted) drop(std::prev(slots_.end()));
-  slots_.push_front({hash, std::move(image)});
+  const uint64_t size = code.bytes();
+  if (size > max_bytes_) return {};
+  Stored result{.kept = true};
+  for (; bytes_ > max_bytes_ - size; ++result.evicted) drop(std::prev(slots_.end()));
+  slots_.push_front({hash, std::move(code)});
   index_.emplace(hash, slots_.begin());
   bytes_ += size;
-  return evicted;
+  return result;
 }
 
 uint64_t CacheMemory::bytes() const {
@@ -29,7 +29,7 @@ uint64_t CacheMemory::bytes() const {
 }
 
 void CacheMemory::drop(Slots::iterator slot) {
-  bytes_ -= slot->image.bytes->size();
+  bytes_ -= slot->code.bytes();
   index_.erase(slot->hash);
   slots_.erase(slot);
 }

@@ -9,9 +9,18 @@
 #include <unordered_map>
 
 #include "driver/cache_file.h"
+#include "driver/cache_program.h"
 #include "support/hash.h"
 
 namespace vyre::driver {
+
+/// An entry and its program, so that a hit need not encode the one that is looked for.
+struct CachedCode {
+  EntryImage image;
+  std::shared_ptr<const Program> program;  // nameless
+
+  size_t bytes() const { return image.bytes->size() + bytes_of(*program); }
+};
 
 class CacheMemory {
  public:
@@ -19,16 +28,19 @@ class CacheMemory {
 
   /// The entry of this hash, which becomes the one used last. Whether it is the right one is for
   /// the caller to see.
-  std::optional<EntryImage> find(Hash128 hash);
-  /// Replaces what was there. Gives how many entries had to go for it; one that is larger than
-  /// everything is not kept.
-  uint64_t store(Hash128 hash, EntryImage image);
+  std::optional<CachedCode> find(Hash128 hash);
+  struct Stored {
+    bool kept = false;  // one that is larger than everything is not
+    uint64_t evicted = 0;
+  };
+  /// Replaces what was there.
+  Stored store(Hash128 hash, CachedCode code);
   uint64_t bytes() const;
 
  private:
   struct Slot {
     Hash128 hash;
-    EntryImage image;
+    CachedCode code;
   };
   struct HashOfHash {
     size_t operator()(Hash128 h) const { return size_t(h.lo); }

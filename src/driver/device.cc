@@ -139,6 +139,7 @@ std::optional<Diagnostic> DeviceState::problem(const Buffer& b, bool must_be_def
 
 Result<> Device::free(Buffer b) {
   DeviceState& s = *state_;
+  s.reap();  // what has ended uses nothing any more, waited for or not
   const std::lock_guard lock(s.mutex);
   if (auto d = s.problem(b, false)) return *d;
   Slot& slot = s.slots[b.slot];

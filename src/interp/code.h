@@ -45,6 +45,7 @@ enum class Do : uint8_t {
   Return,       // active lanes are done
   Trap,         // active lanes die with code in[0]
   Assert,       // active lanes where in[0] does not hold die with code in[1]
+  Barrier,      // nothing but news for an observer, and compiled for one only; bits: its scope
   GridBarrier,  // sets the frame aside until every frame is here
   Poll,         // looks at the clock; in long stretches without loops
   End,

@@ -17,8 +17,11 @@ bool uses_subgroups(const Program& p) {
 
 }  // namespace
 
-CodeWriter::CodeWriter(const Program& program, uint64_t max_groups)
-    : p_(program), live_(find_liveness(program)), slots_(prepare(max_groups)) {
+CodeWriter::CodeWriter(const Program& program, uint64_t max_groups, bool observed)
+    : p_(program),
+      live_(find_liveness(program)),
+      slots_(prepare(max_groups)),
+      observed_(observed) {
   slot_of_.assign(p_.values.size(), no_slot);
   kept_.assign(p_.values.size(), false);
   code_.active = slots_.take_mask();
@@ -249,14 +252,22 @@ void CodeWriter::subgroup(OpId id) {
 }
 
 /// All lanes of a frame run in lock step, so a barrier of a workgroup or less is already there.
+void CodeWriter::barrier(OpId id, Scope scope) {
+  const bool grid = scope == Scope::Grid;
+  code_.grid_sync |= grid;
+  if (grid)
+    emit(Do::GridBarrier, id);
+  else if (observed_)
+    emit(Do::Barrier, id).bits = static_cast<uint64_t>(scope);
+}
+
 void CodeWriter::sync(OpId id) {
   const bool is_load = p_.op(id).code == Opcode::UniformLoad;
   const Scope scope = is_load ? p_.memory(id).scope : Scope(p_.op(id).attr);
-  const bool grid = scope == Scope::Grid;
-  code_.grid_sync |= grid;
-  if (grid) emit(Do::GridBarrier, id);
-  if (is_load) memory(id);
-  if (is_load && grid) emit(Do::GridBarrier, id);
+  barrier(id, scope);
+  if (!is_load) return;
+  memory(id);
+  barrier(id, scope);
 }
 
 }  // namespace vyre::interp

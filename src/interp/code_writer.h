@@ -15,7 +15,7 @@ namespace vyre::interp {
 
 class CodeWriter {
  protected:
-  CodeWriter(const Program& program, uint64_t max_groups);
+  CodeWriter(const Program& program, uint64_t max_groups, bool observed);
 
   /// Appends an instruction. The reference holds until the next one.
   Instr& emit(Do what, OpId op);
@@ -51,9 +51,11 @@ class CodeWriter {
   void atomic(OpId id);
   void subgroup(OpId id);
   void sync(OpId id);
+  void barrier(OpId id, Scope scope);
 
   std::vector<bool> kept_;  // by value: its place belongs to no value alone
   std::map<std::tuple<Opcode, Type, uint64_t>, Slot> constants_;
+  const bool observed_;
   uint32_t since_poll_ = 0;
 };
 

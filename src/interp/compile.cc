@@ -10,7 +10,8 @@ constexpr uint32_t chain_end = ~0u;
 
 class Compiler : CodeWriter {
  public:
-  Compiler(const Program& program, uint64_t max_groups) : CodeWriter(program, max_groups) {}
+  Compiler(const Program& program, uint64_t max_groups, bool observed)
+      : CodeWriter(program, max_groups, observed) {}
 
   FlatCode run() {
     walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
@@ -283,8 +284,8 @@ class Compiler : CodeWriter {
 
 }  // namespace
 
-FlatCode compile(const Program& program, uint64_t max_groups) {
-  return Compiler(program, max_groups).run();
+FlatCode compile(const Program& program, uint64_t max_groups, bool observed) {
+  return Compiler(program, max_groups, observed).run();
 }
 
 }  // namespace vyre::interp

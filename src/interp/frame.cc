@@ -44,6 +44,7 @@ Machine::Machine(const FlatCode& code, const LaunchShape& shape, std::vector<Vie
       subgroup_size_(subgroup_size),
       schedule_(options.schedule),
       clock_(clock),
+      observer_(options.observer),
       random_(options.seed) {
   const Program& p = *code.program;
   for (auto& list : local_) list.resize(code.group_lanes);

@@ -8,6 +8,7 @@
 
 #include "interp/interp.h"
 #include "interp/launch_kernel.h"
+#include "interp/observer.h"
 #include "ir/eval.h"
 
 namespace vyre::interp {
@@ -269,6 +270,7 @@ class GraphRun {
       scratch[i].resize(shape->counts[i] * size_of(k.buffers[i].element));
       views[i] = {scratch[i].data(), shape->counts[i], scratch[i].size(), 0};
     }
+    if (options_.observer) options_.observer->begin_call(g_, node, k, bound);
     Result<uint64_t> ops =
         launch_kernel(k, *shape, std::move(views), std::move(bits), options_, clock_, memory_);
     memory_.give(scratch_bytes);

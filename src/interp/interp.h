@@ -23,6 +23,8 @@ namespace vyre::interp {
 /// order-dependent ops gives the same bytes under each.
 enum class Schedule : uint8_t { Order, Reverse, Random };
 
+class Observer;  // observer.h
+
 struct Options {
   uint32_t subgroup_size = 32;  // for programs that fix none; a power of two, at most 64
   Schedule schedule = Schedule::Order;
@@ -33,6 +35,7 @@ struct Options {
   uint64_t output_limit = 0;  // bytes of `out` and `inout` buffers; 0: none
   /// Called now and then, from the calling thread, with the share of the work that is done.
   std::function<void(double fraction)> progress;
+  Observer* observer = nullptr;  // is told of every access; see sanitizer.h
 };
 
 struct Outcome {

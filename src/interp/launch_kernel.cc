@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <deque>
 #include <new>
@@ -49,6 +50,7 @@ class Launch {
         machine_(machine),
         clock_(clock),
         memory_(memory),
+        observer_(options.observer),
         groups_(Wide{shape.num_workgroups[0]} * shape.num_workgroups[1] * shape.num_workgroups[2]),
         frames_(saturating((groups_ + code.groups - 1) / code.groups)),
         order_(options.schedule, frames_, machine.random()) {}
@@ -59,10 +61,13 @@ class Launch {
   }
 
  private:
-  void start(Frame& frame, uint64_t number) {
+  /// False if the observer refuses.
+  [[nodiscard]] bool start(Frame& frame, uint64_t number) {
     const Wide first = Wide{order_[number]} * code_.groups;
     const Wide left = groups_ - first;
     machine_.start(frame, first, left < code_.groups ? static_cast<uint32_t>(left) : code_.groups);
+    if (observer_) observer_->begin_frame(frame);
+    return !observer_ || !observer_->failure();
   }
 
   Result<> take_frames(uint64_t n) {
@@ -81,8 +86,10 @@ class Launch {
     if (auto taken = take_frames(1); !taken) return taken;
     Frame frame = machine_.make_frame();
     for (uint64_t n = 0; n < frames_; ++n) {
-      start(frame, n);
-      if (machine_.run(frame, 0) == Stop::TimedOut) return timed_out(machine_.stopped_at());
+      if (!start(frame, n)) return *observer_->failure();
+      const Stop stop = machine_.run(frame, 0);
+      if (stop == Stop::TimedOut) return timed_out(machine_.stopped_at());
+      if (stop == Stop::Refused) return *observer_->failure();
       if ((n & 63) == 63) {
         clock_.set_progress(static_cast<double>(n) / static_cast<double>(frames_));
         if (clock_.expired()) return timed_out(none);
@@ -116,10 +123,11 @@ class Launch {
           }
           frame = std::move(spare.back());
           spare.pop_back();
-          start(frame, begun++);
+          if (!start(frame, begun++)) return *observer_->failure();
         }
         const Stop stop = machine_.run(frame, p_.requires_forward_progress ? quantum : 0);
         if (stop == Stop::TimedOut) return timed_out(machine_.stopped_at());
+        if (stop == Stop::Refused) return *observer_->failure();
         if (stop == Stop::Done)
           spare.push_back(std::move(frame));
         else
@@ -132,9 +140,20 @@ class Launch {
       }
       if (!spinning.empty() || begun < frames_) continue;
       if (machine_.trap() || at_barrier.empty()) return finish();
+      if (observer_) observer_->pass_grid_barrier(stray(at_barrier));
       spinning = std::move(at_barrier);
       at_barrier.clear();
     }
+  }
+
+  /// A grid barrier at which some frames are while others are at another one or done; null if all
+  /// are at the same. A frame's pc is behind its barrier.
+  const Instr* stray(const std::deque<Frame>& at_barrier) const {
+    const uint32_t pc = at_barrier.front().pc;
+    const bool together =
+        at_barrier.size() == frames_ && std::all_of(at_barrier.begin(), at_barrier.end(),
+                                                    [&](const Frame& f) { return f.pc == pc; });
+    return together ? nullptr : &code_.instrs[pc - 1];
   }
 
   Result<> finish() {
@@ -175,6 +194,7 @@ class Launch {
   Machine& machine_;
   Clock& clock_;
   Memory& memory_;
+  Observer* const observer_;
   const Wide groups_;
   const uint64_t frames_;
   const Order order_;
@@ -206,7 +226,7 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
   const Wide groups = Wide{n[0]} * n[1] * n[2];
   try {
     const ExactFloats exact;
-    const FlatCode code = compile(program, saturating(groups));
+    const FlatCode code = compile(program, saturating(groups), options.observer != nullptr);
     for (size_t i = 0; i < program.buffers.size(); ++i) {
       const Buffer& b = program.buffers[i];
       if (b.role != Role::Table) continue;
@@ -216,7 +236,12 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
                   shape.counts[i], bytes, 0};
     }
     Machine machine(code, shape, std::move(views), std::move(scalars), *size, options, clock);
+    if (options.observer) {
+      options.observer->begin_launch({program, shape, code, *size, memory});
+      if (options.observer->failure()) return *options.observer->failure();
+    }
     const Result<> done = Launch(program, shape, code, machine, options, clock, memory).run();
+    if (options.observer) options.observer->end_launch();
     if (!done) return done.errors();
     return machine.lane_ops();
   } catch (const std::bad_alloc&) {

@@ -42,6 +42,26 @@ void Machine::record_traps(const Frame& frame, const uint8_t* lanes, const uint3
   }
 }
 
+/// Tells the observer of a load, store or atomic. Done: the run goes on. Out of line, so that runs
+/// without an observer keep their registers.
+__attribute__((noinline)) Stop Machine::observe(const Frame& frame, const Instr& i, Mask active,
+                                                const uint32_t* order) {
+  const auto at = [&](Slot slot) -> const void* {
+    return slot == no_slot ? nullptr : frame.base + uint64_t{slot} * 64;
+  };
+  const Next next = observer_->touch(frame, i,
+                                     {.lanes = code_.lanes,
+                                      .all = active.count() == code_.lanes,
+                                      .active = active.bytes,
+                                      .index = at(i.in[0]),
+                                      .expected = at(i.in[1]),
+                                      .old = at(i.out),
+                                      .order = order});
+  if (next == Next::GoOn) return Stop::Done;
+  if (next == Next::Stop) return Stop::Refused;
+  return out_of_time(i.op) ? Stop::TimedOut : Stop::Done;
+}
+
 Stop Machine::run(Frame& frame, uint64_t quantum) {
   std::byte* const base = frame.base;
   const auto at = [base](Slot slot) -> void* { return base + uint64_t{slot} * 64; };
@@ -105,6 +125,7 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
       case Do::Store: {
         if (active.empty()) break;
         const bool is_store = i.what == Do::Store;
+        const uint32_t* const order = is_store ? lane_order() : nullptr;
         i.memory({.view = &frame.views[i.buffer],
                   .lanes = lanes,
                   .all = active.count() == lanes,
@@ -114,11 +135,14 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
                   .value2 = nullptr,
                   .old = nullptr,
                   .plus = i.plus,
-                  .order = is_store ? lane_order() : nullptr});
+                  .order = order});
+        if (observer_ != nullptr) [[unlikely]]
+          if (const Stop s = observe(frame, i, active, order); s != Stop::Done) return s;
         break;
       }
-      case Do::Atomic:
+      case Do::Atomic: {
         if (active.empty()) break;
+        const uint32_t* const order = lane_order();
         i.atomic({.view = &frame.views[i.buffer],
                   .lanes = lanes,
                   .all = active.count() == lanes,
@@ -128,8 +152,11 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
                   .value2 = i.in[2] == no_slot ? nullptr : at(i.in[2]),
                   .old = i.out == no_slot ? nullptr : at(i.out),
                   .plus = 0,
-                  .order = lane_order()});
+                  .order = order});
+        if (observer_ != nullptr) [[unlikely]]
+          if (const Stop s = observe(frame, i, active, order); s != Stop::Done) return s;
         break;
+      }
       case Do::Subgroup:
         if (active.empty()) break;
         run_subgroup({.code = i.code,
@@ -260,7 +287,15 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         drop(active, failed);
         break;
       }
+      case Do::Barrier:
+        if (!active.empty())
+          observer_->arrive(frame, i, Scope(i.bits), active.bytes,
+                            dead.empty() ? nullptr : dead.bytes);
+        break;
       case Do::GridBarrier:
+        if (observer_ != nullptr && !active.empty())
+          observer_->arrive(frame, i, Scope::Grid, active.bytes,
+                            dead.empty() ? nullptr : dead.bytes);
         frame.pc = pc;
         return Stop::GridBarrier;
       case Do::Poll:

@@ -11,6 +11,7 @@
 #include "interp/code.h"
 #include "interp/limits.h"
 #include "interp/masks.h"
+#include "interp/observer.h"
 
 namespace vyre::interp {
 
@@ -37,7 +38,9 @@ struct TrapReport {
   OpId op;
 };
 
-enum class Stop : uint8_t { Done, GridBarrier, Quantum, TimedOut };
+enum class Stop : uint8_t { Done, GridBarrier, Quantum, TimedOut, Refused };  // … by the observer
+
+struct FrameShadow;
 
 struct Frame {
   std::unique_ptr<std::byte[]> memory;
@@ -46,6 +49,7 @@ struct Frame {
   uint32_t pc = 0;
   unsigned __int128 first_group = 0;  // linear, x fastest
   uint32_t group_count = 0;
+  std::shared_ptr<FrameShadow> shadow;  // the sanitizer's
 };
 
 class Machine {
@@ -79,6 +83,7 @@ class Machine {
   const uint32_t* lane_order();
   bool else_first();
   bool out_of_time(OpId op);
+  Stop observe(const Frame& frame, const Instr& instr, Mask active, const uint32_t* order);
 
   const FlatCode& code_;
   const LaunchShape& shape_;
@@ -87,6 +92,7 @@ class Machine {
   uint32_t subgroup_size_;
   const Schedule schedule_;
   Clock& clock_;
+  Observer* const observer_;
   Random random_;
 
   std::array<std::vector<uint32_t>, 3> local_;  // ids of the lanes of one workgroup

@@ -87,7 +87,7 @@ class Recorder {
     return {result, insert(code, type, {operands, count}, result, 0)};
   }
 
-  // A function has some 40 constants at most, so a search is quick.
+  // A function has some 50 constants at most, so a search is quick.
   ValueId constant(const Term& term) {
     for (const Term& c : constants_)
       if (c.type == term.type && c.bits == term.bits) return c.value;

@@ -13,7 +13,7 @@
 //
 // Promise: at most 2 ulp from the exact result for every f32 input (subnormal
 // inputs and results included), special values as in C's Annex F. The measured
-// worst errors and the operation counts come from bench/function_accuracy.cc.
+// worst errors and the operation counts are in docs/functions.md.
 // A NaN result may have any payload and sign.
 //
 // What that asks of the text below: no branch, loop or index may depend on a

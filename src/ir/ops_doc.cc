@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -18,16 +19,25 @@ struct Section {
 
 // In the order of ops.def: a section ends where the next begins.
 constexpr Section sections[] = {
-    {Opcode::Const, "Constants, ids, lengths, scalars", "What is there before a kernel computes anything."},
+    {Opcode::Const, "Constants, ids, lengths, scalars",
+     "What is there before a kernel computes anything."},
     {Opcode::Add, "Arithmetic", "Total: no value of any operand is an error."},
     {Opcode::And, "Bits", ""},
-    {Opcode::Fma, "Floats", "IEEE 754, rounded to nearest even, subnormals kept. [Operators](language.md#operators) has the corner cases."},
+    {Opcode::Fma, "Floats",
+     "IEEE 754, rounded to nearest even, subnormals kept. [Operators](language.md#operators) has "
+     "the corner cases."},
     {Opcode::Eq, "Comparison, choice, conversion", ""},
-    {Opcode::Load, "Memory", "`m` is a buffer, an array or a table. [Memory](language.md#memory) has the rules."},
-    {Opcode::AtomicAdd, "Atomics", "On elements of `out`, `inout`, `scratch` and `shared`. Options may follow as last arguments: [Atomics](language.md#atomics)."},
-    {Opcode::SubgroupAdd, "Subgroups", "Only in flow that is uniform over the subgroup: [Subgroups](language.md#subgroups)."},
+    {Opcode::Load, "Memory",
+     "`m` is a buffer, an array or a table. [Memory](language.md#memory) has the rules."},
+    {Opcode::AtomicAdd, "Atomics",
+     "On elements of `out`, `inout`, `scratch` and `shared`. Options may follow as last arguments: "
+     "[Atomics](language.md#atomics)."},
+    {Opcode::SubgroupAdd, "Subgroups",
+     "Only in flow that is uniform over the subgroup: [Subgroups](language.md#subgroups)."},
     {Opcode::Barrier, "Synchronization and faults", ""},
-    {Opcode::If, "Structured control", "Ops that hold blocks. Their operands and results are described in [IR form](language.md#ir-form)."},
+    {Opcode::If, "Structured control",
+     "Ops that hold blocks. Their operands and results are described in [IR "
+     "form](language.md#ir-form)."},
     {Opcode::Yield, "Block ends", "Every block ends with exactly one of these."},
 };
 
@@ -81,53 +91,83 @@ bool is_ir_only(Opcode code) {
 
 std::string_view types_in_words(TypeSet set) {
   switch (set) {
-    case TypeSet::None: return "";
-    case TypeSet::Int: return "i8 u8 i16 u16 i32 u32 i64 u64";
-    case TypeSet::Float: return "f32 f64";
-    case TypeSet::F32: return "f32";
-    case TypeSet::Num: return "all integers, f32 f64";
-    case TypeSet::SignedNum: return "i8 i16 i32 i64 f32 f64";
-    case TypeSet::Logic: return "all integers, bool";
-    case TypeSet::Any: return "all integers, f32 f64, bool";
-    case TypeSet::Atomic: return "i32 u32 i64 u64";
-    case TypeSet::AtomicAdd: return "i32 u32 i64 u64 f32";
+    case TypeSet::None:
+      return "";
+    case TypeSet::Int:
+      return "i8 u8 i16 u16 i32 u32 i64 u64";
+    case TypeSet::Float:
+      return "f32 f64";
+    case TypeSet::F32:
+      return "f32";
+    case TypeSet::Num:
+      return "all integers, f32 f64";
+    case TypeSet::SignedNum:
+      return "i8 i16 i32 i64 f32 f64";
+    case TypeSet::Logic:
+      return "all integers, bool";
+    case TypeSet::Any:
+      return "all integers, f32 f64, bool";
+    case TypeSet::Atomic:
+      return "i32 u32 i64 u64";
+    case TypeSet::AtomicAdd:
+      return "i32 u32 i64 u64 f32";
   }
   return "";
 }
 
 std::string_view effect_in_words(Effect effect) {
   switch (effect) {
-    case Effect::Pure: return "none: the result depends on the operands alone";
-    case Effect::Read: return "reads memory";
-    case Effect::Write: return "writes memory";
-    case Effect::Atomic: return "reads and writes memory in one step";
-    case Effect::Sync: return "synchronizes; must stand in flow that is uniform at its scope";
-    case Effect::Convergent: return "exchanges values; must stand in flow that is uniform over the subgroup";
-    case Effect::Trap: return "may fail the launch";
-    case Effect::Control: return "holds blocks";
-    case Effect::Exit: return "ends a block";
+    case Effect::Pure:
+      return "none";
+    case Effect::Read:
+      return "reads memory";
+    case Effect::Write:
+      return "writes memory";
+    case Effect::Atomic:
+      return "reads and writes memory in one step";
+    case Effect::Sync:
+      return "synchronizes; must stand in flow that is uniform at its scope";
+    case Effect::Convergent:
+      return "exchanges values; must stand in flow that is uniform over the subgroup";
+    case Effect::Trap:
+      return "may fail the launch";
+    case Effect::Control:
+      return "holds blocks";
+    case Effect::Exit:
+      return "ends a block";
   }
   return "";
 }
 
 std::string_view exactness_in_words(Exactness exactness) {
   switch (exactness) {
-    case Exactness::Exact: return "the same everywhere by nature";
-    case Exactness::Tested: return "the same everywhere: native where a device passes the self-test, expanded into exact code elsewhere";
-    case Exactness::Ordered: return "depends on the order of execution";
+    case Exactness::Exact:
+      return "the same everywhere by nature";
+    case Exactness::Tested:
+      return "the same everywhere: native where a device passes the self-test, expanded into exact "
+             "code elsewhere";
+    case Exactness::Ordered:
+      return "depends on the order of execution";
   }
   return "";
 }
 
 std::string_view attribute_in_words(AttrKind kind) {
   switch (kind) {
-    case AttrKind::None: return "";
-    case AttrKind::Bits: return "the constant";
-    case AttrKind::Dim: return "the dimension: .x, .y or .z";
-    case AttrKind::Buffer: return "the buffer";
-    case AttrKind::Memory: return "the buffer; order and scope; facts that we proved";
-    case AttrKind::Scope: return "the scope: subgroup, workgroup or grid";
-    case AttrKind::Name: return "a name";
+    case AttrKind::None:
+      return "";
+    case AttrKind::Bits:
+      return "the constant";
+    case AttrKind::Dim:
+      return "the dimension: .x, .y or .z";
+    case AttrKind::Buffer:
+      return "the buffer";
+    case AttrKind::Memory:
+      return "the buffer; order and scope; facts that we proved";
+    case AttrKind::Scope:
+      return "the scope: subgroup, workgroup or grid";
+    case AttrKind::Name:
+      return "a name";
   }
   return "";
 }
@@ -139,7 +179,9 @@ std::string counted(size_t n, std::string_view one, std::string_view many) {
 
 std::string operands_in_words(std::string_view operands) {
   std::vector<std::string> parts;
-  const auto count = [&](char c) { return static_cast<size_t>(std::count(operands.begin(), operands.end(), c)); };
+  const auto count = [&](char c) {
+    return static_cast<size_t>(std::count(operands.begin(), operands.end(), c));
+  };
   if (count('I')) parts.emplace_back("an index of any integer type");
   if (count('S')) parts.emplace_back("a value of any type");
   if (count('B')) parts.emplace_back("a bool");
@@ -147,20 +189,28 @@ std::string operands_in_words(std::string_view operands) {
   if (t == 1) parts.emplace_back("a value of type T");
   if (t > 1) parts.push_back(counted(t, "value", "values") + " of type T");
   if (count('*')) parts.emplace_back("values of type T");
-  if (count('U')) parts.push_back(count('U') == 1 ? std::string("a u32") : counted(count('U'), "u32", "u32"));
+  if (count('U'))
+    parts.push_back(count('U') == 1 ? std::string("a u32") : counted(count('U'), "u32", "u32"));
   std::string text;
-  for (size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  for (size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
   return text;
 }
 
 std::string_view result_in_words(char result) {
   switch (result) {
-    case 'T': return "a value of type T";
-    case 'U': return "a u32";
-    case 'L': return "a u64";
-    case 'B': return "a bool";
-    case '*': return "values of type T";
-    default: return "nothing";
+    case 'T':
+      return "a value of type T";
+    case 'U':
+      return "a u32";
+    case 'L':
+      return "a u64";
+    case 'B':
+      return "a bool";
+    case '*':
+      return "values of type T";
+    default:
+      return "nothing";
   }
 }
 
@@ -177,7 +227,8 @@ std::vector<Row> rows(Opcode code, bool markdown) {
   list.push_back({"written", form.empty() ? "in IR form only" : quoted(form)});
   list.push_back({"takes", signature_in_words(code)});
   if (op.types != TypeSet::None) list.push_back({"T", std::string(types_in_words(op.types))});
-  if (op.attribute != AttrKind::None) list.push_back({"carries", std::string(attribute_in_words(op.attribute))});
+  if (op.attribute != AttrKind::None)
+    list.push_back({"carries", std::string(attribute_in_words(op.attribute))});
   list.push_back({"effect", std::string(effect_in_words(op.effect))});
   list.push_back({"bytes", std::string(exactness_in_words(op.exactness))});
   if (op.commutative) list.push_back({"order", "of the operands does not matter"});
@@ -221,12 +272,15 @@ std::string ops_markdown() {
       "# Operations\n\n"
       "`vyre explain NAME` prints these entries. This file is generated from `src/ir/ops.def`;\n"
       "`build/release/bin/vyre explain --ops-markdown > docs/ops.md` makes it again.\n\n"
-      "`T` is the type of the operation: its operands of type T agree, nothing is converted by itself. "
+      "`T` is the type of the operation: its operands of type T agree, nothing is converted by "
+      "itself. "
       "*Bytes* says on what the result's\n"
       "bytes depend besides the operands. How operations look in a program is in "
       "[language.md](language.md).\n\n";
   const auto ops = all_ops();
-  const auto end_of = [&](size_t s) { return s + 1 < std::size(sections) ? static_cast<size_t>(sections[s + 1].first) : ops.size(); };
+  const auto end_of = [&](size_t s) {
+    return s + 1 < std::size(sections) ? static_cast<size_t>(sections[s + 1].first) : ops.size();
+  };
   for (size_t s = 0; s < std::size(sections); ++s) {
     out += fmt::format("**{}**:", sections[s].title);
     for (size_t i = static_cast<size_t>(sections[s].first); i < end_of(s); ++i)
@@ -237,7 +291,10 @@ std::string ops_markdown() {
     out += fmt::format("## {}\n\n", sections[s].title);
     if (!sections[s].about.empty()) out += fmt::format("{}\n\n", sections[s].about);
     for (size_t i = static_cast<size_t>(sections[s].first); i < end_of(s); ++i) {
-      out += fmt::format("### {}\n\n{}.\n\n| | |\n|---|---|\n", ops[i].mnemonic, ops[i].doc);
+      std::string doc(ops[i].doc);
+      doc[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(doc[0])));
+      if (!doc.ends_with('?')) doc += '.';
+      out += fmt::format("### {}\n\n{}\n\n| | |\n|---|---|\n", ops[i].mnemonic, doc);
       for (const Row& r : rows(static_cast<Opcode>(i), true)) {
         std::string text;
         for (const char c : r.text) text += c == '|' ? std::string("\\|") : std::string(1, c);

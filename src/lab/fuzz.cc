@@ -13,16 +13,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Asked for one program, we keep it whether it fails or not.
+bool keeps_all(const FuzzOptions& options) { return options.count == 1 && !options.out.empty(); }
+
+/// Gives the path; "" if the program could not be written.
+std::string write(const Generated& g, const Verdict& verdict, const std::string& folder, FuzzSummary& summary) {
+  std::string file;
+  const auto error = write_replay(folder, g, verdict, &file);
+  if (!error) return file;
+  summary.file_errors.push_back(
+      diagnose(Code::CannotWrite, {}, fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
+          .with_fix(fmt::format("write it later: `vyre fuzz --seed {} --count 1 --out DIR`", g.seed)));
+  return "";
+}
+
 /// Notes what is wrong with a program.
 void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions& options, FuzzSummary& summary) {
-  std::string file;
-  if (!options.out.empty())
-    if (const auto error = write_replay(options.out, g, verdict, &file)) {
-      file.clear();
-      summary.file_errors.push_back(
-          diagnose(Code::CannotWrite, {}, fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
-              .with_fix(fmt::format("write it later: `vyre fuzz --seed {} --count 1 --out DIR`", g.seed)));
-    }
+  const std::string file = options.out.empty() ? "" : write(g, verdict, options.out, summary);
   for (const Mismatch& m : verdict.mismatches) {
     Finding f{g.seed, m.subject, m.what, file};
     f.what.message = fmt::format("seed {}: {}", g.seed, f.what.message);
@@ -60,8 +67,9 @@ Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& nam
 }
 
 Result<FuzzSummary> fuzz(const FuzzOptions& options) {
-  const auto subjects = choose_subjects(options.subjects);
+  auto subjects = choose_subjects(options.subjects);
   if (!subjects) return subjects.errors();
+  subjects->insert(subjects->end(), options.more.begin(), options.more.end());
   FuzzSummary summary;
   FuzzStatus& status = summary.status;
   const auto begin = Clock::now();
@@ -73,13 +81,17 @@ Result<FuzzSummary> fuzz(const FuzzOptions& options) {
         (options.seconds > 0 && status.seconds >= options.seconds))
       return summary;
     const Generated g = generate(status.seed, options.generate);
+    if (keeps_all(options)) write(g, {}, options.out, summary);  // before a subject can crash
     const Verdict verdict = compare(g, *subjects);
     ++status.programs;
     status.runs += verdict.runs;
     summary.coverage.add(g, verdict.expected ? &*verdict.expected : nullptr);
-    if (verdict.mismatches.empty()) continue;
-    ++status.failing;
-    note_findings(g, verdict, options, summary);
+    if (!verdict.mismatches.empty()) {
+      ++status.failing;
+      note_findings(g, verdict, options, summary);
+    } else if (keeps_all(options)) {
+      write(g, verdict, options.out, summary);
+    }
   }
 }
 

@@ -34,7 +34,8 @@ struct FuzzOptions {
   uint64_t count = 0;  // programs; 0: as many as there is time for
   double seconds = 0;  // 0: no limit
   std::vector<std::string> subjects;  // groups or names; empty: all
-  std::string out;                    // folder for failing programs; "": none are written
+  std::vector<Subject> more;          // besides those of all_subjects
+  std::string out;  // folder for failing programs, with a count of 1 for every one; "": none
   GenerateOptions generate;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const FuzzStatus&)> progress;   // before each program

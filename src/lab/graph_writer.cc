@@ -125,7 +125,9 @@ void GraphWriter::declare() {
     auto& data = g_.inputs.data.emplace_back();
     auto& length = g_.inputs.lengths.emplace_back();
     if (is_host_input(s.role)) data = s.data;
-    if (s.role != Role::Scalar && (s.role == Role::Scratch || r_.chance(50))) {
+    if (s.role == Role::Scalar) {
+      b.count = graph_.formulas.constant(1);
+    } else if (s.role == Role::Scratch || r_.chance(50)) {
       b.count = graph_.formulas.constant(s.count);
       for (uint32_t k = 0; k < i && r_.chance(70); ++k)  // an earlier parameter as long as this one
         if (graph_.buffers[k].parameter && graph_.buffers[k].role != Role::Scalar && slots_[order[k]].count == s.count) {

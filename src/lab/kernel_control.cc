@@ -22,6 +22,8 @@ void KernelWriter::statements(uint64_t most) {
 
 void KernelWriter::statement() {
   const bool deep = depth_ >= 4;
+  if (subgroups_ && !last_part_ && r_.chance(12)) return subgroup_op();
+  if (!loops_.empty() && r_.chance(8)) return exit_loop();
   switch (r_.below(deep ? 26 : 40)) {
     default: return pure_op();
     case 8: return pure_op(r_.pick({Level::Grid, Level::Workgroup, Level::Subgroup}));
@@ -39,8 +41,8 @@ void KernelWriter::statement() {
     case 20: return own_atomic();
     case 21: return gather_atomic();
     case 22:
-    case 23: return subgroup_op();
-    case 24: return exit_loop();
+    case 23: return r_.chance(50) ? store() : load();
+    case 24:
     case 25: return trap();
     case 26:
     case 27:
@@ -204,7 +206,9 @@ void KernelWriter::exit_loop() {
     if (r_.chance(50)) b_.break_loop();
     else b_.continue_loop();
   };
-  if (r_.chance(10)) return leave(flow_);  // the rest of the block is never reached: statements end
+  // Without a condition the rest of the block is never reached: statements end. An end that nothing
+  // reaches is a trap.
+  if (options_.traps && r_.chance(10)) return leave(flow_);
   const ValueId c = condition(level);
   b_.begin_if(c);
   if (r_.chance(40)) assign_in_exit(std::min(flow_, level_of(c)));
@@ -216,7 +220,9 @@ void KernelWriter::exit_loop() {
 void KernelWriter::assign_in_exit(Level flow) {
   const Level outer = flow_;
   flow_ = flow;
+  begin_scope();
   assign();
+  end_scope();
   flow_ = outer;
 }
 

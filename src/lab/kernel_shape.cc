@@ -49,7 +49,10 @@ uint32_t KernelWriter::add_buffer(Role role, Type element, uint64_t count) {
   counts_.push_back(count);
   inputs_.data.emplace_back();
   inputs_.lengths.emplace_back();
-  if (role != Role::Scalar) choose_count(index, count);
+  if (role == Role::Scalar)
+    b_.program.buffers[index].count = b_.program.formulas.constant(1);
+  else
+    choose_count(index, count);
   return index;
 }
 

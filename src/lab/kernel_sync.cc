@@ -56,8 +56,12 @@ void KernelWriter::in_section(Memory& m, Use use, Scope scope) {
   m.reach = needed_for(scope);
   sections_.push_back(m.reach);
   for (uint64_t n = r_.between(1, 2); n-- > 0;) {
-    if (use == Use::Gather) gather_to(m);
-    else load_from(m);
+    if (use == Use::Gather) {
+      gather_to(m);
+      continue;
+    }
+    load_from(m);
+    if (r_.chance(50)) fold_newest();
   }
   statements(r_.below(4));
   sections_.pop_back();
@@ -120,6 +124,7 @@ void KernelWriter::subgroup_op() {
   }
   note_sync();
   know(emit(code, type, operands));
+  if (r_.chance(50)) fold_newest();
 }
 
 }  // namespace vyre::lab

@@ -242,6 +242,12 @@ ValueId KernelWriter::as_u64(ValueId v) {
   return convert(v, Type::U64);
 }
 
+/// What came from others should be seen in the outputs.
+void KernelWriter::fold_newest() {
+  pool_.back().used = true;
+  fold(pool_.back().id);
+}
+
 /// Makes a value matter.
 void KernelWriter::fold(ValueId v) {
   const ValueId turned =

@@ -136,6 +136,7 @@ class KernelWriter {
   void id_op();
   void assign();
   void fold(ValueId v);
+  void fold_newest();
   ValueId as_u64(ValueId v);
 
   // kernel_access.cc: indices, loads, stores, atomics.

@@ -100,7 +100,7 @@ void SplitFacts::find_plain_ops() {
       case Effect::Sync:
         info_of.reads |= bit;
         info_of.sync = true;
-        info_of.effect |= o.code == Opcode::Barrier;
+        info_of.effect |= !is_grid_sync(p, id);  // others may count on its barriers
         break;
       case Effect::Convergent:
         info_of.sync = true;

@@ -2,9 +2,9 @@
 
 // What the splitter knows of a program in the form that structure_exits() gives. Linear.
 //
-// The ops that hold a grid barrier, and the body, make a tree; a value that belongs to a block of the
-// tree is a top value. Only top values can live across a cut. Every other op of those blocks is plain:
-// it goes as a whole into one segment.
+// The ops that hold a grid barrier, and the body, make a tree; a value that belongs to a block of
+// the tree is a top value. Only top values can live across a cut. Every other op of those blocks is
+// plain: it goes as a whole into one segment.
 
 #include <vector>
 
@@ -15,8 +15,8 @@ namespace vyre::plan {
 
 /// A plain op with everything in it.
 struct PlainOp {
-  bool effect = false;  // must be executed even if nobody uses its results
-  bool sync = false;    // needs uniform flow somewhere inside
+  bool effect = false;             // must be executed even if nobody uses its results
+  bool sync = false;               // needs uniform flow somewhere inside
   uint64_t reads = 0, writes = 0;  // buffers, by bit
 };
 

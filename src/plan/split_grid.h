@@ -1,7 +1,7 @@
 #pragma once
 
-// The grid barrier by splitting: a program with grid barriers becomes segments without, launched one
-// after the other on the same buffers. The end of a launch is the barrier.
+// The grid barrier by splitting: a program with grid barriers becomes segments without, launched
+// one after the other on the same buffers. The end of a launch is the barrier.
 //
 // What lives across a cut between two segments
 //   - is computed again, if it is pure, independent of memory and cheap (ids, lengths, scalars, …);
@@ -10,9 +10,9 @@
 //     shared and private arrays as a whole. A load or an atomic is never executed again.
 //
 // An `if` around a barrier is opened again in each of its segments, with the condition that was
-// kept; a loop around a barrier is a step of the plan. Where the host can compute the test it counts;
-// elsewhere a device word says whether the loop goes on, the host reads it once a batch of iterations,
-// and what is launched after the loop's end does nothing.
+// kept; a loop around a barrier is a step of the plan. Where the host can compute the test it
+// counts; elsewhere a device word says whether the loop goes on, the host reads it once a batch of
+// iterations, and what is launched after the loop's end does nothing.
 //
 // A plan is data: printed by print(), checked by check_split() (plan/check_split.h), executed by
 // walking its steps with StepControl (plan/step_control.h).
@@ -57,16 +57,16 @@ struct Step {
     Launch,     // run a segment over the whole grid
     LoopBegin,  // up to its LoopEnd while the host's test or the device's word holds
     LoopEnd,
-    IfBegin,    // up to its IfEnd if the host's test has the wanted value
+    IfBegin,  // up to its IfEnd if the host's test has the wanted value
     IfEnd,
-    Set         // variables of the host, all at once
+    Set  // variables of the host, all at once
   };
   Kind kind = Kind::Launch;
-  uint32_t segment = 0;            // Launch
-  uint32_t match = none;           // LoopBegin, IfBegin: its end; LoopEnd, IfEnd: its beginning
-  uint32_t test = none;            // LoopBegin, IfBegin: a host node; none: a device word
-  uint32_t word = none;            // LoopBegin without a host's test: element of the `once` buffer
-  bool wanted = true;              // IfBegin
+  uint32_t segment = 0;             // Launch
+  uint32_t match = none;            // LoopBegin, IfBegin: its end; LoopEnd, IfEnd: its beginning
+  uint32_t test = none;             // LoopBegin, IfBegin: a host node; none: a device word
+  uint32_t word = none;             // LoopBegin without a host's test: element of the `once` buffer
+  bool wanted = true;               // IfBegin
   std::vector<HostAssignment> set;  // Set
 };
 
@@ -76,7 +76,8 @@ struct SplitPlan {
   std::vector<Step> steps;
   std::vector<HostNode> host;  // nodes refer to earlier ones
   uint32_t host_variables = 0;
-  uint32_t cuts = 0;           // places where the program is cut; launches of straight code: at most one more
+  uint32_t cuts =
+      0;  // places where the program is cut; launches of straight code: at most one more
 
   bool is_split() const { return steps.size() != 1 || segments.size() != 1 || !hidden.empty(); }
 };
@@ -84,7 +85,8 @@ struct SplitPlan {
 /// Does the program wait for the whole grid anywhere?
 bool has_grid_barrier(const Program& program);
 
-/// The program must have passed the checker. Without a grid barrier: one segment, the program itself.
+/// The program must have passed the checker. Without a grid barrier: one segment, the program
+/// itself.
 Result<SplitPlan> split_at_grid_barriers(const Program& program);
 
 /// Elements of every buffer of a segment, hidden ones included, from the shape of the original

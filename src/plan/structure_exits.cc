@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plan/ir_writer.h"
+#include "plan/returning_loop.h"
 
 namespace vyre::plan {
 namespace {
@@ -18,10 +19,10 @@ enum Mark : uint8_t {
 /// The loop around a barrier that is being made.
 struct Loop {
   OpId from = none;
-  std::vector<Type> types;     // of what it carries for the program
-  std::vector<ValueId> args;   // the copies of its arguments
-  bool stops = false;          // it carries a flag: left by break, return, or a test that failed
-  bool returns = false;        // it carries a flag: left by return
+  std::vector<Type> types;    // of what it carries for the program
+  std::vector<ValueId> args;  // the copies of its arguments
+  bool stops = false;         // it carries a flag: left by break, return, or a test that failed
+  bool returns = false;       // it carries a flag: left by return
   bool test_in_body = false;
 };
 
@@ -44,7 +45,12 @@ struct Shape {
 class Structurer {
  public:
   explicit Structurer(const Program& p)
-      : p_(p), splits_(find_split_ops(p)), marks_(p.ops.size(), 0), to_(header(p)), w_(to_), copier_(p, w_) {}
+      : p_(p),
+        splits_(find_split_ops(p)),
+        marks_(p.ops.size(), 0),
+        to_(header(p)),
+        w_(to_),
+        copier_(p, w_) {}
 
   Program run() {
     mark_exits();
@@ -223,6 +229,13 @@ class Structurer {
     }
   }
 
+  Outcome plain_loop(OpId id) {
+    Outcome out;
+    out.left = out.returned = out.stopped = copy_returning_loop(
+        id, p_, w_, copier_, [this](OpId op) { return (marks_[op] & returns) != 0; });
+    return out;
+  }
+
   Shape shape_of(OpId id) const {
     Shape shape;
     for (const ValueId v : p_.results(id)) shape.results.push_back(p_.type(v));
@@ -334,7 +347,8 @@ class Structurer {
       for (; p_.op(at).code != Opcode::Test; at = p_.op(at).next) copier_.copy(at);
       test = copier_.map[p_.operand(at, 0)];
     }
-    if (goes_on != none) test = test == none ? goes_on : w_.op(Opcode::And, Type::Bool, {goes_on, test});
+    if (goes_on != none)
+      test = test == none ? goes_on : w_.op(Opcode::And, Type::Bool, {goes_on, test});
     w_.exit(Opcode::Test, {&test, 1});
   }
 
@@ -380,156 +394,6 @@ class Structurer {
     return outcome_from(shape, w_.set_results(op, types_for(shape)));
   }
 
-  // ---- Loops without a barrier that a flagged return leaves: it breaks, with a flag.
-
-  struct PlainLoop {
-    OpId from = none;
-    std::vector<Type> types;
-  };
-
-  Outcome plain_loop(OpId id) {
-    Outcome out;
-    out.left = out.returned = out.stopped = leave_by_break(id);
-    return out;
-  }
-
-  /// Gives the flag.
-  ValueId leave_by_break(OpId id) {
-    const Op& o = p_.op(id);
-    // A test cannot be left, so one with a return in it moves into the body.
-    const bool test_inside = o.code == Opcode::While && !is_pure_block(o.first_block);
-    std::vector<ValueId> init = mapped(p_.operands(id));
-    init.push_back(w_.no());
-    const OpId op = w_.open(o.code, init, o.n_blocks);
-    plain_loops_.push_back({id, {}});
-    for (const ValueId v : p_.results(id)) plain_loops_.back().types.push_back(p_.type(v));
-    for (const ValueId v : p_.args(o.first_block))
-      copier_.map[v] = to_.add_argument(to_.op(op).first_block, p_.type(v));
-    to_.add_argument(to_.op(op).first_block, Type::Bool);
-
-    const BlockId before = w_.block;
-    const BlockId first = to_.op(op).first_block;
-    if (o.code == Opcode::For) {
-      w_.block = first;
-      copy_leaving(o.first_block);
-    } else if (!test_inside) {
-      w_.block = first;
-      copy_leaving(o.first_block);
-      w_.block = first + 1;
-      copy_leaving(o.first_block + 1);
-    } else {
-      w_.block = first;
-      const ValueId yes = w_.yes();
-      w_.exit(Opcode::Test, {&yes, 1});
-      w_.block = first + 1;
-      if (const ValueId condition = copy_leaving(o.first_block); condition != none) {
-        const OpId guard = w_.open(Opcode::If, {&condition, 1}, 2);
-        const BlockId body = std::exchange(w_.block, to_.op(guard).first_block);
-        w_.exit(Opcode::Yield, {});
-        w_.block = to_.op(guard).first_block + 1;
-        std::vector<ValueId> values = mapped(p_.args(o.first_block));
-        values.push_back(w_.no());
-        w_.exit(Opcode::Break, values);
-        w_.block = body;
-        copy_leaving(o.first_block + 1);
-      }
-    }
-    w_.block = before;
-    std::vector<Type> types = std::move(plain_loops_.back().types);
-    plain_loops_.pop_back();
-    types.push_back(Type::Bool);
-    const std::vector<ValueId> results = w_.set_results(op, types);
-    for (uint32_t i = 0; i < o.results.count; ++i) copier_.map[p_.result(id, i)] = results[i];
-    return results.back();
-  }
-
-  void break_returning() {
-    std::vector<ValueId> values;
-    for (const Type t : plain_loops_.back().types) values.push_back(w_.constant(t, 0));
-    values.push_back(w_.yes());
-    w_.exit(Opcode::Break, values);
-  }
-
-  /// Copies a block of a plain loop or of something inside one. Gives the condition where it ends
-  /// with `test` in a body.
-  ValueId copy_leaving(BlockId block) {
-    for (OpId at = p_.blocks[block].first; at != none; at = p_.op(at).next) {
-      const Op& o = p_.op(at);
-      w_.loc = o.loc;
-      if (is_exit(o.code)) return leave(at);
-      if (!(marks_[at] & returns)) {
-        if (holds_own_exits(at))
-          copy_control(at);
-        else
-          copier_.copy(at);
-      } else if (is_loop(o.code)) {
-        const ValueId flag = leave_by_break(at);
-        const OpId guard = w_.open(Opcode::If, {&flag, 1}, 2);
-        const BlockId here = std::exchange(w_.block, to_.op(guard).first_block);
-        break_returning();
-        w_.block = to_.op(guard).first_block + 1;
-        w_.exit(Opcode::Yield, {});
-        w_.block = here;
-      } else {
-        copy_control(at);
-      }
-    }
-    return none;
-  }
-
-  /// An `if` or region that is no loop may hold a break of the loop that got a flag.
-  bool holds_own_exits(OpId op) const {
-    return p_.op(op).code == Opcode::If || p_.op(op).code == Opcode::Region;
-  }
-
-  void copy_control(OpId at) {
-    const Op& o = p_.op(at);
-    const OpId op = w_.open(o.code, mapped(p_.operands(at)), o.n_blocks, o.attr);
-    const BlockId here = w_.block;
-    for (uint32_t i = 0; i < o.n_blocks; ++i) {
-      w_.block = to_.op(op).first_block + i;
-      copy_leaving(o.first_block + i);
-    }
-    w_.block = here;
-    std::vector<Type> types;
-    for (const ValueId v : p_.results(at)) types.push_back(p_.type(v));
-    const std::vector<ValueId> results = w_.set_results(op, types);
-    for (uint32_t i = 0; i < o.results.count; ++i) copier_.map[p_.result(at, i)] = results[i];
-  }
-
-  ValueId leave(OpId at) {
-    const Op& o = p_.op(at);
-    std::vector<ValueId> values = mapped(p_.operands(at));
-    const OpId owner = parent(at);
-    switch (o.code) {
-      case Opcode::Return:
-        break_returning();
-        return none;
-      case Opcode::Test:
-        if (w_.p.blocks[w_.block].parent != none && is_test_block(w_.block)) {
-          w_.exit(Opcode::Test, values);
-          return none;
-        }
-        return values[0];
-      case Opcode::Yield:
-        if (is_loop(p_.op(owner).code)) values.push_back(w_.no());
-        break;
-      case Opcode::Break:
-      case Opcode::Continue:
-        values.push_back(w_.no());
-        break;
-      default:
-        break;
-    }
-    w_.exit(o.code, values);
-    return none;
-  }
-
-  bool is_test_block(BlockId block) const {
-    const Op& owner = to_.op(to_.blocks[block].parent);
-    return owner.code == Opcode::While && block == owner.first_block;
-  }
-
   const Program& p_;
   const std::vector<bool> splits_;
   std::vector<uint8_t> marks_;
@@ -537,7 +401,6 @@ class Structurer {
   Writer w_;
   Copier copier_;
   Loop* loop_ = nullptr;
-  std::vector<PlainLoop> plain_loops_;
 };
 
 }  // namespace

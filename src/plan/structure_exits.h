@@ -5,14 +5,14 @@
 //   - a region or an `if` whose blocks end with `yield` or `trap`, or
 //   - a `while` whose test has only pure ops, and whose body ends with `yield` or `trap`.
 //
-// A `for` around a barrier becomes a `while` that counts its trips. `break`, `continue` and `return`
-// that leave ops around a barrier become flags: the op that held them gives them as further results,
-// and what follows it in its block stands in the other arm of an `if`. A test with effects moves into
-// its loop's body. The meaning stays the same, and so does what is uniform: a flag depends on what the
-// exit depended on.
+// A `for` around a barrier becomes a `while` that counts its trips. `break`, `continue` and
+// `return` that leave ops around a barrier become flags: the op that held them gives them as
+// further results, and what follows it in its block stands in the other arm of an `if`. A test with
+// effects moves into its loop's body. The meaning stays the same, and so does what is uniform: a
+// flag depends on what the exit depended on.
 //
-// Returns behind the last barrier of the body stay as they are. Linear; a program gets deeper by one
-// for each op with exits.
+// Returns behind the last barrier of the body stay as they are. Linear; a program gets deeper by
+// one for each op with exits.
 
 #include "ir/program.h"
 

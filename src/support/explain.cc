@@ -56,6 +56,10 @@ constexpr Chapter chapters[] = {
     {Code::ArgumentLengthDiffers, Code::ArgumentCount, "graphs"},
     {Code::Trapped, Code::Trapped, "traps"},
     {Code::TimeLimitExceeded, Code::OutputLimitExceeded, "limits"},
+    {Code::DataRace, Code::DataRace, "races"},
+    {Code::BarrierMismatch, Code::BarrierMismatch, "barriers-and-uniformity"},
+    {Code::OutOfBounds, Code::OutOfBounds, "out-of-bounds"},
+    {Code::NeverWritten, Code::NeverWritten, "memory"},
 };
 
 std::string_view word(Severity s) {

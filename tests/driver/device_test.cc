@@ -290,10 +290,11 @@ class Failing : public Backend {
   struct Wrapped : BackendDevice {
     Failing& owner;
     std::unique_ptr<BackendDevice> inner;
-    Wrapped(Failing& f, std::unique_ptr<BackendDevice> i) : owner(f), inner(std::move(i)) {}
+    DeviceInfo changed;
+    Wrapped(Failing& f, std::unique_ptr<BackendDevice> i) : owner(f), inner(std::move(i)), changed(inner->info()) { changed.limits.forward_progress = false; }
     bool fails() { return owner.allowed-- <= 0; }
     Diagnostic failure() { return diagnose(Code::OutOfMemory, {}, "injected").with_fix("none"); }
-    const DeviceInfo& info() const override { return inner->info(); }
+    const DeviceInfo& info() const override { return changed; }
     Result<MemoryHandle> allocate(uint64_t n) override {
       if (fails()) return failure();
       return inner->allocate(n);
@@ -311,6 +312,15 @@ class Failing : public Backend {
     SubmissionOutcome wait(SubmissionHandle h) override { return inner->wait(h); }
   };
 };
+
+TEST(device, a_kernel_that_requires_forward_progress_needs_a_device_that_promises_it) {
+  Program p = kernel(add_one);
+  p.requires_forward_progress = true;
+  EXPECT_TRUE(open().compile(p));
+  Failing backend;
+  backend.allowed = 1000;
+  EXPECT_EQ(code_of(Device::open(backend, 0)->compile(p)), Code::NeedsForwardProgress);
+}
 
 TEST(device, survives_a_failure_at_every_point) {
   const Program p = kernel("kernel k(x: in u32[], y: out u32[len(x)], t: scratch u32[4], s: scratch u8[9]) workgroup(64) grid(len(x)) { t[0] = 1\n s[0] = 2\n y[global_id.x] = x[global_id.x] }");

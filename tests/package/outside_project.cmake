@@ -56,6 +56,16 @@ endif()
 # ---- an outside project --------------------------------------------------------------------------
 
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${work})
+
+# The example of the documentation, and what it says that it prints.
+file(READ ${VYRE_ROOT}/docs/library.md page)
+string(REGEX MATCH "\n```cpp\n([^`]*)```\n\n```output\n([^`]*)```" found "${page}")
+if(NOT found)
+  message(FATAL_ERROR "docs/library.md has no example")
+endif()
+set(documented "${CMAKE_MATCH_2}")
+file(WRITE ${work}/outside/documented.cc "${CMAKE_MATCH_1}")
+
 run("the configuration of the outside project" ${CMAKE_COMMAND}
   -S ${work}/outside -B ${work}/build -G ${GENERATOR}
   -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_COMPILER=${COMPILER}
@@ -71,6 +81,11 @@ run("the outside program" ${work}/build/outside)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/outside/expected.txt expected)
 if(NOT output STREQUAL "vyre ${VYRE_VERSION}\n${expected}")
   message(FATAL_ERROR "the outside program printed:\n${output}\nand not:\n${expected}")
+endif()
+
+run("the documented program" ${work}/build/documented)
+if(NOT output STREQUAL documented)
+  message(FATAL_ERROR "the example of docs/library.md printed:\n${output}\nand not:\n${documented}")
 endif()
 
 file(REMOVE_RECURSE ${work})

@@ -1,4 +1,5 @@
-// A page of documentation: every program in it is checked or rejected as it says, every command is run.
+// A page of documentation: every program in it is checked or rejected as it says, every command is
+// run.
 //
 // Programs and commands of one page share a folder, which is empty but for links to what the
 // repository has at its top. A block that begins with `// name.vyre` is saved there under its name.
@@ -29,7 +30,8 @@ class Workshop {
     folder_ = pattern;
     for (const auto& entry : fs::directory_iterator(VYRE_SOURCE_DIR)) {
       const std::string name = entry.path().filename().string();
-      if (!name.starts_with('.') && name != "build") fs::create_symlink(entry.path(), folder_ / name);
+      if (!name.starts_with('.') && name != "build")
+        fs::create_symlink(entry.path(), folder_ / name);
     }
     fs::current_path(folder_);
   }
@@ -78,7 +80,8 @@ bool matches_from(std::span<const std::string> expected, std::span<const std::st
 
 class DocumentTest {
  public:
-  explicit DocumentTest(std::string path, MarkdownPage page) : path_(std::move(path)), page_(std::move(page)) {}
+  explicit DocumentTest(std::string path, MarkdownPage page)
+      : path_(std::move(path)), page_(std::move(page)) {}
 
   Verdict run() {
     if (!page_.closed) verdict_.fail("the last block is not closed");
@@ -94,15 +97,18 @@ class DocumentTest {
   }
 
  private:
-  void fail(size_t line, const std::string& what) { verdict_.fail(fmt::format("line {}: {}", line + 1, what)); }
+  void fail(size_t line, const std::string& what) {
+    verdict_.fail(fmt::format("line {}: {}", line + 1, what));
+  }
 
   void block(const MarkdownBlock& b) {
     if (b.tag == "vyre" || b.tag == "vyre-error") return program(b);
     if (b.tag == "console") return console(b);
-    constexpr std::string_view silent[] = {"sh", "cpp", "cmake", "json", "text"};
+    constexpr std::string_view silent[] = {"sh", "cpp", "cmake", "json", "text", "output"};
     if (std::find(std::begin(silent), std::end(silent), b.tag) == std::end(silent))
-      return fail(b.first - 1, b.tag.empty() ? "a block needs a tag: vyre, vyre-error, console, sh, cpp, text …"
-                                             : fmt::format("there is no tag `{}`", b.tag));
+      return fail(b.first - 1,
+                  b.tag.empty() ? "a block needs a tag: vyre, vyre-error, console, sh, cpp, text …"
+                                : fmt::format("there is no tag `{}`", b.tag));
     for (size_t i = b.first; i < b.first + b.count; ++i)
       if (b.tag != "cpp" && looks_like_vyre(page_.lines[i]))
         return fail(i, fmt::format("this reads like vyre, but a `{}` block is not tested", b.tag));
@@ -128,7 +134,8 @@ class DocumentTest {
     test.lines.insert(test.lines.end(), begin, begin + static_cast<long>(b.count));
     test.text = join_lines(test.lines);
     if (!name.empty())
-      if (const auto error = write_file(name, join_lines({begin, begin + static_cast<long>(b.count)})))
+      if (const auto error =
+              write_file(name, join_lines({begin, begin + static_cast<long>(b.count)})))
         fail(b.first, error->what);
     if (b.tag == "vyre-error") return take(b, test_reject(test));
     take(b, test_check_clean(test));
@@ -138,7 +145,8 @@ class DocumentTest {
 
   void take(const MarkdownBlock& b, Verdict verdict) {
     for (std::string& f : verdict.failures)
-      verdict_.fail(f.starts_with("line ") ? std::move(f) : fmt::format("line {}: {}", b.first + 1, f));
+      verdict_.fail(f.starts_with("line ") ? std::move(f)
+                                           : fmt::format("line {}: {}", b.first + 1, f));
     if (!verdict.blessed) return;
     Lines lines = read_markdown(*verdict.blessed).lines;
     lines.erase(lines.begin(), lines.begin() + static_cast<long>(b.first));
@@ -147,7 +155,8 @@ class DocumentTest {
 
   void console(const MarkdownBlock& b) {
     const size_t end = b.first + b.count;
-    if (b.count == 0 || !page_.lines[b.first].starts_with("$ ")) return fail(b.first, "a console block begins with `$ vyre …`");
+    if (b.count == 0 || !page_.lines[b.first].starts_with("$ "))
+      return fail(b.first, "a console block begins with `$ vyre …`");
     for (size_t at = b.first; at < end;) {
       const size_t here = at;
       std::string command = page_.lines[at++].substr(2);
@@ -169,7 +178,8 @@ class DocumentTest {
     options.timeout = std::chrono::minutes(1);
     const std::string line = "PATH=" VYRE_BIN_DIR ":$PATH; export PATH; exec 2>&1; " + command;
     const ProcessResult result = run_process({"/bin/sh", "-c", line}, options);
-    if (result.start_error != 0 || result.timed_out || result.signal != 0) return fail(here, "the command did not run to its end");
+    if (result.start_error != 0 || result.timed_out || result.signal != 0)
+      return fail(here, "the command did not run to its end");
     const Lines got = read_markdown(result.out).lines;
     const std::span<const std::string> expected(page_.lines.data() + output, count);
     if (matches_from(expected, got)) return;
@@ -187,7 +197,9 @@ class DocumentTest {
         continue;
       }
       if (link.anchor.empty() || target.extension() != ".md") continue;
-      const auto anchors = link.file.empty() ? page_.anchors : read_markdown(read_file(target.string()).bytes).anchors;
+      const auto anchors = link.file.empty()
+                               ? page_.anchors
+                               : read_markdown(read_file(target.string()).bytes).anchors;
       if (std::find(anchors.begin(), anchors.end(), link.anchor) == anchors.end())
         fail(link.line, fmt::format("`{}` has no heading #{}", target.string(), link.anchor));
     }
@@ -196,10 +208,12 @@ class DocumentTest {
   void bless() {
     if (changes_.empty()) return;
     Lines lines = page_.lines;
-    std::stable_sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.first > b.first; });
+    std::stable_sort(changes_.begin(), changes_.end(),
+                     [](const Change& a, const Change& b) { return a.first > b.first; });
     for (const Change& c : changes_) {
       const auto at = lines.begin() + static_cast<long>(c.first);
-      lines.insert(lines.erase(at, at + static_cast<long>(c.count)), c.lines.begin(), c.lines.end());
+      lines.insert(lines.erase(at, at + static_cast<long>(c.count)), c.lines.begin(),
+                   c.lines.end());
     }
     verdict_.blessed = join_lines(lines);
   }

@@ -23,7 +23,8 @@ struct Mode {
 constexpr Mode modes[] = {{"round-trip", test_round_trip},
                           {"reject", test_reject},
                           {"run", test_run},
-                          {"check-clean", test_check_clean}};
+                          {"check-clean", test_check_clean},
+                          {"sanitize", test_sanitize}};
 
 struct Arguments {
   bool bless = false;

@@ -61,8 +61,7 @@ MarkdownPage read_markdown(std::string_view text) {
     const std::string_view line = page.lines[i];
     if (i < 6 && line.find("This file is generated") != line.npos) page.generated = true;
     if (is_fence(line)) {
-      if (!inside)
-        page.blocks.push_back({std::string(trimmed(trimmed(line).substr(3))), i + 1, 0});
+      if (!inside) page.blocks.push_back({std::string(trimmed(trimmed(line).substr(3))), i + 1, 0});
       inside = !inside;
     } else if (inside) {
       ++page.blocks.back().count;
@@ -77,15 +76,19 @@ MarkdownPage read_markdown(std::string_view text) {
 
 bool looks_like_vyre(std::string_view line) {
   line = trimmed(line);
-  for (const std::string_view word : {"kernel", "fn", "graph", "const", "let", "var", "shared", "barrier", "import"}) {
+  for (const std::string_view word :
+       {"kernel", "fn", "graph", "const", "let", "var", "shared", "barrier", "import"}) {
     if (!line.starts_with(word) || line.size() <= word.size() || line[word.size()] != ' ') continue;
     const std::string_view rest = trimmed(line.substr(word.size()));
     size_t name = 0;
-    while (name < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[name])) || rest[name] == '_')) ++name;
+    while (name < rest.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest[name])) || rest[name] == '_'))
+      ++name;
     const std::string_view next = trimmed(rest.substr(name));
     if (word == "import") return rest.starts_with('"');
     if (word == "barrier") return next.empty();
-    if (name > 0 && (next.starts_with('(') || next.starts_with(':') || next.starts_with('='))) return true;
+    if (name > 0 && (next.starts_with('(') || next.starts_with(':') || next.starts_with('=')))
+      return true;
   }
   return false;
 }

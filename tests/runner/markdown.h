@@ -10,9 +10,9 @@ namespace vyre::runner {
 
 /// What stands between two lines of ```.
 struct MarkdownBlock {
-  std::string tag;    // the word behind the opening ```, "" if there is none
-  size_t first = 0;   // index of its first line in MarkdownPage::lines
-  size_t count = 0;   // of its lines
+  std::string tag;   // the word behind the opening ```, "" if there is none
+  size_t first = 0;  // index of its first line in MarkdownPage::lines
+  size_t count = 0;  // of its lines
 };
 
 struct MarkdownLink {
@@ -24,10 +24,10 @@ struct MarkdownLink {
 struct MarkdownPage {
   std::vector<std::string> lines;
   std::vector<MarkdownBlock> blocks;
-  std::vector<MarkdownLink> links;    // to files; none to elsewhere
-  std::vector<std::string> anchors;   // of headings, as GitHub makes them, and of <a id="…">
-  bool closed = true;                 // is every block closed?
-  bool generated = false;             // says so in its first lines
+  std::vector<MarkdownLink> links;   // to files; none to elsewhere
+  std::vector<std::string> anchors;  // of headings, as GitHub makes them, and of <a id="…">
+  bool closed = true;                // is every block closed?
+  bool generated = false;            // says so in its first lines
 };
 
 MarkdownPage read_markdown(std::string_view text);

@@ -18,28 +18,28 @@ using driver::CacheDirectory;
 using driver::CacheFile;
 using Json = nlohmann::ordered_json;
 
-struct Place {
+struct Site {
   driver::CacheOptions options;
   std::optional<CacheDirectory> directory;  // nothing: there is none yet
   Diagnostics diagnostics;
 };
 
-Place find_place() {
-  Place place;
+Site find_site() {
+  Site site;
   std::string problem;
-  place.options = driver::CacheOptions::from_environment(&problem);
+  site.options = driver::CacheOptions::from_environment(&problem);
   if (!problem.empty())
-    place.diagnostics.push_back(
+    site.diagnostics.push_back(
         diagnose(Code::CacheSetting, {}, problem).with_fix("correct the variable, or unset it"));
-  std::string why = place.options.why_no_disk;
+  std::string why = site.options.why_no_disk;
   if (why.empty())
-    place.directory =
-        CacheDirectory::open(place.options.directory, CacheDirectory::Open::Existing, why);
+    site.directory =
+        CacheDirectory::open(site.options.directory, CacheDirectory::Open::Existing, why);
   if (!why.empty())
-    place.diagnostics.push_back(
+    site.diagnostics.push_back(
         diagnose(Code::CacheUnusable, {}, "the cache cannot be used: " + why)
             .with_fix("name a folder that is yours alone by VYRE_CACHE_DIR"));
-  return place;
+  return site;
 }
 
 std::string size_text(uint64_t bytes) {
@@ -78,14 +78,14 @@ struct Row {
   driver::CacheKeyFields key;
 };
 
-std::vector<Row> rows_of(const Place& place) {
+std::vector<Row> rows_of(const Site& site) {
   std::vector<Row> rows;
-  if (!place.directory) return rows;
+  if (!site.directory) return rows;
   const int64_t now = driver::unix_now_ns();
-  for (CacheFile& file : place.directory->list()) {
+  for (CacheFile& file : site.directory->list()) {
     Row row{.file = std::move(file)};
     row.idle = double(now - row.file.used_ns) / 1e9;
-    const auto head = place.directory->read(row.file.name, driver::kEntryHeadBytes, true);
+    const auto head = site.directory->read(row.file.name, driver::kEntryHeadBytes, true);
     if (head.kind == CacheDirectory::Contents::Kind::Missing) continue;  // removed meanwhile
     if (const auto view = driver::parse_entry_head(head.bytes)) {
       const auto key = driver::read_key(view->key);
@@ -108,12 +108,12 @@ uint64_t bytes_of(const std::vector<Row>& rows) {
   return bytes;
 }
 
-Json head_json(const Place& place) {
-  return {{"ok", !has_errors(place.diagnostics)}, {"directory", place.options.directory}};
+Json head_json(const Site& site) {
+  return {{"ok", !has_errors(site.diagnostics)}, {"directory", site.options.directory}};
 }
 
-int finish_json(Json out, const Place& place, int code) {
-  out["diagnostics"] = Json::parse(to_json(place.diagnostics));
+int finish_json(Json out, const Site& site, int code) {
+  out["diagnostics"] = Json::parse(to_json(site.diagnostics));
   write_out(out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   return code;
 }
@@ -138,21 +138,21 @@ Json row_json(const Row& r) {
   return out;
 }
 
-int list(const Place& place, bool json) {
-  const std::vector<Row> rows = rows_of(place);
+int list(const Site& site, bool json) {
+  const std::vector<Row> rows = rows_of(site);
   if (json) {
-    Json out = head_json(place);
-    out["enabled"] = place.options.enabled;
-    out["limit_bytes"] = place.options.disk_bytes;
+    Json out = head_json(site);
+    out["enabled"] = site.options.enabled;
+    out["limit_bytes"] = site.options.disk_bytes;
     out["bytes"] = bytes_of(rows);
     out["entries"] = Json::array();
     for (const Row& r : rows) out["entries"].push_back(row_json(r));
-    return finish_json(std::move(out), place, exit_done);
+    return finish_json(std::move(out), site, exit_done);
   }
-  write_out(fmt::format("{}: {}, {} of {}{}\n", place.options.directory,
+  write_out(fmt::format("{}: {}, {} of {}{}\n", site.options.directory,
                         counted(rows.size(), "entry", "entries"), size_text(bytes_of(rows)),
-                        size_text(place.options.disk_bytes),
-                        place.options.enabled ? "" : "; turned off by VYRE_CACHE"));
+                        size_text(site.options.disk_bytes),
+                        site.options.enabled ? "" : "; turned off by VYRE_CACHE"));
   if (rows.empty()) return exit_done;
   constexpr auto line = "{:<24} {:<24} {:>9} {:>8} {:>8}\n";
   write_out(fmt::format(line, "kernel", "target", "size", "age", "unused"));
@@ -180,51 +180,51 @@ std::optional<std::string> mistake_in(const CacheDirectory& directory, const Cac
   return driver::mistake_in_entry(*view);
 }
 
-int verify(Place place, bool json) {
+int verify(Site site, bool json) {
   uint64_t checked = 0, bytes = 0;
   Json bad = Json::array();
-  auto files = place.directory ? place.directory->list() : std::vector<CacheFile>();
+  auto files = site.directory ? site.directory->list() : std::vector<CacheFile>();
   std::sort(files.begin(), files.end(),
             [](const CacheFile& a, const CacheFile& b) { return a.name < b.name; });
   for (const CacheFile& file : files) {
-    const auto mistake = mistake_in(*place.directory, file);
+    const auto mistake = mistake_in(*site.directory, file);
     if (!mistake) continue;
     ++checked;
     bytes += file.bytes;
     if (mistake->empty()) continue;
     bad.push_back({{"file", file.name}, {"why", *mistake}});
-    place.diagnostics.push_back(
+    site.diagnostics.push_back(
         diagnose(Code::CacheEntryDamaged, {}, fmt::format("{}: {}", file.name, *mistake))
             .with_fix("`vyre cache clear`; until then it counts as not there"));
   }
   const int code = bad.empty() ? exit_done : exit_program_failed;
   if (json) {
-    Json out = head_json(place);
+    Json out = head_json(site);
     out["checked"] = checked;
     out["bytes"] = bytes;
     out["bad"] = std::move(bad);
-    return finish_json(std::move(out), place, code);
+    return finish_json(std::move(out), site, code);
   }
-  write_out(fmt::format("{}: checked {}, {}: {}\n", place.options.directory,
+  write_out(fmt::format("{}: checked {}, {}: {}\n", site.options.directory,
                         counted(checked, "entry", "entries"), size_text(bytes),
                         bad.empty() ? "all good" : fmt::format("{} damaged", bad.size())));
-  show(place.diagnostics, {});
+  show(site.diagnostics, {});
   return code;
 }
 
-int clear(const Place& place, bool json) {
+int clear(const Site& site, bool json) {
   CacheDirectory::Cleared cleared;
-  if (place.directory) cleared = place.directory->clear();
+  if (site.directory) cleared = site.directory->clear();
   const int code = cleared.left == 0 ? exit_done : exit_system_failed;
   if (json) {
-    Json out = head_json(place);
+    Json out = head_json(site);
     out["removed"] = cleared.files;
     out["bytes"] = cleared.bytes;
     out["left"] = cleared.left;
-    return finish_json(std::move(out), place, code);
+    return finish_json(std::move(out), site, code);
   }
   write_out(fmt::format(
-      "{}: removed {}, {}{}\n", place.options.directory, counted(cleared.files, "file", "files"),
+      "{}: removed {}, {}{}\n", site.options.directory, counted(cleared.files, "file", "files"),
       size_text(cleared.bytes),
       cleared.left == 0 ? std::string() : fmt::format("; {} cannot be removed", cleared.left)));
   return code;
@@ -233,14 +233,14 @@ int clear(const Place& place, bool json) {
 }  // namespace
 
 int cache(const CacheCommand& command) {
-  Place place = find_place();
-  if (has_errors(place.diagnostics)) {
-    report(place.diagnostics, {}, command.json);
+  Site site = find_site();
+  if (has_errors(site.diagnostics)) {
+    report(site.diagnostics, {}, command.json);
     return exit_system_failed;
   }
-  if (command.action == "verify") return verify(std::move(place), command.json);
-  if (!command.json) show(place.diagnostics, {});
-  return command.action == "ls" ? list(place, command.json) : clear(place, command.json);
+  if (command.action == "verify") return verify(std::move(site), command.json);
+  if (!command.json) show(site.diagnostics, {});
+  return command.action == "ls" ? list(site, command.json) : clear(site, command.json);
 }
 
 }  // namespace vyre::cli

@@ -1,4 +1,5 @@
-// vyre check: is a program legal? Also the way from text to IR form and wire form.
+// vyre check: is a program legal, and with --sanitize: does a run of it show races? Also the way
+// from text to IR form and wire form.
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "tools/vyre/json.h"
 #include "tools/vyre/program_file.h"
 #include "tools/vyre/report.h"
+#include "tools/vyre/sanitize.h"
 #include "wire/wire.h"
 
 namespace vyre::cli {
@@ -19,18 +21,48 @@ std::string counted(size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-std::string ok_line(const LoadedModule& loaded) {
+std::string ok_line(const LoadedModule& loaded, const std::string& sanitized) {
   std::string line = "ok: " + counted(loaded.own_kernels, "kernel");
   if (loaded.own_graphs != 0) line += ", " + counted(loaded.own_graphs, "graph");
+  if (!sanitized.empty()) line += fmt::format("; {} has no races in this run", sanitized);
   return line + "\n";
+}
+
+/// The first flag of a launch that was given although nothing is launched; "" if there is none.
+std::string idle_flag(const LaunchFlags& f) {
+  if (!f.in.empty()) return "--in";
+  if (!f.set.empty()) return "--set";
+  if (!f.len.empty()) return "--len";
+  const std::pair<const char*, const std::string&> words[] = {
+      {"--grid", f.grid},
+      {"--subgroup-size", f.subgroup_size},
+      {"--schedule", f.schedule},
+      {"--time-limit", f.time_limit},
+      {"--memory-limit", f.memory_limit},
+      {"--output-limit", f.output_limit}};
+  for (const auto& [flag, word] : words)
+    if (!word.empty()) return flag;
+  return "";
+}
+
+std::string name_of_target(const LoadedModule& loaded, const FileAndName& file) {
+  const auto target = choose_target(loaded, file.name, shown_name(file.file));
+  return target ? target->name() : "";
 }
 
 }  // namespace
 
 int check(const CheckCommand& command) {
-  const auto constants = parse_constants(command.constants);
+  if (const std::string flag = idle_flag(command.launch); !flag.empty() && !command.sanitize)
+    return report({diagnose(Code::OptionMisuse, {},
+                            fmt::format("`check`: `{}` means nothing without `--sanitize`", flag))
+                       .with_fix("add `--sanitize`, or drop it")},
+                  {}, command.json);
+  const auto constants = parse_constants(command.launch.constants);
   if (!constants) return report(constants.errors(), {}, command.json);
-  const LoadedModule loaded = load_module(command.file, {*constants, {.exact = command.exact}});
+  const FileAndName file =
+      command.sanitize ? split_file_and_name(command.file) : FileAndName{command.file, ""};
+  LoadedModule loaded = load_module(file.file, {*constants, {.exact = command.launch.exact}});
   if (!loaded.module) return report(loaded.diagnostics, loaded.sources, command.json);
 
   if (!command.emit_wire.empty())
@@ -40,20 +72,28 @@ int check(const CheckCommand& command) {
                          .with_fix("name a file in a folder that can be written to")},
                     {}, command.json);
 
-  const bool warned =
-      std::any_of(loaded.diagnostics.begin(), loaded.diagnostics.end(),
-                  [](const Diagnostic& d) { return d.severity == Severity::Warning; });
-  const bool ok = !(command.strict && warned);
+  Diagnostics& list = loaded.diagnostics;
+  std::string sanitized;
+  if (command.sanitize) {
+    const Diagnostics found = sanitize_module(loaded, file.name, file.file, command.launch);
+    list.insert(list.end(), found.begin(), found.end());
+    if (!has_errors(found)) sanitized = name_of_target(loaded, file);
+  }
+
+  const bool warned = std::any_of(list.begin(), list.end(), [](const Diagnostic& d) {
+    return d.severity == Severity::Warning;
+  });
+  const bool ok = !has_errors(list) && !(command.strict && warned);
   if (command.json) {
-    write_out(
-        check_json(*loaded.module, loaded.own_kernels, loaded.own_graphs, ok, loaded.diagnostics));
+    write_out(check_json(*loaded.module, loaded.own_kernels, loaded.own_graphs, ok, list));
   } else {
-    show(loaded.diagnostics, loaded.sources);
+    show(list, loaded.sources);
     if (command.print_ir)
       write_out(print(*loaded.module));
     else if (ok)
-      write_out(ok_line(loaded));
+      write_out(ok_line(loaded, sanitized));
   }
+  if (has_errors(list)) return exit_code(list);
   return ok ? exit_done : exit_program_failed;
 }
 

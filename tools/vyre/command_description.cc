@@ -33,7 +33,8 @@ std::string_view CommandDescription::name() const {
 
 ValueCompletion completion_of(const OptionDescription& option) {
   const std::string& text = option.positional ? option.names.front() : option.value;
-  return {choices_of(option.value), text == "F" || text.find("FILE") != text.npos};
+  const bool files = text == "F" || text == "DIR" || text.find("FILE") != text.npos;
+  return {choices_of(option.value), files};
 }
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }

@@ -34,7 +34,7 @@ struct CommandDescription {
 CommandDescription describe_command_line();
 
 /// What completes the value of an option or a positional argument. Read off its text: words with
-/// `|` between them are all there is to choose from, and FILE or F is a file.
+/// `|` between them are all there is to choose from, and FILE, F and DIR are files.
 struct ValueCompletion {
   std::vector<std::string> choices;
   bool files = false;

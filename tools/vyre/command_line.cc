@@ -105,11 +105,15 @@ void add_run(CLI::App& app, RunCommand& c) {
 }
 
 void add_check(CLI::App& app, CheckCommand& c) {
-  app.add_option("FILE", c.file, "Program; - is standard input; text or wire form")->required();
-  add_list(app, "--const", c.constants, "Another value for a constant of the file")
-      ->option_text("NAME=VALUE");
-  app.add_flag("--exact", c.exact, "Order-dependent float atomics are errors");
+  app.add_option("FILE", c.file,
+                 "Program; - is standard input; text or wire form. A name is for --sanitize")
+      ->required()
+      ->option_text("or FILE:name");
   app.add_flag("--strict", c.strict, "Exit with 1 if there are warnings");
+  app.add_flag("--sanitize", c.sanitize,
+               "Run it on the interpreter and look for data races, accesses out of\n"
+               "bounds and reads of memory that nothing wrote");
+  add_launch_flags(app, c.launch);
   const std::string results = "Results";
   app.add_flag("--print-ir", c.print_ir, "Print the program in IR form")->group(results);
   app.add_option("--emit-wire", c.emit_wire, "Write the program in wire form to a file")
@@ -117,7 +121,14 @@ void add_check(CLI::App& app, CheckCommand& c) {
       ->group(results);
   app.add_flag("--json", c.json, "Result and diagnostics as JSON on standard output")
       ->group(results);
-  app.footer("EXAMPLE\n  vyre check examples/saxpy.vyre\n  ok: 1 kernel");
+  app.footer(
+      "EXAMPLE\n"
+      "  vyre check examples/saxpy.vyre\n"
+      "  ok: 1 kernel\n"
+      "  vyre check examples/saxpy.vyre --sanitize --set a=2 --in x=random:256 --in y=random:256\n"
+      "  ok: 1 kernel; saxpy has no races in this run\n\n"
+      "Inputs and Execution are for --sanitize, but for --const and --exact. Exit codes: 0 done, 1 "
+      "a\nrace was found or the run failed, 2 the input was bad, 3 the system failed.");
 }
 
 void add_format(CLI::App& app, FormatCommand& c) {
@@ -142,6 +153,28 @@ void add_devices(CLI::App& app, DevicesCommand& c) {
                "Also their properties: what is native and what is expanded");
   app.add_flag("--json", c.json, "As JSON, with all properties");
   app.footer("EXAMPLE\n  vyre devices -v");
+}
+
+void add_fuzz(CLI::App& app, FuzzCommand& c) {
+  app.add_option("--seed", c.seed, "The first program; the same seed gives the same program")
+      ->option_text("N");
+  app.add_option("--count", c.count, "Programs (default 1000, without end if --minutes is given)")
+      ->option_text("N");
+  app.add_option("--minutes", c.minutes, "Stop after this time")->option_text("M");
+  app.add_option("--backends", c.backends,
+                 "What is compared with the reference: interp, text, wire, or one of a\n"
+                 "group such as interp:reverse:8 (default all)")
+      ->option_text("A,B");
+  app.add_option("--out", c.out, "Folder for the programs that fail, ready to run")
+      ->option_text("DIR");
+  app.add_flag("--json", c.json, "Summary and findings as JSON on standard output");
+  app.footer(
+      "Ctrl-C stops after the current program, with the summary of what was done. With --count 1\n"
+      "and --out the program is kept whether it fails or not.\n\n"
+      "EXAMPLE\n"
+      "  vyre fuzz --minutes 10 --out found\n"
+      "  vyre fuzz --seed 4711 --count 1\n\n"
+      "Exit codes: 0 no mismatch, 1 a mismatch, 2 the flags were bad.");
 }
 
 void add_cache(CLI::App& app, CacheCommand& c) {
@@ -190,6 +223,7 @@ struct Parser {
   ExplainCommand explain;
   DevicesCommand devices;
   CacheCommand cache;
+  FuzzCommand fuzz;
   HelpCommand help;
 
   Parser() {
@@ -213,6 +247,8 @@ struct Parser {
     add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"),
                 devices);
     add_cache(*app.add_subcommand("cache", "List, check or clear the compile cache"), cache);
+    add_fuzz(*app.add_subcommand("fuzz", "Compare random programs on everything that runs them"),
+             fuzz);
     add_help(*app.add_subcommand("help", "Print the help of a command, or help as files"), help);
     app.require_subcommand(1);
   }
@@ -352,14 +388,9 @@ Result<Command> help_command(const Parser& p) {
   if (p.help.completion == "bash") return Command(TextCommand{bash_completion(app)});
   if (p.help.completion == "zsh") return Command(TextCommand{zsh_completion(app)});
   if (p.help.completion == "fish") return Command(TextCommand{fish_completion(app)});
-  const CLI::App* of = &p.app;
-  for (const std::string& word : p.help.command) {
-    const Words names = command_names(*of);
-    if (std::find(names.begin(), names.end(), word) == names.end())
-      return unknown_command(word, names);
-    of = of->get_subcommand(word);
-  }
-  return Command(TextCommand{help_of(*of)});
+  Words words = p.help.command;
+  words.push_back("--help");
+  return parse_command_line(words);
 }
 
 }  // namespace
@@ -387,12 +418,14 @@ Result<Command> parse_command_line(const Words& words) {
     return errors_of(e, *used_command(p.app));
   }
   undisguise(p.run.file);
+  undisguise(p.check.file);
   const std::string name = used_command(p.app)->get_name();
   if (name == "run") return Command(std::move(p.run));
   if (name == "check") return Command(std::move(p.check));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));
   if (name == "cache") return Command(std::move(p.cache));
+  if (name == "fuzz") return Command(std::move(p.fuzz));
   if (name == "help") return help_command(p);
   return Command(std::move(p.devices));
 }

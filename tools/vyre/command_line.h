@@ -29,10 +29,10 @@ struct RunCommand {
 };
 
 struct CheckCommand {
-  std::string file;
-  std::vector<std::string> constants;
+  std::string file;  // with :name for what is sanitized
+  LaunchFlags launch;  // without --sanitize only its constants and `exact`
   std::string emit_wire;
-  bool exact = false;
+  bool sanitize = false;
   bool strict = false;
   bool print_ir = false;
   bool json = false;
@@ -55,13 +55,22 @@ struct DevicesCommand {
   bool json = false;
 };
 
+struct FuzzCommand {
+  std::string seed;  // "": another one each time
+  std::string count;
+  std::string minutes;
+  std::string backends;  // names with commas between them
+  std::string out;
+  bool json = false;
+};
+
 struct CacheCommand {
   std::string action;  // "ls", "verify" or "clear"
   bool json = false;
 };
 
 using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
-                             DevicesCommand, CacheCommand>;
+                             DevicesCommand, CacheCommand, FuzzCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

@@ -13,5 +13,6 @@ int format(const FormatCommand& command);
 int explain(const ExplainCommand& command);
 int devices(const DevicesCommand& command);
 int cache(const CacheCommand& command);
+int fuzz(const FuzzCommand& command);
 
 }  // namespace vyre::cli

@@ -37,7 +37,8 @@ int explain(const ExplainCommand& command) {
     if (op && !command.json) return write_out(explain_op(*op)), exit_done;
     const CodeInfo* code = find_code(command.code);
     if (!code) return report({unknown_code(command.code)}, {}, command.json);
-    write_out(command.json ? codes_json({code, 1}) : explain_text(*code) + "\n" + explain_links(*code));
+    write_out(command.json ? codes_json({code, 1})
+                           : explain_text(*code) + "\n" + explain_links(*code));
   } else if (command.ops_markdown) {
     write_out(ops_markdown());
   } else if (command.markdown) {

@@ -119,4 +119,34 @@ std::string backends_json(std::span<const BackendInfo> backends) {
   return finish(out);
 }
 
+std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary) {
+  const lab::FuzzStatus& s = summary.status;
+  Json out;
+  out["ok"] = summary.findings.empty();
+  out["stopped"] = summary.stopped;
+  out["first_seed"] = first_seed;
+  out["next_seed"] = s.seed;
+  out["programs"] = s.programs;
+  out["runs"] = s.runs;
+  out["failing"] = s.failing;
+  out["seconds"] = s.seconds;
+  out["per_second"] = s.seconds > 0 ? static_cast<double>(s.programs) / s.seconds : 0.0;
+  Json& findings = out["findings"] = Json::array();
+  for (const lab::Finding& f : summary.findings) {
+    Json one;
+    one["seed"] = f.seed;
+    one["subject"] = f.subject;
+    one["file"] = f.file;
+    one["diagnostic"] = list_of({f.what})[0];
+    findings.push_back(std::move(one));
+  }
+  Json& features = out["features"] = Json::object();
+  for (const std::string_view name : lab::Coverage::feature_names()) {
+    const auto it = summary.coverage.features().find(name);
+    features[std::string(name)] = it == summary.coverage.features().end() ? 0 : it->second;
+  }
+  out["diagnostics"] = list_of(summary.file_errors);
+  return finish(out);
+}
+
 }  // namespace vyre::cli

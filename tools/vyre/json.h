@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/fuzz.h"
 #include "support/diagnostic.h"
 #include "tools/vyre/backends.h"
 #include "tools/vyre/results.h"
@@ -37,5 +38,10 @@ std::string codes_json(std::span<const CodeInfo> codes);
 
 /// {"backends": [{"name", "available", "why", "properties": {…}}]}
 std::string backends_json(std::span<const BackendInfo> backends);
+
+/// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs", "failing",
+/// "seconds", "per_second", "findings": [{"seed", "subject", "file", "diagnostic"}], "features": {name:
+/// programs}, "diagnostics"}
+std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary);
 
 }  // namespace vyre::cli

@@ -25,6 +25,7 @@ struct Dispatch {
   int operator()(const ExplainCommand& c) const { return explain(c); }
   int operator()(const DevicesCommand& c) const { return devices(c); }
   int operator()(const CacheCommand& c) const { return cache(c); }
+  int operator()(const FuzzCommand& c) const { return fuzz(c); }
 };
 
 int run_command(const std::vector<std::string>& words, bool json) {

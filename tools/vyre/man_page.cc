@@ -1,5 +1,5 @@
-// The man page. Prose and literal text are told apart as in the help: a line that begins with
-// spaces is literal.
+// The man page. Prose and literal text are told apart as in the help: a line with more than one
+// space in a row, at its beginning or between columns, is literal.
 
 #include <fmt/format.h>
 
@@ -86,7 +86,7 @@ class Page {
       if (line.empty()) {
         switch_to(false);
         macro(".PP");
-      } else if (line[0] == ' ') {
+      } else if (line.find("  ") != line.npos) {
         switch_to(true);
         macro(escaped(line.substr(std::min<size_t>(line.find_first_not_of(' '), 2))));
       } else {

@@ -29,20 +29,28 @@ Progress::Progress(std::string what)
       enabled_(::isatty(STDERR_FILENO) == 1),
       next_(Clock::now() + patience) {}
 
-Progress::~Progress() {
+Progress::~Progress() { hide(); }
+
+void Progress::hide() {
   if (!drawn_) return;
+  drawn_ = false;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
 }
 
 void Progress::update(double fraction) {
+  update([&] {
+    return fmt::format("{} %", static_cast<int>(100 * std::clamp(fraction, 0.0, 1.0)));
+  });
+}
+
+void Progress::update(const std::function<std::string()>& text) {
   if (!enabled_) return;
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + pause;
   drawn_ = true;
-  const int percent = static_cast<int>(100 * std::clamp(fraction, 0.0, 1.0));
-  fmt::print(stderr, "\r\x1b[K{}: {} %", what_, percent);
+  fmt::print(stderr, "\r\x1b[K{}: {}", what_, text());
   std::fflush(stderr);
 }
 

@@ -3,6 +3,7 @@
 // What only people at a terminal want: colour, and a line that says how far the work is.
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace vyre::cli {
@@ -22,6 +23,10 @@ class Progress {
 
   /// Cheap enough to be called often: draws at most ten times a second.
   void update(double fraction);
+  /// The same for work whose end is not known. `text` is called only when it is drawn.
+  void update(const std::function<std::string()>& text);
+  /// Takes the line away, so that something else can be written; the next update draws it again.
+  void hide();
 
  private:
   using Clock = std::chrono::steady_clock;

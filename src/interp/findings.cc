@@ -1,0 +1,272 @@
+#include "interp/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vyre::interp {
+namespace {
+
+// More pairs of lines than this help nobody; a program could be made of racing lines.
+constexpr size_t most_races = 1000;
+
+std::string text(const std::array<uint64_t, 3>& id) {
+  return fmt::format("({}, {}, {})", id[0], id[1], id[2]);
+}
+
+std::string times(uint64_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
+
+std::string verb(const Site& s) {
+  if (!s.atomic) return s.writes ? "writes" : "reads";
+  return s.writes ? "atomically updates" : "atomically reads";
+}
+std::string noun(const Site& s) {
+  if (!s.atomic) return s.writes ? "write" : "read";
+  std::string what = s.writes ? "atomic update" : "atomic read";
+  return s.workgroup_scope ? what + " at workgroup scope" : what;
+}
+
+std::string signed_text(uint64_t index, bool is_signed) {
+  return is_signed ? fmt::format("{}", static_cast<int64_t>(index)) : fmt::format("{}", index);
+}
+
+std::string fix_for(const Site& a, const Site& b, bool one_group) {
+  if (a.atomic && b.atomic) return "use the device's scope: drop `workgroup` from the atomics";
+  if (a.atomic || b.atomic)
+    return one_group ? "make both accesses atomic, or put `barrier workgroup` between them"
+                     : "make both accesses atomic, or put `barrier grid` between them";
+  const std::string order =
+      one_group ? "put `barrier workgroup` between the two accesses"
+                : "put `barrier grid` between the two accesses, or make two kernels of this one";
+  if (a.op == b.op) return "let one invocation write each element, or use an atomic";
+  return order + ", or let one invocation do both";
+}
+
+}  // namespace
+
+void Findings::enter(const Program& program, const Sites& sites, const LaunchShape& shape,
+                     const GraphNode* call) {
+  const auto [at, is_new] = stage_of_.try_emplace({&program, call}, stages_.size());
+  if (is_new) stages_.push_back({&program, &sites, call});
+  stage_ = at->second;
+  shape_ = &shape;
+  last_race_ = nullptr;
+}
+
+Invocation Findings::locate(uint64_t thread) const {
+  const auto& size = stages_[stage_].program->workgroup;
+  const uint64_t x = std::max(1u, size[0]), y = std::max(1u, size[1]), z = std::max(1u, size[2]);
+  const uint64_t lane = thread % (x * y * z), group = thread / (x * y * z);
+  const uint64_t gx = shape_->num_workgroups[0], gy = shape_->num_workgroups[1];
+  Invocation i;
+  i.group = {group % gx, group / gx % gy, group / gx / gy};
+  i.id = {i.group[0] * x + lane % x, i.group[1] * y + lane / x % y, i.group[2] * z + lane / x / y};
+  return i;
+}
+
+/// Is it one of those that only fill up the last workgroups?
+bool Findings::past_end(const Invocation& i) const {
+  for (int d = 0; d < 3; ++d)
+    if (i.id[d] >= shape_->invocations_wanted[d]) return true;
+  return false;
+}
+
+void Findings::race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
+                    uint32_t site_b) {
+  if (site_b < site_a || (site_a == site_b && thread_b < thread_a)) {
+    std::swap(site_a, site_b);
+    std::swap(thread_a, thread_b);
+  }
+  const Pair key{stage_, site_a, site_b};
+  if (!last_race_ || last_pair_ != key) {
+    if (races_.size() >= most_races && !races_.contains(key)) {
+      ++races_left_out_;
+      return;
+    }
+    last_race_ = &races_[key];
+    last_pair_ = key;
+  }
+  Race& r = *last_race_;
+  const std::array<uint64_t, 2> threads = {thread_a, thread_b};
+  if (++r.count != 1 && std::tie(r.element, r.threads) <= std::tie(element, threads)) return;
+  r.element = element;
+  r.threads = threads;
+  r.who = {locate(thread_a), locate(thread_b)};
+}
+
+void Findings::raise(Single& one, uint64_t thread, uint64_t at) {
+  if (++one.count != 1 && one.thread <= thread) return;
+  one.thread = thread;
+  one.at = at;
+}
+
+void Findings::out_of_bounds(uint32_t site, uint64_t thread, uint64_t index, bool is_signed,
+                             uint64_t length) {
+  const Invocation who = locate(thread);
+  if (past_end(who)) {
+    PastEnd& p = past_end_[stage_];
+    if (p.count++ == 0 || thread < p.lowest) p.lowest = thread, p.who = who;
+    return;
+  }
+  Single& one = outside_[{stage_, site}];
+  raise(one, thread, index);
+  if (one.thread != thread || one.at != index) return;
+  one.is_signed = is_signed;
+  one.length = length;
+  one.who = who;
+}
+
+void Findings::never_written(uint32_t site, uint64_t thread, uint64_t element) {
+  Single& one = unwritten_[{stage_, site}];
+  raise(one, thread, element);
+  if (one.thread == thread && one.at == element) one.who = locate(thread);
+}
+
+void Findings::mismatch(OpId barrier, Scope scope, uint64_t arrived, uint64_t missing) {
+  Mismatch& m = mismatches_[{stage_, barrier}];
+  if (m.count++ != 0) return;
+  m.scope = scope;
+  m.arrived = locate(arrived);
+  m.missing = locate(missing);
+}
+
+void Findings::grid_mismatch(OpId barrier) {
+  Mismatch& m = mismatches_[{stage_, barrier}];
+  if (m.count++ != 0) return;
+  m.scope = Scope::Grid;
+  m.known = false;
+}
+
+// ---- For people.
+
+Place Findings::place(const Stage& stage, OpId op) const {
+  const LocId loc = stage.program->op(op).loc;
+  return loc == none ? Place{} : stage.program->place(loc);
+}
+
+/// The op, the chain of calls and the call of the graph.
+void Findings::finish(const Stage& stage, OpId op, Diagnostic& d) const {
+  d.op = mnemonic(stage.program->op(op).code);
+  if (const LocId loc = stage.program->op(op).loc; loc != none)
+    stage.program->add_call_notes(loc, d);
+  if (stage.call && stage.call->place.line != 0)
+    d.note(fmt::format("`{}` is called here", stage.program->name), stage.call->place);
+}
+
+Diagnostic Findings::describe(const Pair& key, const Race& r) const {
+  const Stage& stage = stages_[std::get<0>(key)];
+  const Program& p = *stage.program;
+  // The later line is where the diagnostic points: there the value is no longer what it seems.
+  const Site& other = stage.sites->sites[std::get<1>(key)];
+  const Site& here = stage.sites->sites[std::get<2>(key)];
+  const bool one_group = r.who[0].group == r.who[1].group;
+  const bool one_site = std::get<1>(key) == std::get<2>(key);
+  const Buffer& b = p.buffers[here.buffer];
+  const std::string element = fmt::format("`{}[{}]`", b.name, r.element);
+  Diagnostic d = diagnose(
+      Code::DataRace, place(stage, here.op),
+      one_site ? fmt::format("data race on {}: invocations {} and {} both do this {}", element,
+                             text(r.who[0].id), text(r.who[1].id), noun(here))
+               : fmt::format("data race on {}: invocation {} {} it here, invocation {} {} it{}",
+                             element, text(r.who[1].id), verb(here), text(r.who[0].id), verb(other),
+                             place(stage, other.op).line == 0
+                                 ? std::string(" elsewhere")
+                                 : fmt::format(" in line {}", place(stage, other.op).line)));
+  if (!one_site) {
+    d.note(fmt::format("the {} by invocation {}", noun(other), text(r.who[0].id)),
+           place(stage, other.op));
+    if (const LocId loc = p.op(other.op).loc; loc != none) p.add_call_notes(loc, d);
+  }
+  d.note(one_group ? fmt::format("no barrier, release or acquire orders the two; both are in "
+                                 "workgroup {}",
+                                 text(r.who[0].group))
+                   : fmt::format("no barrier, release or acquire orders the two; they are in "
+                                 "workgroups {} and {}",
+                                 text(r.who[0].group), text(r.who[1].group)));
+  d.note(fmt::format("seen {} in kernel `{}`", times(r.count), p.name));
+  finish(stage, here.op, d);
+  return d.with_fix(fix_for(other, here, one_group));
+}
+
+Diagnostic Findings::describe_outside(const One& key, const Single& one) const {
+  const Stage& stage = stages_[key.first];
+  const Site& s = stage.sites->sites[key.second];
+  const Buffer& b = stage.program->buffers[s.buffer];
+  const bool bytes = stage.program->op(s.op).code == Opcode::LoadAs;
+  Diagnostic d = diagnose(
+      Code::OutOfBounds, place(stage, s.op),
+      fmt::format("`{}` has {} {}, and {} {} was {}{}", b.name, one.length,
+                  bytes ? "bytes" : "elements", bytes ? "a value at byte" : "element",
+                  signed_text(one.at, one.is_signed), s.writes ? "written" : "read",
+                  one.count == 1 ? std::string()
+                                 : fmt::format("; {} accesses of this line were out of bounds",
+                                               one.count)));
+  d.note(fmt::format("first by invocation {} of kernel `{}`; {}", text(one.who.id),
+                     stage.program->name,
+                     s.atomic   ? "the atomic was dropped and gave 0"
+                     : s.writes ? "the write was dropped"
+                                : "the read gave 0"));
+  finish(stage, s.op, d);
+  return d.with_fix("guard the access with `if`, if it is not meant");
+}
+
+Diagnostic Findings::describe_unwritten(const One& key, const Single& one) const {
+  const Stage& stage = stages_[key.first];
+  const Site& s = stage.sites->sites[key.second];
+  const Buffer& b = stage.program->buffers[s.buffer];
+  Diagnostic d = diagnose(Code::NeverWritten, place(stage, s.op),
+                          fmt::format("`{}[{}]` is read, but nothing has written it: it is the 0 "
+                                      "it started with",
+                                      b.name, one.at));
+  d.note(fmt::format("first by invocation {} of kernel `{}`; seen {}", text(one.who.id),
+                     stage.program->name, times(one.count)));
+  finish(stage, s.op, d);
+  return d.with_fix("write the element first; storing 0 says that 0 is meant");
+}
+
+Diagnostic Findings::describe(const One& key, const Mismatch& m) const {
+  const Stage& stage = stages_[key.first];
+  Diagnostic d = diagnose(
+      Code::BarrierMismatch, place(stage, key.second),
+      m.known ? fmt::format("invocation {} waits at this {} barrier, but invocation {} does not "
+                            "come to it",
+                            text(m.arrived.id), name(m.scope), text(m.missing.id))
+              : "some workgroups wait at this grid barrier, but others do not come to it");
+  d.note(fmt::format("seen {} in kernel `{}`", times(m.count), stage.program->name));
+  finish(stage, key.second, d);
+  return d.with_fix("take the barrier out of the `if` or loop that not all invocations go through");
+}
+
+/// What is read in a race may or may not have been written before: the race is the finding.
+bool Findings::in_race(const One& key) const {
+  return std::any_of(races_.begin(), races_.end(), [&](const auto& r) {
+    const auto& [stage, a, b] = r.first;
+    return stage == key.first && (a == key.second || b == key.second);
+  });
+}
+
+Diagnostics Findings::report() const {
+  Diagnostics list;
+  for (const auto& [key, r] : races_) list.push_back(describe(key, r));
+  if (races_left_out_ != 0)
+    list.back().note(fmt::format("{} races of further pairs of lines are left out",
+                                 races_left_out_));
+  for (const auto& [key, m] : mismatches_) list.push_back(describe(key, m));
+  for (const auto& [key, one] : outside_) list.push_back(describe_outside(key, one));
+  for (const auto& [key, one] : unwritten_)
+    if (!in_race(key)) list.push_back(describe_unwritten(key, one));
+  for (const auto& [stage, p] : past_end_) {
+    const Program& program = *stages_[stage].program;
+    Diagnostic d = diagnose(
+        Code::OutOfBounds, program.loc == none ? Place{} : program.place(program.loc),
+        fmt::format("invocations past the end of the grid, from {} on, made {} accesses out of "
+                    "bounds",
+                    text(p.who.id), p.count));
+    d.severity = Severity::Note;
+    d.note("they fill up the last workgroup; their reads gave 0 and their writes were dropped");
+    list.push_back(std::move(d));
+  }
+  return list;
+}
+
+}  // namespace vyre::interp

@@ -1,0 +1,103 @@
+#pragma once
+
+// What the sanitizer has found, gathered so that a reader gets one finding for each pair of lines
+// and each line, not one for each access. Which example a finding shows does not depend on the
+// schedule: it is the one with the lowest element and the lowest invocations.
+
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "interp/sites.h"
+#include "ir/launch.h"
+#include "ir/module.h"
+
+namespace vyre::interp {
+
+/// Coordinates of an invocation, and of its workgroup.
+struct Invocation {
+  std::array<uint64_t, 3> id = {};
+  std::array<uint64_t, 3> group = {};
+};
+
+class Findings {
+ public:
+  /// Things are found in this kernel from now on, and in this call of a graph if there is one.
+  void enter(const Program& program, const Sites& sites, const LaunchShape& shape,
+             const GraphNode* call);
+
+  /// Two unordered accesses to an element, at least one a write. A thread is the linear number of
+  /// an invocation, workgroup after workgroup.
+  void race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
+            uint32_t site_b);
+  /// An access outside of `length` elements (of bytes, for a load_as).
+  void out_of_bounds(uint32_t site, uint64_t thread, uint64_t index, bool is_signed,
+                     uint64_t length);
+  void never_written(uint32_t site, uint64_t thread, uint64_t element);
+  /// `arrived` waits at the barrier for `missing`, which will not come.
+  void mismatch(OpId barrier, Scope scope, uint64_t arrived, uint64_t missing);
+  /// Workgroups wait at a grid barrier that others do not come to.
+  void grid_mismatch(OpId barrier);
+
+  /// Errors first, then warnings, then notes; each in the order of the program.
+  Diagnostics report() const;
+
+ private:
+  struct Stage {
+    const Program* program;
+    const Sites* sites;
+    const GraphNode* call;
+  };
+  struct Race {
+    uint64_t count = 0;
+    uint64_t element = 0;
+    std::array<uint64_t, 2> threads = {};
+    std::array<Invocation, 2> who;
+  };
+  struct Single {
+    uint64_t count = 0;
+    uint64_t thread = 0;
+    uint64_t at = 0;
+    uint64_t length = 0;
+    bool is_signed = false;
+    Invocation who;
+  };
+  struct Mismatch {
+    uint64_t count = 0;
+    Scope scope = Scope::Workgroup;
+    Invocation arrived, missing;
+    bool known = true;  // who is missing
+  };
+  struct PastEnd {
+    uint64_t count = 0;
+    uint64_t lowest = 0;
+    Invocation who;
+  };
+  using Pair = std::tuple<size_t, uint32_t, uint32_t>;  // stage, sites
+  using One = std::pair<size_t, uint32_t>;              // stage, site or op
+
+  Invocation locate(uint64_t thread) const;
+  bool past_end(const Invocation& i) const;
+  Place place(const Stage& stage, OpId op) const;
+  void finish(const Stage& stage, OpId op, Diagnostic& d) const;
+  Diagnostic describe(const Pair& key, const Race& race) const;
+  Diagnostic describe_outside(const One& key, const Single& one) const;
+  Diagnostic describe_unwritten(const One& key, const Single& one) const;
+  Diagnostic describe(const One& key, const Mismatch& m) const;
+  bool in_race(const One& key) const;
+  static void raise(Single& one, uint64_t thread, uint64_t at);
+
+  std::vector<Stage> stages_;
+  std::map<std::pair<const Program*, const GraphNode*>, size_t> stage_of_;
+  size_t stage_ = 0;
+  const LaunchShape* shape_ = nullptr;
+  std::map<Pair, Race> races_;
+  uint64_t races_left_out_ = 0;
+  Race* last_race_ = nullptr;
+  Pair last_pair_{};
+  std::map<One, Single> outside_, unwritten_;
+  std::map<One, Mismatch> mismatches_;
+  std::map<size_t, PastEnd> past_end_;  // by stage
+};
+
+}  // namespace vyre::interp

@@ -1,0 +1,65 @@
+#pragma once
+
+// What somebody who looks on is told of a run: every access to memory and every barrier. A run
+// without an observer pays one comparison with null for each memory instruction of a frame, and the
+// barriers of a workgroup are not even compiled. The sanitizer is the only observer today.
+
+#include <cstdint>
+#include <span>
+
+#include "interp/code.h"
+#include "interp/limits.h"
+#include "ir/module.h"
+
+namespace vyre::interp {
+
+struct Frame;
+
+/// A launch that is about to begin. All of it outlives the launch.
+struct Launched {
+  const Program& program;
+  const LaunchShape& shape;
+  const FlatCode& code;
+  uint32_t subgroup_size;
+  Memory& memory;
+};
+
+/// One memory instruction that was executed, on the lanes of a frame.
+struct Touched {
+  uint32_t lanes;
+  bool all;  // every lane is active
+  const uint8_t* active;
+  const void* index;
+  const void* expected;   // atomic_cas: what was compared …
+  const void* old;        // … with what was there
+  const uint32_t* order;  // in which lanes had their turn; null: ascending
+};
+
+/// Whether the run goes on.
+enum class Next : uint8_t { GoOn, LookAtClock, Stop };
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// The next launch is the call `node` of `graph`; parameters of the kernel are bound to these
+  /// buffers of the graph, or to `none`.
+  virtual void begin_call(const Graph& graph, const GraphNode& node, const Program& kernel,
+                          std::span<const uint32_t> bound) = 0;
+  virtual void begin_launch(const Launched& launched) = 0;
+  virtual void end_launch() = 0;
+  /// The frame has been given its workgroups.
+  virtual void begin_frame(Frame& frame) = 0;
+  virtual Next touch(const Frame& frame, const Instr& instr, const Touched& touched) = 0;
+  /// A barrier, or one side of a uniform_load. At a grid barrier this is the frame's arrival.
+  virtual void arrive(const Frame& frame, const Instr& instr, Scope scope, const uint8_t* active,
+                      const uint8_t* dead) = 0;
+  /// All frames are at a grid barrier or done; `stray` is a GridBarrier at which some are while
+  /// others are elsewhere, or null.
+  virtual void pass_grid_barrier(const Instr* stray) = 0;
+  /// Why touch said Stop, or begin_launch or begin_frame could not do their work; null if nothing
+  /// is wrong.
+  virtual const Diagnostic* failure() const = 0;
+};
+
+}  // namespace vyre::interp

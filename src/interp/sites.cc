@@ -1,0 +1,87 @@
+#include "interp/sites.h"
+
+#include <map>
+#include <tuple>
+
+#include "interp/memory.h"
+
+namespace vyre::interp {
+namespace {
+
+using Key = std::tuple<uint32_t, bool, bool, bool, StringId, uint32_t, LocId>;
+
+class Finder {
+ public:
+  explicit Finder(const Program& p) : p_(p) {
+    found_.of_op.resize(p.ops.size());
+    found_.written.assign(p.buffers.size(), false);
+  }
+
+  Sites run() {
+    walk(p_, [&](OpId id) {
+      const OpInfo& i = info(p_.op(id).code);
+      const bool memory = i.effect == Effect::Read || i.effect == Effect::Write ||
+                          i.effect == Effect::Atomic || p_.op(id).code == Opcode::UniformLoad;
+      if (memory) visit(id, i.effect);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void visit(OpId id, Effect effect) {
+    const Op& op = p_.op(id);
+    const MemoryRef ref = p_.memory(id);
+    const bool atomic = effect == Effect::Atomic;
+    const bool is_shared = p_.buffers[ref.buffer].role == Role::Shared;
+    Site s;
+    s.op = id;
+    s.buffer = ref.buffer;
+    s.atomic = atomic;
+    s.writes = effect == Effect::Write || (atomic && op.code != Opcode::AtomicLoad);
+    s.workgroup_scope = atomic && !is_shared && ref.scope != Scope::Grid;
+    if (s.writes) found_.written[ref.buffer] = true;
+
+    SiteOfOp& o = found_.of_op[id];
+    o.index = widened(p_.type(p_.operand(id, 0)), atomic);
+    o.bytes = op.code == Opcode::LoadAs ? static_cast<uint8_t>(size_of(op.type)) : 0;
+    o.acq_rel = atomic && ref.acq_rel;
+    o.modifies = atomic && s.writes;
+    o.replaces = op.code == Opcode::AtomicStore;
+    o.site = add(s);
+    found_.synchronizes |= o.acq_rel;
+    found_.synchronizes_groups |= o.acq_rel && s.workgroup_scope;
+    if (op.code != Opcode::AtomicCas) return;
+    s.writes = false;
+    o.failed_site = add(s);
+  }
+
+  /// As CodeWriter::index does it.
+  static Type widened(Type t, bool as_64_bits) {
+    if (as_64_bits) return is_signed(t) ? Type::I64 : Type::U64;
+    if (is_direct_index(t)) return t;
+    return is_signed(t) ? Type::I32 : Type::U32;
+  }
+
+  uint32_t add(const Site& s) {
+    const LocId loc = p_.op(s.op).loc;
+    const auto number = static_cast<uint32_t>(found_.sites.size());
+    if (loc != none && loc < p_.locations.size()) {
+      const Location& l = p_.locations[loc];
+      const Key key{s.buffer, s.writes, s.atomic, s.workgroup_scope, l.file, l.line, l.inlined_at};
+      const auto [at, is_new] = by_line_.try_emplace(key, number);
+      if (!is_new) return at->second;
+    }
+    found_.sites.push_back(s);
+    return number;
+  }
+
+  const Program& p_;
+  Sites found_;
+  std::map<Key, uint32_t> by_line_;
+};
+
+}  // namespace
+
+Sites find_sites(const Program& program) { return Finder(program).run(); }
+
+}  // namespace vyre::interp

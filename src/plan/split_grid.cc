@@ -1,0 +1,70 @@
+#include "plan/split_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/limits.h"
+#include "plan/live_values.h"
+#include "plan/segment_writer.h"
+#include "plan/split_facts.h"
+#include "plan/structure_exits.h"
+
+namespace vyre::plan {
+
+bool has_grid_barrier(const Program& program) {
+  bool found = false;
+  walk(program, [&](OpId op) { found |= is_grid_sync(program, op); });
+  return found;
+}
+
+Result<SplitPlan> split_at_grid_barriers(const Program& program) {
+  SplitPlan plan;
+  if (!has_grid_barrier(program)) {
+    plan.segments.push_back(program);
+    plan.steps.emplace_back();
+    return plan;
+  }
+  const Program structured = structure_exits(program);
+  SplitFacts facts(structured);
+  merge_uniform_loads(facts);
+  const LiveValues live = find_live_values(facts);
+  if (program.buffers.size() + live.hidden.size() > limits::buffers)
+    return diagnose(Code::TooManyBuffers, program.place(program.loc),
+                    fmt::format(
+                        "to run `{}` without a grid barrier of the device takes {} buffers more, "
+                        "but it has {} already; the limit is {}",
+                        program.name, live.hidden.size(), program.buffers.size(), limits::buffers))
+        .with_fix("put several of its buffers into one");
+  plan.hidden = live.hidden;
+  write_segments(facts, live, plan);
+  return plan;
+}
+
+Result<LaunchShape> segment_shape(const Program& program, const SplitPlan& plan,
+                                  LaunchShape shape) {
+  using Wide = unsigned __int128;
+  const auto& n = shape.num_workgroups;
+  const Wide workgroups = Wide{n[0]} * n[1] * n[2];
+  const Wide lanes = uint64_t{program.workgroup[0]} * program.workgroup[1] * program.workgroup[2];
+  for (const HiddenBuffer& h : plan.hidden) {
+    // Counts are below 2^96 and `per` has at most 2^64: cap before the product.
+    const Wide copies = h.rate == HiddenBuffer::Rate::Once           ? Wide{1}
+                        : h.rate == HiddenBuffer::Rate::PerWorkgroup ? workgroups
+                                                                     : workgroups * lanes;
+    const bool fits = copies <= max_buffer_bytes && h.per <= max_buffer_bytes &&
+                      copies * h.per * size_of(h.element) <= max_buffer_bytes;
+    if (!fits)
+      return diagnose(Code::BufferTooLarge, program.place(program.loc),
+                      fmt::format(
+                          "what `{}` must keep at grid barriers, {} times {} elements of {} bytes, "
+                          "is more than 2^48 bytes",
+                          program.name, static_cast<uint64_t>(std::min<Wide>(copies, ~0ull)), h.per,
+                          size_of(h.element)))
+          .with_fix("launch a smaller grid and let each invocation do several elements");
+    shape.counts.push_back(static_cast<uint64_t>(copies * h.per));
+  }
+  return shape;
+}
+
+}  // namespace vyre::plan
