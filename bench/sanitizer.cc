@@ -1,6 +1,8 @@
 // What the sanitizer costs: time of a sanitized run over that of a plain one, in the same process.
 //   bench_sanitizer         prints both times and their ratio for three examples
 
+#include "interp/sanitizer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <cstring>
 #include <functional>
 
-#include "interp/sanitizer.h"
 #include "support/file.h"
 #include "text/parse.h"
 
@@ -47,8 +48,8 @@ void measure(const char* name, LaunchInputs in) {
     const auto s = interp::sanitize(p, in);
     if (!s.errors.empty() || has_errors(s.findings)) fmt::print("{}", render(s.findings, {}));
   });
-  fmt::print("{:<11} {:>8.2f} ms {:>8.2f} ms  {:>5.1f} times\n", name, plain * 1e3,
-             sanitized * 1e3, sanitized / plain);
+  fmt::print("{:<11} {:>8.2f} ms {:>8.2f} ms  {:>5.1f} times\n", name, plain * 1e3, sanitized * 1e3,
+             sanitized / plain);
 }
 
 }  // namespace

@@ -18,10 +18,7 @@ bool uses_subgroups(const Program& p) {
 }  // namespace
 
 CodeWriter::CodeWriter(const Program& program, uint64_t max_groups, bool observed)
-    : p_(program),
-      live_(find_liveness(program)),
-      slots_(prepare(max_groups)),
-      observed_(observed) {
+    : p_(program), live_(find_liveness(program)), slots_(prepare(max_groups)), observed_(observed) {
   slot_of_.assign(p_.values.size(), no_slot);
   kept_.assign(p_.values.size(), false);
   code_.active = slots_.take_mask();

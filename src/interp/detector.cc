@@ -63,20 +63,43 @@ Next Detector::touch(const Frame& frame, const Instr& instr, const Touched& t) {
   if (failure_) return Next::Stop;
   const SiteOfOp& op = sites_->of_op[instr.op];
   find_places(t, instr, op);
+  const Watched& w = watched_[instr.buffer];
+  if (!w.shadow && !w.is_shared && !w.is_private) {
+    check_bounds(frame, instr, t);
+    return tired(t.lanes);
+  }
   forget_old(*frame.shadow);
   for (uint32_t k = 0; k < t.lanes; ++k) {
     const uint32_t lane = t.order ? t.order[k] : k;
     if (t.all || t.active[lane]) touch_lane(frame, instr, t, lane);
     if (failure_) return Next::Stop;
   }
-  work_ += t.lanes;
+  return tired(t.lanes);
+}
+
+Next Detector::tired(uint64_t work) {
+  work_ += work;
   if (work_ - looked_ < work_between_looks) return Next::GoOn;
   looked_ = work_;
   return Next::LookAtClock;
 }
 
-void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched& t,
-                          uint32_t lane) {
+/// All there is to see in memory that is only read.
+void Detector::check_bounds(const Frame& frame, const Instr& instr, const Touched& t) {
+  const SiteOfOp& op = sites_->of_op[instr.op];
+  const View& view = frame.views[instr.buffer];
+  const uint64_t length = op.bytes ? view.bytes : view.count;
+  const uint64_t size = op.bytes ? op.bytes : 1;
+  for (uint32_t l = 0; l < t.lanes; ++l) {
+    const uint64_t at = places_[l];
+    if (at < length && length - at >= size) continue;
+    if (!t.all && !t.active[l]) continue;
+    findings_.out_of_bounds(op.site, instr.op, turn(frame, l).thread, at, is_signed(op.index),
+                            length);
+  }
+}
+
+void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched& t, uint32_t lane) {
   const SiteOfOp& op = sites_->of_op[instr.op];
   const Watched& w = watched_[instr.buffer];
   const View& view = frame.views[instr.buffer];
@@ -86,7 +109,8 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
   const uint64_t size = op.bytes ? op.bytes : 1;
   uint32_t site = op.site;
   if (at >= length || length - at < size) {
-    findings_.out_of_bounds(site, turn(frame, lane).thread, at, is_signed(op.index), length);
+    findings_.out_of_bounds(site, instr.op, turn(frame, lane).thread, at, is_signed(op.index),
+                            length);
     return;
   }
   uint64_t first = at, last = at;
@@ -98,7 +122,7 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
   if (w.is_private) {
     for (uint64_t e = first; e <= last; ++e)
       if (!touch_private(f, instr, view, lane, e))
-        findings_.never_written(site, turn(frame, lane).thread, e);
+        findings_.never_written(site, instr.op, turn(frame, lane).thread, e);
     return;
   }
   Shadow* const shadow = w.is_shared ? f.shared[instr.buffer].get() : w.shadow;
@@ -120,7 +144,7 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
     acquire(*shadow, w, f, me, first, narrow);
     me.knows = true;
   }
-  for (uint64_t e = first; e <= last; ++e) touch_element(*shadow, w, f, me, e, site);
+  for (uint64_t e = first; e <= last; ++e) touch_element(*shadow, w, f, me, e, site, instr.op);
   if (atomic && modifies && op.acq_rel)
     release(*shadow, w, f, me, first, narrow, op.replaces);
   else if ((op.replaces || instr.what == Do::Store) && !shadow->released.empty())
@@ -137,13 +161,13 @@ bool Detector::touch_private(FrameShadow& f, const Instr& instr, const View& vie
 }
 
 void Detector::touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& me,
-                             uint64_t element, uint32_t site) {
+                             uint64_t element, uint32_t site, OpId op) {
   const Site& s = sites_->sites[site];
   Cell* cell = shadow.find(element);
   const uint64_t zeroed = w.is_shared ? f.begun : shadow.zeroed;
   if (w.unwritten && !shadow.given_by_host && !s.writes && !s.atomic &&
       (!cell || cell->written == 0 || cell->written < zeroed))
-    findings_.never_written(site, me.thread, element);
+    findings_.never_written(site, op, me.thread, element);
   if (!w.races) return;
   if (!cell) {
     const uint64_t bytes = Shadow::page_cells * sizeof(Cell);
@@ -172,8 +196,8 @@ void Detector::touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, c
   remember(shadow, *cell, me, site);
 }
 
-/// Adds the access to those of its site that are unordered with it, or leaves it out where the proof
-/// in sanitizer.h allows it.
+/// Adds the access to those of its site that are unordered with it, or leaves it out where the
+/// proof in sanitizer.h allows it.
 void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t site) {
   const Past now(me.thread, site, tick_);
   uint32_t mine[2] = {0, 0}, found = 0;
@@ -198,7 +222,8 @@ void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t sit
   shadow.append(cell, now);
   if (shadow.list_bytes() == before) return;
   const uint64_t more = shadow.list_bytes() - before;
-  if (take(more, "the sanitizer's lists of unordered accesses")) taken_ += shadow.lasting ? 0 : more;
+  if (take(more, "the sanitizer's lists of unordered accesses"))
+    taken_ += shadow.lasting ? 0 : more;
 }
 
 /// 3: other workgroups; 2: other subgroups; 1: other lanes.

@@ -15,15 +15,15 @@ namespace vyre::interp {
 
 /// What belongs to the workgroups of one frame.
 struct FrameShadow {
-  uint64_t begun = 0;                   // tick of the beginning
-  std::vector<uint64_t> groups;         // tick of the last barrier of each workgroup
-  std::vector<uint64_t> subgroups;      // … and of each subgroup
+  uint64_t begun = 0;               // tick of the beginning
+  std::vector<uint64_t> groups;     // tick of the last barrier of each workgroup
+  std::vector<uint64_t> subgroups;  // … and of each subgroup
   // What was learned by acquire since the last barrier of that size. Empty vectors unless the
   // program has acq_rel atomics.
   std::vector<Knowledge> of_lanes, of_subgroups, of_groups;
-  uint64_t learned = 0;                              // tick of the last forgetting
-  std::vector<std::unique_ptr<Shadow>> shared;       // by buffer
-  std::vector<std::vector<uint8_t>> private_written; // by buffer; copy after copy
+  uint64_t learned = 0;                               // tick of the last forgetting
+  std::vector<std::unique_ptr<Shadow>> shared;        // by buffer
+  std::vector<std::vector<uint8_t>> private_written;  // by buffer; copy after copy
 };
 
 class Detector : public Observer {
@@ -53,8 +53,8 @@ class Detector : public Observer {
   /// The invocation whose turn it is.
   struct Turn {
     uint64_t thread;
-    uint64_t group, first;         // its workgroup, and the first invocation of that
-    uint64_t subgroup;             // in the launch
+    uint64_t group, first;  // its workgroup, and the first invocation of that
+    uint64_t subgroup;      // in the launch
     uint64_t group_tick, subgroup_tick;
     uint32_t lane, frame_group, frame_subgroup;
     bool knows;  // something by acquire
@@ -66,19 +66,21 @@ class Detector : public Observer {
   Shadow* add_shadow(std::vector<std::unique_ptr<Shadow>>& list, size_t at, uint64_t elements);
   Turn turn(const Frame& frame, uint32_t lane) const;
   void find_places(const Touched& t, const Instr& instr, const SiteOfOp& op);
+  Next tired(uint64_t work);
+  void check_bounds(const Frame& frame, const Instr& instr, const Touched& t);
   void touch_lane(const Frame& frame, const Instr& instr, const Touched& t, uint32_t lane);
   bool touch_private(FrameShadow& f, const Instr& instr, const View& view, uint32_t lane,
                      uint64_t element);
   void touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn,
-                     uint64_t element, uint32_t site);
+                     uint64_t element, uint32_t site, OpId op);
   void remember(Shadow& shadow, Cell& cell, const Turn& turn, uint32_t site);
   bool before(const Past& past, const Turn& turn, const FrameShadow& f) const;
   bool conflict(uint32_t a, uint32_t b, bool one_group) const;
   uint32_t distance(uint64_t a, uint64_t b) const;
-  void acquire(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn,
-               uint64_t element, bool workgroup_scope);
-  void release(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn,
-               uint64_t element, bool workgroup_scope, bool replaces);
+  void acquire(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn, uint64_t element,
+               bool workgroup_scope);
+  void release(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn, uint64_t element,
+               bool workgroup_scope, bool replaces);
   void forget_old(FrameShadow& f) const;
   void check_arrivals(uint64_t first_thread, uint32_t from, uint32_t to, const uint8_t* active,
                       const uint8_t* dead, const Instr& instr, Scope scope);
@@ -92,7 +94,8 @@ class Detector : public Observer {
   const Graph* graph_ = nullptr;
   const GraphNode* call_ = nullptr;
   std::vector<uint32_t> bound_;
-  std::vector<uint64_t> zeroed_;  // by buffer of the graph: tick at which a call began with it as `out`
+  std::vector<uint64_t>
+      zeroed_;  // by buffer of the graph: tick at which a call began with it as `out`
 
   const Launched* launch_ = nullptr;
   std::optional<Launched> launched_;

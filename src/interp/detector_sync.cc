@@ -56,11 +56,11 @@ void Detector::begin_launch(const Launched& launched) {
   const auto threads = static_cast<unsigned __int128>(n[0]) * n[1] * n[2] * group_lanes_;
   if (threads > max_threads || sites_->sites.size() >= 1u << site_bits) {
     failure_ =
-        diagnose(Code::TooLargeToSanitize, p.loc == none ? Place{} : p.place(p.loc),
-                 threads > max_threads
-                     ? fmt::format("kernel `{}` is launched with more than 2^40 invocations",
-                                   p.name)
-                     : fmt::format("kernel `{}` has more than 2^24 accesses to memory", p.name))
+        diagnose(
+            Code::TooLargeToSanitize, p.loc == none ? Place{} : p.place(p.loc),
+            threads > max_threads
+                ? fmt::format("kernel `{}` is launched with more than 2^40 invocations", p.name)
+                : fmt::format("kernel `{}` has more than 2^24 accesses to memory", p.name))
             .with_fix("sanitize a smaller launch: the same races show in a few workgroups");
     return;
   }
@@ -90,8 +90,7 @@ void Detector::watch(const Program& p, const LaunchShape& shape) {
       continue;
     }
     // Once a call has had it as `out`, what counts is what was written since.
-    const bool by_host =
-        is_host_input(graph_->buffers[in_graph].role) && zeroed_[in_graph] == 0;
+    const bool by_host = is_host_input(graph_->buffers[in_graph].role) && zeroed_[in_graph] == 0;
     w.unwritten = !by_host;
     if (!w.races && !w.unwritten) continue;
     w.shadow = of_graph_[in_graph].get();
@@ -120,8 +119,8 @@ std::shared_ptr<FrameShadow> Detector::make_frame_shadow() {
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     if (watched_[i].is_shared) bytes += Shadow::bytes(launch_->shape.counts[i]);
     if (watched_[i].is_private)
-      bytes = saturating(bytes + static_cast<unsigned __int128>(code.lanes) *
-                                     launch_->shape.counts[i]);
+      bytes =
+          saturating(bytes + static_cast<unsigned __int128>(code.lanes) * launch_->shape.counts[i]);
   }
   if (!take(bytes, "the sanitizer's record of a workgroup")) return nullptr;
   taken_ += bytes;

@@ -94,14 +94,16 @@ void Findings::race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64
   r.who = {locate(thread_a), locate(thread_b)};
 }
 
-void Findings::raise(Single& one, uint64_t thread, uint64_t at) {
-  if (++one.count != 1 && one.thread <= thread) return;
+bool Findings::raise(Single& one, uint64_t thread, OpId op, uint64_t at) {
+  if (++one.count != 1 && one.thread <= thread) return false;
   one.thread = thread;
+  one.op = op;
   one.at = at;
+  return true;
 }
 
-void Findings::out_of_bounds(uint32_t site, uint64_t thread, uint64_t index, bool is_signed,
-                             uint64_t length) {
+void Findings::out_of_bounds(uint32_t site, OpId op, uint64_t thread, uint64_t index,
+                             bool is_signed, uint64_t length) {
   const Invocation who = locate(thread);
   if (past_end(who)) {
     PastEnd& p = past_end_[stage_];
@@ -109,17 +111,15 @@ void Findings::out_of_bounds(uint32_t site, uint64_t thread, uint64_t index, boo
     return;
   }
   Single& one = outside_[{stage_, site}];
-  raise(one, thread, index);
-  if (one.thread != thread || one.at != index) return;
+  if (!raise(one, thread, op, index)) return;
   one.is_signed = is_signed;
   one.length = length;
   one.who = who;
 }
 
-void Findings::never_written(uint32_t site, uint64_t thread, uint64_t element) {
+void Findings::never_written(uint32_t site, OpId op, uint64_t thread, uint64_t element) {
   Single& one = unwritten_[{stage_, site}];
-  raise(one, thread, element);
-  if (one.thread == thread && one.at == element) one.who = locate(thread);
+  if (raise(one, thread, op, element)) one.who = locate(thread);
 }
 
 void Findings::mismatch(OpId barrier, Scope scope, uint64_t arrived, uint64_t missing) {
@@ -192,21 +192,21 @@ Diagnostic Findings::describe_outside(const One& key, const Single& one) const {
   const Stage& stage = stages_[key.first];
   const Site& s = stage.sites->sites[key.second];
   const Buffer& b = stage.program->buffers[s.buffer];
-  const bool bytes = stage.program->op(s.op).code == Opcode::LoadAs;
+  const bool bytes = stage.program->op(one.op).code == Opcode::LoadAs;
   Diagnostic d = diagnose(
-      Code::OutOfBounds, place(stage, s.op),
+      Code::OutOfBounds, place(stage, one.op),
       fmt::format("`{}` has {} {}, and {} {} was {}{}", b.name, one.length,
                   bytes ? "bytes" : "elements", bytes ? "a value at byte" : "element",
                   signed_text(one.at, one.is_signed), s.writes ? "written" : "read",
-                  one.count == 1 ? std::string()
-                                 : fmt::format("; {} accesses of this line were out of bounds",
-                                               one.count)));
+                  one.count == 1
+                      ? std::string()
+                      : fmt::format("; {} accesses of this line were out of bounds", one.count)));
   d.note(fmt::format("first by invocation {} of kernel `{}`; {}", text(one.who.id),
                      stage.program->name,
                      s.atomic   ? "the atomic was dropped and gave 0"
                      : s.writes ? "the write was dropped"
                                 : "the read gave 0"));
-  finish(stage, s.op, d);
+  finish(stage, one.op, d);
   return d.with_fix("guard the access with `if`, if it is not meant");
 }
 
@@ -214,13 +214,13 @@ Diagnostic Findings::describe_unwritten(const One& key, const Single& one) const
   const Stage& stage = stages_[key.first];
   const Site& s = stage.sites->sites[key.second];
   const Buffer& b = stage.program->buffers[s.buffer];
-  Diagnostic d = diagnose(Code::NeverWritten, place(stage, s.op),
+  Diagnostic d = diagnose(Code::NeverWritten, place(stage, one.op),
                           fmt::format("`{}[{}]` is read, but nothing has written it: it is the 0 "
                                       "it started with",
                                       b.name, one.at));
   d.note(fmt::format("first by invocation {} of kernel `{}`; seen {}", text(one.who.id),
                      stage.program->name, times(one.count)));
-  finish(stage, s.op, d);
+  finish(stage, one.op, d);
   return d.with_fix("write the element first; storing 0 says that 0 is meant");
 }
 
@@ -249,8 +249,8 @@ Diagnostics Findings::report() const {
   Diagnostics list;
   for (const auto& [key, r] : races_) list.push_back(describe(key, r));
   if (races_left_out_ != 0)
-    list.back().note(fmt::format("{} races of further pairs of lines are left out",
-                                 races_left_out_));
+    list.back().note(
+        fmt::format("{} races of further pairs of lines are left out", races_left_out_));
   for (const auto& [key, m] : mismatches_) list.push_back(describe(key, m));
   for (const auto& [key, one] : outside_) list.push_back(describe_outside(key, one));
   for (const auto& [key, one] : unwritten_)

@@ -30,10 +30,10 @@ class Findings {
   /// an invocation, workgroup after workgroup.
   void race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
             uint32_t site_b);
-  /// An access outside of `length` elements (of bytes, for a load_as).
-  void out_of_bounds(uint32_t site, uint64_t thread, uint64_t index, bool is_signed,
+  /// An access outside of `length` elements (of bytes, for a load_as). `op`: which of the site's.
+  void out_of_bounds(uint32_t site, OpId op, uint64_t thread, uint64_t index, bool is_signed,
                      uint64_t length);
-  void never_written(uint32_t site, uint64_t thread, uint64_t element);
+  void never_written(uint32_t site, OpId op, uint64_t thread, uint64_t element);
   /// `arrived` waits at the barrier for `missing`, which will not come.
   void mismatch(OpId barrier, Scope scope, uint64_t arrived, uint64_t missing);
   /// Workgroups wait at a grid barrier that others do not come to.
@@ -58,6 +58,7 @@ class Findings {
     uint64_t count = 0;
     uint64_t thread = 0;
     uint64_t at = 0;
+    OpId op = none;
     uint64_t length = 0;
     bool is_signed = false;
     Invocation who;
@@ -85,7 +86,8 @@ class Findings {
   Diagnostic describe_unwritten(const One& key, const Single& one) const;
   Diagnostic describe(const One& key, const Mismatch& m) const;
   bool in_race(const One& key) const;
-  static void raise(Single& one, uint64_t thread, uint64_t at);
+  /// True if this is the example to show: the first of the lowest invocation.
+  static bool raise(Single& one, uint64_t thread, OpId op, uint64_t at);
 
   std::vector<Stage> stages_;
   std::map<std::pair<const Program*, const GraphNode*>, size_t> stage_of_;

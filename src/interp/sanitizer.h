@@ -11,13 +11,14 @@
 //   - a = b, or
 //   - some unit that holds both a and b has had a barrier since A: tick(A) < T of the unit, or
 //   - b has heard of A through release and acquire: a release raises the tick, too, and leaves with
-//     the element what its invocation knows (knowledge.h): all that the invocation did before T, all
-//     that its subgroup and workgroup did before their last barriers, and all that it was told. An
-//     acquire that reads the element learns that. Barriers spread it to all who take part.
+//     the element what its invocation knows (knowledge.h): all that the invocation did before T,
+//     all that its subgroup and workgroup did before their last barriers, and all that it was told.
+//     An acquire that reads the element learns that. Barriers spread it to all who take part.
 // That is a vector clock whose entries are shared by those who must have the same ones: every
 // barrier stands in flow that is uniform at its scope (the checker proves it; arrivals are counted
-// here again), so a unit has one clock. The order in which the interpreter happens to run lanes, and
-// its lock step, decide nothing: two lanes of one instruction are as unordered as two workgroups.
+// here again), so a unit has one clock. The order in which the interpreter happens to run lanes,
+// and its lock step, decide nothing: two lanes of one instruction are as unordered as two
+// workgroups.
 //
 // A race is two accesses to one element by two invocations, at least one of them a write, not both
 // atomic (or atomic, but in different workgroups and one at the scope of a workgroup), neither
@@ -29,8 +30,8 @@
 // synchronize by barriers alone two accesses are enough, chosen as far apart as can be (different
 // workgroups, else different subgroups, else different lanes): then for any later access one of the
 // two is unordered with it if any access of that site is. So which pairs of lines race is the same
-// under every schedule. With acq_rel atomics up to 1024 are kept, and what is found is exact for the
-// schedule that was run. Accesses from before a grid barrier, or of shared memory from before a
+// under every schedule. With acq_rel atomics up to 1024 are kept, and what is found is exact for
+// the schedule that was run. Accesses from before a grid barrier, or of shared memory from before a
 // workgroup barrier, are forgotten. Calls of a graph come one after the other.
 //
 // Nothing is reported that is not there: every finding is two accesses that were made and that

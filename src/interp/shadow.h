@@ -38,9 +38,9 @@ struct Cell {
 
 /// Releases that an acquire of this element synchronizes with.
 struct Released {
-  Knowledge by_all;                                        // at the scope of the device
-  std::vector<std::pair<uint64_t, Knowledge>> by_groups;   // what each workgroup released
-  uint64_t tick = 0;                                       // of the last one
+  Knowledge by_all;                                       // at the scope of the device
+  std::vector<std::pair<uint64_t, Knowledge>> by_groups;  // what each workgroup released
+  uint64_t tick = 0;                                      // of the last one
 };
 
 class Shadow {

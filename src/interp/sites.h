@@ -32,10 +32,10 @@ struct SiteOfOp {
 
 struct Sites {
   std::vector<Site> sites;
-  std::vector<SiteOfOp> of_op;      // by op
-  std::vector<bool> written;        // by buffer: some op writes it
-  bool synchronizes = false;        // by acq_rel atomics
-  bool synchronizes_groups = false; // some of them at the scope of a workgroup, in device memory
+  std::vector<SiteOfOp> of_op;       // by op
+  std::vector<bool> written;         // by buffer: some op writes it
+  bool synchronizes = false;         // by acq_rel atomics
+  bool synchronizes_groups = false;  // some of them at the scope of a workgroup, in device memory
 };
 
 /// Sites in the order of the program. Linear.

@@ -8,16 +8,50 @@ namespace {
 
 using Features = std::set<std::string_view>;
 
-constexpr std::string_view names[] = {
-    "loop",           "nested loop",   "while",         "if",             "break",        "continue",
-    "early return",   "region",        "barrier",       "barrier in loop", "grid barrier", "shared",
-    "private",        "table",         "scratch",       "uniform buffer", "scalar",       "8/16-bit element",
-    "f16/bf16",       "atomic",        "shared atomic", "old value",      "acq_rel",      "subgroup op",
-    "fixed subgroup", "uniform_load",  "load_n",        "store_n",        "load_as",      "trap or assert",
-    "trapped",        "graph",         "graph loop",    "graph grid",     "2D/3D",        "odd grid",
-    "empty grid",     "grid at launch", "length at launch", "formula",    "all zero"};
+constexpr std::string_view names[] = {"loop",
+                                      "nested loop",
+                                      "while",
+                                      "if",
+                                      "break",
+                                      "continue",
+                                      "early return",
+                                      "region",
+                                      "barrier",
+                                      "barrier in loop",
+                                      "grid barrier",
+                                      "shared",
+                                      "private",
+                                      "table",
+                                      "scratch",
+                                      "uniform buffer",
+                                      "scalar",
+                                      "8/16-bit element",
+                                      "f16/bf16",
+                                      "atomic",
+                                      "shared atomic",
+                                      "old value",
+                                      "acq_rel",
+                                      "subgroup op",
+                                      "fixed subgroup",
+                                      "uniform_load",
+                                      "load_n",
+                                      "store_n",
+                                      "load_as",
+                                      "trap or assert",
+                                      "trapped",
+                                      "graph",
+                                      "graph loop",
+                                      "graph grid",
+                                      "2D/3D",
+                                      "odd grid",
+                                      "empty grid",
+                                      "grid at launch",
+                                      "length at launch",
+                                      "formula",
+                                      "all zero"};
 
-void add_op(const Program& p, OpId id, const std::vector<uint32_t>& uses, uint32_t loops, Features& f) {
+void add_op(const Program& p, OpId id, const std::vector<uint32_t>& uses, uint32_t loops,
+            Features& f) {
   const Op& op = p.op(id);
   const OpInfo& row = info(op.code);
   if (is_loop(op.code)) f.insert("loop");
@@ -30,7 +64,8 @@ void add_op(const Program& p, OpId id, const std::vector<uint32_t>& uses, uint32
   if (op.code == Opcode::Region) f.insert("region");
   if (op.code == Opcode::Barrier) f.insert("barrier");
   if (op.code == Opcode::Barrier && loops > 0) f.insert("barrier in loop");
-  if (op.code == Opcode::Barrier && op.attr == static_cast<uint64_t>(Scope::Grid)) f.insert("grid barrier");
+  if (op.code == Opcode::Barrier && op.attr == static_cast<uint64_t>(Scope::Grid))
+    f.insert("grid barrier");
   if (op.code == Opcode::LoadN) f.insert("load_n");
   if (op.code == Opcode::StoreN) f.insert("store_n");
   if (op.code == Opcode::LoadAs) f.insert("load_as");
@@ -55,14 +90,16 @@ void add_buffers(const Program& p, Features& f) {
     if (is_storage_only(b.element)) f.insert("f16/bf16");
     if (size_of(b.element) < 4) f.insert("8/16-bit element");
     uint64_t n = 0;
-    if (is_parameter(b.role) && b.count != no_formula && !p.formulas.is_constant(b.count, &n)) f.insert("formula");
+    if (is_parameter(b.role) && b.count != no_formula && !p.formulas.is_constant(b.count, &n))
+      f.insert("formula");
   }
   if (p.subgroup != 0) f.insert("fixed subgroup");
   if (p.workgroup[1] != 1 || p.workgroup[2] != 1) f.insert("2D/3D");
 }
 
 void add_launch(const Generated& g, Features& f) {
-  if (std::any_of(g.inputs.lengths.begin(), g.inputs.lengths.end(), [](const auto& n) { return n.has_value(); }))
+  if (std::any_of(g.inputs.lengths.begin(), g.inputs.lengths.end(),
+                  [](const auto& n) { return n.has_value(); }))
     f.insert("length at launch");
   if (g.inputs.grid) f.insert("grid at launch");
   if (g.is_graph()) {
@@ -95,7 +132,9 @@ void add_results(const Outputs& o, Features& f) {
 
 }  // namespace
 
-std::vector<std::string_view> Coverage::feature_names() { return {std::begin(names), std::end(names)}; }
+std::vector<std::string_view> Coverage::feature_names() {
+  return {std::begin(names), std::end(names)};
+}
 
 void Coverage::add(const Generated& g, const Outputs* expected) {
   ++programs_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What generated programs are made of: which operations with which types, and which features. So that
-// a generator that has quietly stopped to make something is found out.
+// What generated programs are made of: which operations with which types, and which features. So
+// that a generator that has quietly stopped to make something is found out.
 
 #include <array>
 #include <cstdint>

@@ -21,14 +21,16 @@ struct NamedBuffer {
 };
 
 NamedBuffer buffer_of(const Generated& g, size_t i) {
-  if (g.is_graph()) return {g.module.graphs[0].buffers[i].name, g.module.graphs[0].buffers[i].element};
+  if (g.is_graph())
+    return {g.module.graphs[0].buffers[i].name, g.module.graphs[0].buffers[i].element};
   return {g.module.kernels[0].buffers[i].name, g.module.kernels[0].buffers[i].element};
 }
 
 std::string element_text(Type element, const std::vector<std::byte>& bytes, size_t i) {
   uint64_t bits = 0;
   std::memcpy(&bits, bytes.data() + i * size_of(element), size_of(element));
-  return fmt::format("{} (0x{:0{}x})", text::print_value(element, bits), bits, size_of(element) * 2);
+  return fmt::format("{} (0x{:0{}x})", text::print_value(element, bits), bits,
+                     size_of(element) * 2);
 }
 
 template <class Outcome>
@@ -40,19 +42,22 @@ Result<Outputs> outputs_of(Result<Outcome> outcome) {
 }
 
 Diagnostic failed(const std::string& who, const Diagnostics& errors) {
-  Diagnostic d = diagnose(Code::SubjectFailed, {},
-                          fmt::format("{} failed: {} {}", who, to_string(errors[0].code), errors[0].message));
+  Diagnostic d =
+      diagnose(Code::SubjectFailed, {},
+               fmt::format("{} failed: {} {}", who, to_string(errors[0].code), errors[0].message));
   for (const Note& n : errors[0].notes) d.note(n.message);
   return d;
 }
 
 }  // namespace
 
-Result<Outputs> run_interpreter(const Module& module, const Generated& g, const interp::Options& given) {
+Result<Outputs> run_interpreter(const Module& module, const Generated& g,
+                                const interp::Options& given) {
   interp::Options options = given;
   options.time_limit = time_limit;
   if (!g.is_graph()) return outputs_of(interp::run(module.kernels[0], g.inputs, options));
-  return outputs_of(interp::run(module, module.graphs[0], {g.inputs.data, g.inputs.lengths}, options));
+  return outputs_of(
+      interp::run(module, module.graphs[0], {g.inputs.data, g.inputs.lengths}, options));
 }
 
 Result<Outputs> reference(const Generated& g, uint32_t subgroup_size) {
@@ -61,7 +66,9 @@ Result<Outputs> reference(const Generated& g, uint32_t subgroup_size) {
 
 std::string difference(const Generated& g, const Outputs& expected, const Outputs& got) {
   if (expected.trap != got.trap) {
-    const auto say = [](const Outputs& o) { return o.trap.empty() ? std::string("no trap") : o.trap; };
+    const auto say = [](const Outputs& o) {
+      return o.trap.empty() ? std::string("no trap") : o.trap;
+    };
     return fmt::format("expected {}, got {}", say(expected), say(got));
   }
   if (!expected.trap.empty()) return "";
@@ -80,8 +87,8 @@ std::string difference(const Generated& g, const Outputs& expected, const Output
     for (size_t k = 0; k < x.size(); k += size_of(named.element))
       differing += std::memcmp(x.data() + k, y.data() + k, size_of(named.element)) != 0;
     return fmt::format("`{}[{}]`: expected {}, got {}; {} of {} elements differ", named.name, i,
-                       element_text(named.element, x, i), element_text(named.element, y, i), differing,
-                       x.size() / size_of(named.element));
+                       element_text(named.element, x, i), element_text(named.element, y, i),
+                       differing, x.size() / size_of(named.element));
   }
   return "";
 }
@@ -93,7 +100,8 @@ Verdict compare(const Generated& g, const std::vector<Subject>& subjects) {
     if (d.severity == Severity::Error) errors.push_back(std::move(d));
   if (!errors.empty()) {
     Diagnostic d = diagnose(Code::GeneratedRejected, {},
-                            fmt::format("the checker refuses the program: {} {}", to_string(errors[0].code), errors[0].message));
+                            fmt::format("the checker refuses the program: {} {}",
+                                        to_string(errors[0].code), errors[0].message));
     verdict.mismatches.push_back({"check", std::move(d)});
     return verdict;
   }
@@ -118,12 +126,16 @@ Verdict compare(const Generated& g, const std::vector<Subject>& subjects) {
     const Result<Outputs> got = s.run(g);
     if (!got) {
       const bool round_trip = got.errors()[0].code == Code::RoundTripChanged;
-      verdict.mismatches.push_back({s.name, round_trip ? got.errors()[0] : failed(s.name, got.errors())});
+      verdict.mismatches.push_back(
+          {s.name, round_trip ? got.errors()[0] : failed(s.name, got.errors())});
       continue;
     }
-    if (!wanted) continue;  // the sizes differ only in their subgroups: an error would have come above
+    if (!wanted)
+      continue;  // the sizes differ only in their subgroups: an error would have come above
     const std::string d = difference(g, *wanted, *got);
-    if (!d.empty()) verdict.mismatches.push_back({s.name, diagnose(Code::ResultDiffers, {}, fmt::format("{}: {}", s.name, d))});
+    if (!d.empty())
+      verdict.mismatches.push_back(
+          {s.name, diagnose(Code::ResultDiffers, {}, fmt::format("{}: {}", s.name, d))});
   }
   return verdict;
 }

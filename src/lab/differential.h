@@ -41,7 +41,8 @@ std::vector<Subject> all_subjects();
 Result<Outputs> reference(const Generated& g, uint32_t subgroup_size = 32);
 
 /// Runs a module with the inputs of `g`, as its kernel or graph.
-Result<Outputs> run_interpreter(const Module& module, const Generated& g, const interp::Options& options);
+Result<Outputs> run_interpreter(const Module& module, const Generated& g,
+                                const interp::Options& options);
 
 /// "" if both are the same; else the first difference: buffer, element, both values.
 std::string difference(const Generated& g, const Outputs& expected, const Outputs& got);
@@ -53,8 +54,9 @@ struct Mismatch {
 
 struct Verdict {
   std::vector<Mismatch> mismatches;
-  std::optional<Outputs> expected;  // none: the checker refused the program, or the reference failed
-  uint32_t runs = 0;                // of subjects
+  std::optional<Outputs>
+      expected;       // none: the checker refused the program, or the reference failed
+  uint32_t runs = 0;  // of subjects
 };
 
 /// Checks the program and runs all subjects that apply.

@@ -17,18 +17,22 @@ using Clock = std::chrono::steady_clock;
 bool keeps_all(const FuzzOptions& options) { return options.count == 1 && !options.out.empty(); }
 
 /// Gives the path; "" if the program could not be written.
-std::string write(const Generated& g, const Verdict& verdict, const std::string& folder, FuzzSummary& summary) {
+std::string write(const Generated& g, const Verdict& verdict, const std::string& folder,
+                  FuzzSummary& summary) {
   std::string file;
   const auto error = write_replay(folder, g, verdict, &file);
   if (!error) return file;
   summary.file_errors.push_back(
-      diagnose(Code::CannotWrite, {}, fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
-          .with_fix(fmt::format("write it later: `vyre fuzz --seed {} --count 1 --out DIR`", g.seed)));
+      diagnose(Code::CannotWrite, {},
+               fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
+          .with_fix(
+              fmt::format("write it later: `vyre fuzz --seed {} --count 1 --out DIR`", g.seed)));
   return "";
 }
 
 /// Notes what is wrong with a program.
-void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions& options, FuzzSummary& summary) {
+void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions& options,
+                   FuzzSummary& summary) {
   const std::string file = options.out.empty() ? "" : write(g, verdict, options.out, summary);
   for (const Mismatch& m : verdict.mismatches) {
     Finding f{g.seed, m.subject, m.what, file};
@@ -53,14 +57,17 @@ Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& nam
   Diagnostics errors;
   std::vector<Subject> chosen;
   for (const Subject& s : all)
-    if (std::any_of(names.begin(), names.end(), [&](const auto& n) { return n == s.name || n == s.group(); }))
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const auto& n) { return n == s.name || n == s.group(); }))
       chosen.push_back(s);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    Diagnostic d = diagnose(Code::UnknownSubject, {}, fmt::format("there is nothing called `{}` to fuzz", name));
+    Diagnostic d = diagnose(Code::UnknownSubject, {},
+                            fmt::format("there is nothing called `{}` to fuzz", name));
     d.note(fmt::format("there are: {}", fmt::join(known, ", ")));
     const std::string_view near = nearest(name, known);
-    errors.push_back(d.with_fix(near.empty() ? "use one of these names" : fmt::format("write `{}`", near)));
+    errors.push_back(
+        d.with_fix(near.empty() ? "use one of these names" : fmt::format("write `{}`", near)));
   }
   if (!errors.empty()) return errors;
   return chosen;

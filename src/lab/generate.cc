@@ -8,7 +8,8 @@
 namespace vyre::lab {
 
 bool observes_subgroup(Opcode code) {
-  return info(code).effect == Effect::Convergent || code == Opcode::LaneId || code == Opcode::SubgroupSize;
+  return info(code).effect == Effect::Convergent || code == Opcode::LaneId ||
+         code == Opcode::SubgroupSize;
 }
 
 uint32_t Generated::fixed_subgroup() const {
@@ -30,7 +31,9 @@ Generated generate(uint64_t seed, const GenerateOptions& options) {
   }
   g.seed = seed;
   for (const Program& p : g.module.kernels)
-    walk(p, [&](OpId op) { g.observes_subgroup = g.observes_subgroup || observes_subgroup(p.op(op).code); });
+    walk(p, [&](OpId op) {
+      g.observes_subgroup = g.observes_subgroup || observes_subgroup(p.op(op).code);
+    });
   return g;
 }
 

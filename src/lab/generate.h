@@ -2,10 +2,10 @@
 
 // Random programs with their inputs, to search for bugs with.
 //
-// Every program is legal (the checker accepts it), ends (all loops have small proved bounds), has no
-// data race and no order-dependent result: it gives the same bytes under every schedule, on every
-// backend, and, unless it observes its subgroup, at every subgroup size. It may trap; then code and
-// invocation are the same everywhere, too.
+// Every program is legal (the checker accepts it), ends (all loops have small proved bounds), has
+// no data race and no order-dependent result: it gives the same bytes under every schedule, on
+// every backend, and, unless it observes its subgroup, at every subgroup size. It may trap; then
+// code and invocation are the same everywhere, too.
 //
 // Which operations appear, with which operands and types, is read from the table of operations: a
 // new row is generated without a change here (tests/lab/coverage_test.cc says if it is not).
@@ -29,8 +29,8 @@ struct GenerateOptions {
 
 struct Generated {
   uint64_t seed = 0;
-  Module module;        // one kernel, or several and one graph
-  LaunchInputs inputs;  // by buffer of the kernel, or of the graph if there is one
+  Module module;                   // one kernel, or several and one graph
+  LaunchInputs inputs;             // by buffer of the kernel, or of the graph if there is one
   bool observes_subgroup = false;  // its results may depend on the subgroup size
 
   bool is_graph() const { return !module.graphs.empty(); }

@@ -9,7 +9,8 @@ namespace vyre::lab {
 uint32_t GraphWriter::add_slot(Role role, Type element, uint64_t count) {
   Slot s{role, element, count, {}};
   if (role == Role::Scalar)
-    for (uint32_t k = 0; k < size_of(element); ++k) s.data.push_back(static_cast<std::byte>(count >> (8 * k)));
+    for (uint32_t k = 0; k < size_of(element); ++k)
+      s.data.push_back(static_cast<std::byte>(count >> (8 * k)));
   else if (is_host_input(role))
     s.data = interesting_bytes(r_, element, count);
   slots_.push_back(std::move(s));
@@ -21,12 +22,14 @@ uint32_t GraphWriter::add_slot(Role role, Type element, uint64_t count) {
 GraphArg GraphWriter::scalar_argument(Type type, uint64_t bits) {
   if (r_.chance(40)) return {none, bits};
   for (uint32_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].role == Role::Scalar && slots_[i].element == type && slots_[i].count == bits) return {i, 0};
+    if (slots_[i].role == Role::Scalar && slots_[i].element == type && slots_[i].count == bits)
+      return {i, 0};
   return {add_slot(Role::Scalar, type, bits), 0};
 }
 
 /// One that is there already, if it fits and the call does not write what it was given before.
-uint32_t GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count, std::vector<uint32_t>& taken) {
+uint32_t GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count,
+                                      std::vector<uint32_t>& taken) {
   const bool writes = is_writable(parameter.role);
   std::vector<uint32_t> fitting;
   for (uint32_t i = 0; i < slots_.size(); ++i) {
@@ -39,10 +42,18 @@ uint32_t GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count, s
   if (!fitting.empty() && r_.chance(80)) return r_.pick(fitting);
   Role role = Role::In;
   switch (parameter.role) {
-    case Role::Uniform: role = r_.pick({Role::Uniform, Role::In}); break;
-    case Role::InOut: role = r_.pick({Role::InOut, Role::InOut, Role::Out, Role::Scratch}); break;
-    case Role::Out: role = r_.pick({Role::Out, Role::Out, Role::Scratch, Role::InOut}); break;
-    default: role = r_.pick({Role::In, Role::In, Role::In, Role::InOut, Role::Scratch}); break;
+    case Role::Uniform:
+      role = r_.pick({Role::Uniform, Role::In});
+      break;
+    case Role::InOut:
+      role = r_.pick({Role::InOut, Role::InOut, Role::Out, Role::Scratch});
+      break;
+    case Role::Out:
+      role = r_.pick({Role::Out, Role::Out, Role::Scratch, Role::InOut});
+      break;
+    default:
+      role = r_.pick({Role::In, Role::In, Role::In, Role::InOut, Role::Scratch});
+      break;
   }
   return add_slot(role, parameter.element, count);
 }
@@ -74,7 +85,8 @@ uint32_t GraphWriter::integer_slot(bool or_bool) {
   for (int tries = 0; tries < 8 && !slots_.empty(); ++tries) {
     const auto i = static_cast<uint32_t>(r_.below(slots_.size()));
     const Slot& s = slots_[i];
-    if (s.role != Role::Scalar && (is_integer(s.element) || (or_bool && s.element == Type::Bool))) return i;
+    if (s.role != Role::Scalar && (is_integer(s.element) || (or_bool && s.element == Type::Bool)))
+      return i;
   }
   return none;
 }
@@ -91,7 +103,8 @@ void GraphWriter::add_nodes(GraphNode call) {
       const Type t = slots_[flag].element;
       loop.flag = {flag, r_.below(slots_[flag].count + 1)};
       loop.compare = t == Type::Bool ? r_.pick({Opcode::Eq, Opcode::Ne})
-                                     : r_.pick({Opcode::Eq, Opcode::Ne, Opcode::Ne, Opcode::Lt, Opcode::Le, Opcode::Gt, Opcode::Ge});
+                                     : r_.pick({Opcode::Eq, Opcode::Ne, Opcode::Ne, Opcode::Lt,
+                                                Opcode::Le, Opcode::Gt, Opcode::Ge});
       loop.bits = interesting_bits(r_, t);
     }
     graph_.nodes.push_back(loop);
@@ -110,7 +123,8 @@ void GraphWriter::add_nodes(GraphNode call) {
 void GraphWriter::declare() {
   std::vector<uint32_t> order(slots_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_partition(order.begin(), order.end(), [&](uint32_t i) { return slots_[i].role != Role::Scratch; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](uint32_t i) { return slots_[i].role != Role::Scratch; });
   std::vector<uint32_t> place(slots_.size());
   for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
 
@@ -130,7 +144,8 @@ void GraphWriter::declare() {
     } else if (s.role == Role::Scratch || r_.chance(50)) {
       b.count = graph_.formulas.constant(s.count);
       for (uint32_t k = 0; k < i && r_.chance(70); ++k)  // an earlier parameter as long as this one
-        if (graph_.buffers[k].parameter && graph_.buffers[k].role != Role::Scalar && slots_[order[k]].count == s.count) {
+        if (graph_.buffers[k].parameter && graph_.buffers[k].role != Role::Scalar &&
+            slots_[order[k]].count == s.count) {
           b.count = graph_.formulas.len(k);
           break;
         }
@@ -154,7 +169,8 @@ Generated GraphWriter::write() {
     for (const Slot& s : slots_)
       if (s.role != Role::Scalar) wishes.push_back({s.element, s.count});
     const auto index = static_cast<uint32_t>(kernels_.size());
-    kernels_.push_back(KernelWriter(r_, options_, "k" + std::to_string(index), wishes, true).write());
+    kernels_.push_back(
+        KernelWriter(r_, options_, "k" + std::to_string(index), wishes, true).write());
     add_nodes(call(index));
     if (r_.chance(25)) add_nodes(call(static_cast<uint32_t>(r_.below(kernels_.size()))));
   }

@@ -7,7 +7,8 @@
 namespace vyre::lab {
 namespace {
 
-constexpr Type index_types[] = {Type::U32, Type::I32, Type::U64, Type::I64, Type::U16, Type::I16, Type::U8, Type::I8};
+constexpr Type index_types[] = {Type::U32, Type::I32, Type::U64, Type::I64,
+                                Type::U16, Type::I16, Type::U8,  Type::I8};
 
 uint64_t largest(Type t) { return low_mask(width_of(t) - (is_signed(t) ? 1 : 0)); }
 
@@ -38,18 +39,24 @@ ValueId KernelWriter::any_index(uint64_t count, Level least) {
     }
     case 1: {  // far away: negative, huge
       const Type t = index_types[r_.below(std::size(index_types))];
-      return constant(t, r_.pick<uint64_t>({~uint64_t{0}, 1ull << 63, 1ull << 31, 1ull << 32, ~uint64_t{1}, ~uint64_t{0} >> 1}));
+      return constant(t, r_.pick<uint64_t>({~uint64_t{0}, 1ull << 63, 1ull << 31, 1ull << 32,
+                                            ~uint64_t{1}, ~uint64_t{0} >> 1}));
     }
-    case 2: return value(integer_type(), least);
-    case 3: return widen_index(constant(Type::U32, count == 0 ? 0 : r_.below(count)), count);
+    case 2:
+      return value(integer_type(), least);
+    case 3:
+      return widen_index(constant(Type::U32, count == 0 ? 0 : r_.below(count)), count);
     case 4:
     case 5:
       if (least == Level::Varying) {
         const ValueId id = r_.chance(70) ? linear_ : local_;
-        return r_.chance(50) ? id : emit(r_.pick({Opcode::Add, Opcode::Sub, Opcode::Xor}), Type::U32, {id, u32(r_.below(9))});
+        return r_.chance(50) ? id
+                             : emit(r_.pick({Opcode::Add, Opcode::Sub, Opcode::Xor}), Type::U32,
+                                    {id, u32(r_.below(9))});
       }
       [[fallthrough]];
-    default: return widen_index(small_value(Type::U32, count + 2, least), count + 2);
+    default:
+      return widen_index(small_value(Type::U32, count + 2, least), count + 2);
   }
 }
 
@@ -67,7 +74,8 @@ ValueId KernelWriter::own_index(const Memory& m, uint32_t room) {
 
 /// Certainly out of bounds, with all that follows it.
 ValueId KernelWriter::outside_index(const Memory& m) {
-  if (r_.chance(40)) return constant(r_.pick({Type::I8, Type::I16, Type::I32, Type::I64}), ~r_.between(16, 100));
+  if (r_.chance(40))
+    return constant(r_.pick({Type::I8, Type::I16, Type::I32, Type::I64}), ~r_.between(16, 100));
   if (r_.chance(50)) return constant(r_.pick({Type::U32, Type::U64}), m.count + r_.below(3));
   const ValueId length = emit(Opcode::Len64, Type::Void, {}, m.buffer);
   return emit(Opcode::Add, Type::U64, {length, convert(value(Type::U32), Type::U64)});
@@ -83,7 +91,8 @@ ValueId KernelWriter::group_index(const Memory& m, Level least) {
 
 ValueId KernelWriter::load_index(const Memory& m, Level least, uint32_t room) {
   if (m.use == Use::Own) return r_.chance(85) ? own_index(m, room) : outside_index(m);
-  if (m.use == Use::Foreign && m.role != Role::Shared && m.reach != Level::Grid) return group_index(m, least);
+  if (m.use == Use::Foreign && m.role != Role::Shared && m.reach != Level::Grid)
+    return group_index(m, least);
   return any_index(m.count, least);
 }
 
@@ -127,8 +136,9 @@ void KernelWriter::load_from(const Memory& m, Level least) {
 }
 
 bool KernelWriter::takes_load_as(const Memory& m) const {
-  const bool anywhere = m.use == Use::Any || m.use == Use::Read ||
-                        (m.use == Use::Foreign && (m.role == Role::Shared || m.reach == Level::Grid));
+  const bool anywhere =
+      m.use == Use::Any || m.use == Use::Read ||
+      (m.use == Use::Foreign && (m.role == Role::Shared || m.reach == Level::Grid));
   return anywhere && is_integer(m.element);
 }
 
@@ -136,7 +146,8 @@ void KernelWriter::load_as() {
   const Memory* m = pick_memory(&KernelWriter::takes_load_as);
   if (!m) return;
   const ValueId index = any_index(m->count * size_of(m->element));
-  know(emit(Opcode::LoadAs, type_in(info(Opcode::LoadAs).types), {index}, MemoryRef{.buffer = m->buffer}.pack()));
+  know(emit(Opcode::LoadAs, type_in(info(Opcode::LoadAs).types), {index},
+            MemoryRef{.buffer = m->buffer}.pack()));
 }
 
 void KernelWriter::store() {
@@ -147,9 +158,9 @@ void KernelWriter::store_to(const Memory& m) {
   const uint64_t attr = MemoryRef{.buffer = m.buffer}.pack();
   uint32_t n = r_.chance(25) ? vector_count(m.element) : 0;
   if (m.use == Use::Own) n = std::min(n, m.stride);
-  const ValueId index = m.use == Use::Any  ? any_index(m.count)
-                        : r_.chance(92)    ? own_index(m, std::max(n, 1u))
-                                           : outside_index(m);
+  const ValueId index = m.use == Use::Any ? any_index(m.count)
+                        : r_.chance(92)   ? own_index(m, std::max(n, 1u))
+                                          : outside_index(m);
   std::vector<ValueId> values;
   for (uint32_t i = 0; i < std::max(n, 1u); ++i) values.push_back(value(m.value()));
   ++ops_;
@@ -173,7 +184,8 @@ void KernelWriter::own_atomic() {
   const Opcode code = r_.pick(atomic_rows(m->element));
   std::vector<ValueId> operands;
   for (const char letter : info(code).operands)
-    operands.push_back(letter == 'I' ? (r_.chance(92) ? own_index(*m) : outside_index(*m)) : value(m->element));
+    operands.push_back(letter == 'I' ? (r_.chance(92) ? own_index(*m) : outside_index(*m))
+                                     : value(m->element));
   MemoryRef ref{.buffer = m->buffer, .acq_rel = r_.chance(25)};
   ref.scope = m->role == Role::Shared || r_.chance(30) ? Scope::Workgroup : Scope::Grid;
   const ValueId old = emit(code, m->element, operands, ref.pack());

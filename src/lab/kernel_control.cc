@@ -25,40 +25,61 @@ void KernelWriter::statement() {
   if (subgroups_ && !last_part_ && r_.chance(12)) return subgroup_op();
   if (!loops_.empty() && r_.chance(8)) return exit_loop();
   switch (r_.below(deep ? 26 : 40)) {
-    default: return pure_op();
-    case 8: return pure_op(r_.pick({Level::Grid, Level::Workgroup, Level::Subgroup}));
-    case 9: return id_op();
+    default:
+      return pure_op();
+    case 8:
+      return pure_op(r_.pick({Level::Grid, Level::Workgroup, Level::Subgroup}));
+    case 9:
+      return id_op();
     case 10:
-    case 11: return assign();
+    case 11:
+      return assign();
     case 12:
-    case 13: return load();
-    case 14: return load(r_.chance(50) ? Level::Workgroup : Level::Grid);
-    case 15: return load_as();
+    case 13:
+      return load();
+    case 14:
+      return load(r_.chance(50) ? Level::Workgroup : Level::Grid);
+    case 15:
+      return load_as();
     case 16:
     case 17:
-    case 18: return store();
+    case 18:
+      return store();
     case 19:
-    case 20: return own_atomic();
-    case 21: return gather_atomic();
+    case 20:
+      return own_atomic();
+    case 21:
+      return gather_atomic();
     case 22:
-    case 23: return r_.chance(50) ? store() : load();
+    case 23:
+      return r_.chance(50) ? store() : load();
     case 24:
-    case 25: return trap();
+    case 25:
+      return trap();
     case 26:
     case 27:
-    case 28: return if_();
+    case 28:
+      return if_();
     case 29:
-    case 30: return for_();
-    case 31: return while_();
-    case 32: return region();
+    case 30:
+      return for_();
+    case 31:
+      return while_();
+    case 32:
+      return region();
     case 33:
     case 34:
     case 35:
-    case 36: return section();
-    case 37: return uniform_load();
-    case 38: return may_sync(Scope::Workgroup) ? barrier(r_.pick({Scope::Subgroup, Scope::Workgroup, Scope::Grid}))
-                                               : pure_op();
-    case 39: return return_();
+    case 36:
+      return section();
+    case 37:
+      return uniform_load();
+    case 38:
+      return may_sync(Scope::Workgroup)
+                 ? barrier(r_.pick({Scope::Subgroup, Scope::Workgroup, Scope::Grid}))
+                 : pure_op();
+    case 39:
+      return return_();
   }
 }
 
@@ -104,7 +125,8 @@ void KernelWriter::region() {
 /// How uniform a new loop is: uniform ones can synchronize, varying ones can be left by anyone.
 Level KernelWriter::loop_level() {
   if (last_part_ || flow_ == Level::Varying) return Level::Varying;
-  if (flow_ >= Level::Workgroup && sync_ && r_.chance(50)) return r_.chance(60) ? flow_ : Level::Workgroup;
+  if (flow_ >= Level::Workgroup && sync_ && r_.chance(50))
+    return r_.chance(60) ? flow_ : Level::Workgroup;
   return subgroups_ && r_.chance(40) ? Level::Subgroup : Level::Varying;
 }
 
@@ -199,12 +221,15 @@ void KernelWriter::while_() {
 
 /// break or continue, under a condition that is uniform enough for the loop.
 void KernelWriter::exit_loop() {
-  if (loops_.empty() || loops_.back().sections != sections_.size() || flow_ < loops_.back().level) return;
+  if (loops_.empty() || loops_.back().sections != sections_.size() || flow_ < loops_.back().level)
+    return;
   const Level level = loops_.back().level;
   const auto leave = [&](Level flow) {
     loops_.back().cap = std::min(loops_.back().cap, flow);
-    if (r_.chance(50)) b_.break_loop();
-    else b_.continue_loop();
+    if (r_.chance(50))
+      b_.break_loop();
+    else
+      b_.continue_loop();
   };
   // Without a condition the rest of the block is never reached: statements end. An end that nothing
   // reaches is a trap.
@@ -243,7 +268,8 @@ void KernelWriter::return_() {
 // ---- Traps.
 
 bool KernelWriter::may_trap() const {
-  const bool loops = std::all_of(loops_.begin(), loops_.end(), [](const Loop& l) { return l.level == Level::Varying; });
+  const bool loops = std::all_of(loops_.begin(), loops_.end(),
+                                 [](const Loop& l) { return l.level == Level::Varying; });
   return traps_ && !traps_closed_ && loops;
 }
 

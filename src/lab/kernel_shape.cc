@@ -8,15 +8,16 @@
 namespace vyre::lab {
 namespace {
 
-constexpr Type all_elements[] = {Type::Bool, Type::I8,  Type::U8,  Type::I16, Type::U16, Type::I32, Type::U32,
-                                 Type::I64,  Type::U64, Type::F32, Type::F64, Type::F16, Type::BF16};
+constexpr Type all_elements[] = {Type::Bool, Type::I8,  Type::U8,  Type::I16, Type::U16,
+                                 Type::I32,  Type::U32, Type::I64, Type::U64, Type::F32,
+                                 Type::F64,  Type::F16, Type::BF16};
 constexpr Type atomic_elements[] = {Type::I32, Type::U32, Type::I64, Type::U64};
 
 /// Those that a table of bytes does not cover well.
 constexpr std::array<uint32_t, 3> workgroups[] = {
-    {1, 1, 1},  {7, 1, 1},  {32, 1, 1}, {33, 1, 1}, {64, 1, 1}, {100, 1, 1}, {128, 1, 1},
-    {256, 1, 1}, {8, 4, 1},  {5, 3, 1},  {1, 9, 1},  {16, 8, 1}, {4, 2, 3},   {1, 1, 8},
-    {3, 5, 7},   {2, 2, 16}, {31, 1, 1}, {65, 1, 1}};
+    {1, 1, 1},   {7, 1, 1},   {32, 1, 1}, {33, 1, 1}, {64, 1, 1}, {100, 1, 1},
+    {128, 1, 1}, {256, 1, 1}, {8, 4, 1},  {5, 3, 1},  {1, 9, 1},  {16, 8, 1},
+    {4, 2, 3},   {1, 1, 8},   {3, 5, 7},  {2, 2, 16}, {31, 1, 1}, {65, 1, 1}};
 
 }  // namespace
 
@@ -39,7 +40,8 @@ void KernelWriter::choose_shape() {
 }
 
 uint32_t KernelWriter::add_buffer(Role role, Type element, uint64_t count) {
-  constexpr std::string_view prefix[] = {"in", "io", "out", "tmp", "tile", "arr", "uni", "s", "tab"};
+  constexpr std::string_view prefix[] = {"in",  "io",  "out", "tmp", "tile",
+                                         "arr", "uni", "s",   "tab"};
   Buffer b;
   const auto index = static_cast<uint32_t>(b_.program.buffers.size());
   b.name = std::string(prefix[static_cast<int>(role)]) + std::to_string(index);
@@ -86,7 +88,9 @@ void KernelWriter::choose_count(uint32_t index, uint64_t count) {
 FormulaId KernelWriter::formula_for(uint64_t target, uint32_t parameters, int depth) {
   FormulaPool& f = b_.program.formulas;
   const auto number = [&](uint64_t v) { return f.constant(v); };
-  const auto part = [&](uint64_t v) { return depth > 0 ? formula_for(v, parameters, depth - 1) : number(v); };
+  const auto part = [&](uint64_t v) {
+    return depth > 0 ? formula_for(v, parameters, depth - 1) : number(v);
+  };
   const auto binary = [&](FormulaOp op, FormulaId a, FormulaId b) { return f.binary(op, a, b); };
   const uint64_t d = r_.between(1, 9);
   switch (r_.below(10)) {
@@ -117,11 +121,13 @@ FormulaId KernelWriter::formula_for(uint64_t target, uint32_t parameters, int de
       if (scalar && (!is_unsigned(b.element) || counts_[i] > 1u << 20)) break;
       const uint64_t has = counts_[i];
       const FormulaId a = scalar ? f.scalar(i) : f.len(i);
-      if (r_.chance(30)) return binary(has < target ? FormulaOp::Max : FormulaOp::Min, a, number(target));
+      if (r_.chance(30))
+        return binary(has < target ? FormulaOp::Max : FormulaOp::Min, a, number(target));
       return has > target ? binary(FormulaOp::Sub, a, part(has - target))
                           : binary(FormulaOp::Add, part(target - has), a);
     }
-    default: break;
+    default:
+      break;
   }
   return number(target);
 }
@@ -130,10 +136,14 @@ Type KernelWriter::any_element() { return all_elements[r_.below(std::size(all_el
 
 uint64_t KernelWriter::odd_count() {
   switch (r_.below(8)) {
-    case 0: return r_.below(3);
-    case 1: return total_ + r_.below(9);
-    case 2: return total_ / 2;
-    default: return r_.between(1, 40) * 2 - 1;
+    case 0:
+      return r_.below(3);
+    case 1:
+      return total_ + r_.below(9);
+    case 2:
+      return total_ / 2;
+    default:
+      return r_.between(1, 40) * 2 - 1;
   }
 }
 
@@ -169,7 +179,8 @@ void KernelWriter::declare_buffers() {
   }
   for (uint64_t n = r_.between(1, 3); n-- > 0;) {
     const Wish w = input_shape();
-    add_memory(r_.chance(15) && w.count < 4096 ? Role::Uniform : Role::In, w.element, w.count, Use::Read);
+    add_memory(r_.chance(15) && w.count < 4096 ? Role::Uniform : Role::In, w.element, w.count,
+               Use::Read);
   }
   if (r_.chance(20)) {  // writable, but nobody writes
     const Wish w = input_shape();
@@ -184,20 +195,24 @@ void KernelWriter::declare_buffers() {
     uint64_t count = own_count(stride);
     for (const Wish& w : wishes_)
       if (w.element == t && r_.chance(50)) count = w.count;
-    add_memory(r_.pick({Role::Out, Role::InOut, Role::Scratch}), t, count, Use::Own).stride = stride;
+    add_memory(r_.pick({Role::Out, Role::InOut, Role::Scratch}), t, count, Use::Own).stride =
+        stride;
   }
   if (r_.chance(50)) {
     Memory& m = add_memory(r_.chance(60) ? Role::InOut : Role::Out, atomic_elements[r_.below(4)],
                            odd_count(), Use::Gather);
-    m.gather = m.role == Role::Out ? r_.pick({Opcode::AtomicAdd, Opcode::AtomicXor, Opcode::AtomicOr, Opcode::AtomicMax})
-                                   : r_.pick({Opcode::AtomicAdd, Opcode::AtomicMin, Opcode::AtomicMax,
-                                              Opcode::AtomicAnd, Opcode::AtomicXor});
+    m.gather =
+        m.role == Role::Out
+            ? r_.pick({Opcode::AtomicAdd, Opcode::AtomicXor, Opcode::AtomicOr, Opcode::AtomicMax})
+            : r_.pick({Opcode::AtomicAdd, Opcode::AtomicMin, Opcode::AtomicMax, Opcode::AtomicAnd,
+                       Opcode::AtomicXor});
   }
   for (uint64_t n = sync_ ? r_.between(1, 2) : r_.below(2); n-- > 0;) {
     const Type t = r_.chance(40) ? atomic_elements[r_.below(4)] : any_element();
     const auto stride = static_cast<uint32_t>(r_.pick({1, 1, 1, 2, 3}));
     const uint64_t all = group_size_ * stride;
-    add_memory(Role::Shared, t, r_.chance(70) ? all : r_.between(1, all + 5), Use::Own).stride = stride;
+    add_memory(Role::Shared, t, r_.chance(70) ? all : r_.between(1, all + 5), Use::Own).stride =
+        stride;
   }
   for (uint64_t n = r_.below(3); n-- > 0;)
     add_memory(Role::Private, any_element(), r_.between(1, 9), Use::Any);
@@ -221,7 +236,8 @@ void KernelWriter::fill_inputs() {
     const Buffer& b = b_.program.buffers[i];
     if (b.role == Role::Scalar) {
       std::vector<std::byte> bytes(size_of(b.element));
-      for (size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>(counts_[i] >> (8 * k));
+      for (size_t k = 0; k < bytes.size(); ++k)
+        bytes[k] = static_cast<std::byte>(counts_[i] >> (8 * k));
       inputs_.data[i] = std::move(bytes);
     } else if (is_host_input(b.role)) {
       inputs_.data[i] = interesting_bytes(r_, b.element, counts_[i]);

@@ -99,14 +99,16 @@ void KernelWriter::uniform_load() {
   Scope scope = may_sync(Scope::Grid) && r_.chance(60) ? Scope::Grid : Scope::Workgroup;
   if (m.role == Role::Shared) scope = Scope::Workgroup;
   const bool device = is_writable(m.role) && m.role != Role::Shared && m.use != Use::Read;
-  const bool all_ordered = !device || scope == Scope::Grid || (m.use == Use::Foreign && m.reach == Level::Grid);
+  const bool all_ordered =
+      !device || scope == Scope::Grid || (m.use == Use::Foreign && m.reach == Level::Grid);
   // Of a device buffer a barrier of the workgroup orders the workgroup's own slots, unless other
   // workgroups write there.
   if (!all_ordered && m.use == Use::Gather && m.reach == Level::Grid) return;
   const Level level = needed_for(scope);
   const ValueId index = all_ordered ? any_index(m.count, level) : group_index(m, level);
   note_sync();
-  know(emit(Opcode::UniformLoad, m.value(), {index}, MemoryRef{.buffer = m.buffer, .scope = scope}.pack()));
+  know(emit(Opcode::UniformLoad, m.value(), {index},
+            MemoryRef{.buffer = m.buffer, .scope = scope}.pack()));
 }
 
 void KernelWriter::subgroup_op() {

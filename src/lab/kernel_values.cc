@@ -17,7 +17,8 @@ std::vector<Opcode> pure_rows(bool plain, bool subgroups) {
   for (size_t i = 0; i < all_ops().size(); ++i) {
     const auto code = static_cast<Opcode>(i);
     if (!is_pure(code) || (observes_subgroup(code) && !subgroups)) continue;
-    if ((info(code).attribute == AttrKind::None && !info(code).operands.empty()) == plain) rows.push_back(code);
+    if ((info(code).attribute == AttrKind::None && !info(code).operands.empty()) == plain)
+      rows.push_back(code);
   }
   return rows;
 }
@@ -35,7 +36,8 @@ const std::vector<Opcode>& id_rows(bool subgroups) {
 
 // ---- Levels and the pool.
 
-Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands, uint64_t attr) const {
+Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands,
+                                 uint64_t attr) const {
   const auto least = [&] {
     Level level = Level::Grid;
     for (const ValueId v : operands) level = std::min(level, level_of(v));
@@ -87,7 +89,8 @@ void KernelWriter::set_level(ValueId id, Level level) {
   levels_[id] = level;
 }
 
-ValueId KernelWriter::emit(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr) {
+ValueId KernelWriter::emit(Opcode code, Type type, std::span<const ValueId> operands,
+                           uint64_t attr) {
   ++ops_;
   spent_ += times_;
   const ValueId id = b_.op(code, type, operands, attr);
@@ -102,7 +105,9 @@ ValueId KernelWriter::constant(Type type, uint64_t bits) {
   return id;
 }
 
-void KernelWriter::know(ValueId id, bool used) { pool_.push_back({id, b_.type(id), level_of(id), used}); }
+void KernelWriter::know(ValueId id, bool used) {
+  pool_.push_back({id, b_.type(id), level_of(id), used});
+}
 
 ValueId KernelWriter::read(const Variable& v) {
   const ValueId id = b_.get(v.id);
@@ -161,7 +166,8 @@ ValueId KernelWriter::condition(Level least) {
   }
   const uint64_t bound = r_.between(2, 6);
   const ValueId a = small_value(Type::U32, bound, least);
-  return emit(r_.pick({Opcode::Lt, Opcode::Eq, Opcode::Ne, Opcode::Ge}), Type::U32, {a, u32(r_.below(bound))});
+  return emit(r_.pick({Opcode::Lt, Opcode::Eq, Opcode::Ne, Opcode::Ge}), Type::U32,
+              {a, u32(r_.below(bound))});
 }
 
 // ---- Pure ops.
@@ -179,17 +185,24 @@ Type KernelWriter::integer_type() { return type_in(TypeSet::Int); }
 /// A value for a letter of a signature; nothing for letters that pure ops do not have.
 std::optional<ValueId> KernelWriter::operand(char letter, Type type, Opcode code, Level least) {
   switch (letter) {
-    case 'T': return value(type, least);
-    case 'U': return r_.chance(60) ? small_value(Type::U32, 70, least) : value(Type::U32, least);
-    case 'L': return value(Type::U64, least);
-    case 'B': return r_.chance(60) ? condition(least) : value(Type::Bool, least);
-    case 'I': return value(integer_type(), least);
+    case 'T':
+      return value(type, least);
+    case 'U':
+      return r_.chance(60) ? small_value(Type::U32, 70, least) : value(Type::U32, least);
+    case 'L':
+      return value(Type::U64, least);
+    case 'B':
+      return r_.chance(60) ? condition(least) : value(Type::Bool, least);
+    case 'I':
+      return value(integer_type(), least);
     case 'S': {
       Type from = type_in(TypeSet::Any);
-      while (code == Opcode::Bitcast && width_of(from) != width_of(type)) from = type_in(TypeSet::Any);
+      while (code == Opcode::Bitcast && width_of(from) != width_of(type))
+        from = type_in(TypeSet::Any);
       return value(from, least);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -218,7 +231,8 @@ void KernelWriter::id_op() {
     case AttrKind::Dim:
       return know(emit(code, type_in(row.types), {}, r_.below(3)));
     case AttrKind::Buffer: {
-      if (row.types == TypeSet::None) return know(emit(code, Type::Void, {}, r_.pick(memory_).buffer));
+      if (row.types == TypeSet::None)
+        return know(emit(code, Type::Void, {}, r_.pick(memory_).buffer));
       if (scalars_.empty()) return;
       const uint32_t scalar = r_.pick(scalars_);
       return know(emit(code, b_.program.buffers[scalar].element, {}, scalar));
@@ -252,7 +266,8 @@ void KernelWriter::fold_newest() {
 void KernelWriter::fold(ValueId v) {
   const ValueId turned =
       emit(Opcode::RotL, Type::U64, {b_.get(accumulator_), constant(Type::U64, r_.between(1, 63))});
-  b_.set(accumulator_, emit(r_.chance(50) ? Opcode::Xor : Opcode::Add, Type::U64, {turned, as_u64(v)}));
+  b_.set(accumulator_,
+         emit(r_.chance(50) ? Opcode::Xor : Opcode::Add, Type::U64, {turned, as_u64(v)}));
 }
 
 }  // namespace vyre::lab

@@ -32,15 +32,18 @@ void KernelWriter::write_prologue() {
   if (flat) {
     linear_ = id(Opcode::GlobalId, 0);
   } else {
-    local_ = mul_add(mul_add(id(Opcode::LocalId, 2), u32(size[1]), id(Opcode::LocalId, 1)), u32(size[0]), local_);
-    group_ = mul_add(mul_add(id(Opcode::WorkgroupId, 2), id(Opcode::NumWorkgroups, 1), id(Opcode::WorkgroupId, 1)),
+    local_ = mul_add(mul_add(id(Opcode::LocalId, 2), u32(size[1]), id(Opcode::LocalId, 1)),
+                     u32(size[0]), local_);
+    group_ = mul_add(mul_add(id(Opcode::WorkgroupId, 2), id(Opcode::NumWorkgroups, 1),
+                             id(Opcode::WorkgroupId, 1)),
                      id(Opcode::NumWorkgroups, 0), group_);
     linear_ = mul_add(group_, u32(group_size_), local_);
   }
   for (const ValueId v : {group_, local_, linear_}) know(v, true);
   for (Memory& m : memory_)
     if (m.use == Use::Own)
-      m.own = emit(Opcode::Mul, Type::U32, {m.role == Role::Shared ? local_ : linear_, u32(m.stride)});
+      m.own =
+          emit(Opcode::Mul, Type::U32, {m.role == Role::Shared ? local_ : linear_, u32(m.stride)});
 
   accumulator_ = b_.declare(emit(Opcode::Cast, Type::U64, {linear_}));
   const auto declare = [&](Type type, Level level) {
@@ -54,7 +57,8 @@ void KernelWriter::write_prologue() {
 /// What was computed so far becomes visible.
 void KernelWriter::store_result() {
   const Memory& m = memory_[result_];
-  b_.effect(Opcode::Store, m.element, {m.own, b_.get(accumulator_)}, MemoryRef{.buffer = m.buffer}.pack());
+  b_.effect(Opcode::Store, m.element, {m.own, b_.get(accumulator_)},
+            MemoryRef{.buffer = m.buffer}.pack());
 }
 
 void KernelWriter::write_epilogue() {

@@ -7,22 +7,23 @@
 //
 //   Any      private arrays: everything
 //   Read     nobody writes: everything may be read
-//   Own      each invocation touches its own slots only: reads, writes, atomics with their old value
-//   Foreign  everyone reads everything (Workgroup reach: everything of its workgroup), nobody writes
-//   Gather   everyone updates everything with one commutative atomic whose old value is dropped
+//   Own      each invocation touches its own slots only: reads, writes, atomics with their old
+//   value Foreign  everyone reads everything (Workgroup reach: everything of its workgroup), nobody
+//   writes Gather   everyone updates everything with one commutative atomic whose old value is
+//   dropped
 //
-// Shared arrays and some device buffers begin as Own. A section (kernel_sync.cc) takes one of them to
-// Foreign or Gather and back: barrier, statements, barrier. Sections nest in blocks: no break,
+// Shared arrays and some device buffers begin as Own. A section (kernel_sync.cc) takes one of them
+// to Foreign or Gather and back: barrier, statements, barrier. Sections nest in blocks: no break,
 // continue or return leaves one but together with everybody that its barriers wait for.
 //
 // Uniformity. Values carry the level that the checker will find for them, and `flow_` is the level
-// of the current point. A loop has a level of its own: what may leave it early needs flow of at least
-// that level, what synchronizes inside needs a loop of at least its scope. A return lowers the level
-// of all that follows. So the writer never has to ask the checker.
+// of the current point. A loop has a level of its own: what may leave it early needs flow of at
+// least that level, what synchronizes inside needs a loop of at least its scope. A return lowers
+// the level of all that follows. So the writer never has to ask the checker.
 //
-// Traps. After a trap of one invocation others go on, and what they read from it is not promised. So
-// after the first synchronization that follows a trap there is no other trap: which one is reported
-// depends on nothing that a trapped invocation left undone.
+// Traps. After a trap of one invocation others go on, and what they read from it is not promised.
+// So after the first synchronization that follows a trap there is no other trap: which one is
+// reported depends on nothing that a trapped invocation left undone.
 //
 // Cost. An op in a loop counts as often as the loop may run. When the budget is spent, blocks end.
 
@@ -69,10 +70,10 @@ class KernelWriter {
     Role role = Role::In;
     Type element = Type::U32;
     uint64_t count = 0;
-    uint32_t stride = 1;            // Own: slots of an invocation, side by side
-    ValueId own = none;             // Own: the first of them, as u32
+    uint32_t stride = 1;  // Own: slots of an invocation, side by side
+    ValueId own = none;   // Own: the first of them, as u32
     Use use = Use::Read;
-    Level reach = Level::Grid;      // Foreign, Gather: of a device buffer's section
+    Level reach = Level::Grid;          // Foreign, Gather: of a device buffer's section
     Opcode gather = Opcode::AtomicAdd;  // Gather: the class of the atomics
     Type value() const { return value_type(element); }
   };
@@ -147,7 +148,9 @@ class KernelWriter {
   ValueId load_index(const Memory& m, Level least = Level::Varying, uint32_t room = 1);
   ValueId widen_index(ValueId index, uint64_t largest);
   bool readable(const Memory& m) const { return m.use != Use::Gather; }
-  bool writable(const Memory& m) const { return m.use == Use::Any || (m.use == Use::Own && m.own != none); }
+  bool writable(const Memory& m) const {
+    return m.use == Use::Any || (m.use == Use::Own && m.own != none);
+  }
   uint32_t vector_count(Type element);
   Memory* pick_memory(bool (KernelWriter::*good)(const Memory&) const);
   void load(Level least = Level::Varying);
@@ -215,7 +218,7 @@ class KernelWriter {
   uint64_t group_size_ = 1;
   std::array<uint64_t, 3> wanted_ = {1, 1, 1};  // invocations
   uint64_t total_ = 1;                          // invocations that run
-  std::vector<uint64_t> counts_;  // elements; of a scalar its bits
+  std::vector<uint64_t> counts_;                // elements; of a scalar its bits
   LaunchInputs inputs_;
   std::vector<Memory> memory_;
   uint32_t result_ = 0;  // index into memory_

@@ -20,7 +20,8 @@ struct Parameter {
 std::vector<Parameter> parameters(const Generated& g) {
   std::vector<Parameter> list;
   if (g.is_graph())
-    for (const GraphBuffer& b : g.module.graphs[0].buffers) list.push_back({b.name, b.role, b.element});
+    for (const GraphBuffer& b : g.module.graphs[0].buffers)
+      list.push_back({b.name, b.role, b.element});
   else
     for (const Buffer& b : g.module.kernels[0].buffers) list.push_back({b.name, b.role, b.element});
   return list;
@@ -38,12 +39,16 @@ std::string run_line(const Generated& g, const std::string& stem) {
   for (size_t i = 0; i < list.size(); ++i) {
     const Parameter& p = list[i];
     if (g.inputs.data[i] && p.role == Role::Scalar)
-      line += fmt::format(" --set {}={}", p.name, text::print_value(p.element, bits_of(p.element, g.inputs.data[i]->data())));
+      line +=
+          fmt::format(" --set {}={}", p.name,
+                      text::print_value(p.element, bits_of(p.element, g.inputs.data[i]->data())));
     else if (g.inputs.data[i])
       line += fmt::format(" --in '{}=@{}.{}.bin'", p.name, stem, p.name);
     if (g.inputs.lengths[i]) line += fmt::format(" --len {}={}", p.name, *g.inputs.lengths[i]);
   }
-  if (g.inputs.grid) line += fmt::format(" --grid {},{},{}", (*g.inputs.grid)[0], (*g.inputs.grid)[1], (*g.inputs.grid)[2]);
+  if (g.inputs.grid)
+    line += fmt::format(" --grid {},{},{}", (*g.inputs.grid)[0], (*g.inputs.grid)[1],
+                        (*g.inputs.grid)[2]);
   return line + "\n";
 }
 
@@ -53,7 +58,9 @@ std::string expectations(const Generated& g, const Outputs& o) {
     unsigned code = 0;
     unsigned long x = 0, y = 0, z = 0;
     const size_t at = o.trap.find("code ");
-    if (at == o.trap.npos || std::sscanf(o.trap.c_str() + at, "code %u in invocation (%lu, %lu, %lu)", &code, &x, &y, &z) != 4)
+    if (at == o.trap.npos ||
+        std::sscanf(o.trap.c_str() + at, "code %u in invocation (%lu, %lu, %lu)", &code, &x, &y,
+                    &z) != 4)
       return "// out:\n";
     return fmt::format("// traps: {} at {},{},{}\n", code, x, y, z);
   }
@@ -65,7 +72,8 @@ std::string expectations(const Generated& g, const Outputs& o) {
     const uint32_t size = size_of(list[i].element);
     for (size_t k = 0; k < o.buffers[i].size(); k += size) {
       if (k != 0 && k % (size * 16) == 0) text += "\n//     ";
-      text += ' ' + text::print_value(list[i].element, bits_of(list[i].element, o.buffers[i].data() + k));
+      text += ' ' +
+              text::print_value(list[i].element, bits_of(list[i].element, o.buffers[i].data() + k));
     }
     text += '\n';
   }
@@ -74,20 +82,24 @@ std::string expectations(const Generated& g, const Outputs& o) {
 
 }  // namespace
 
-std::optional<FileError> write_replay(const std::string& folder, const Generated& g, const Verdict& verdict,
-                                      std::string* path) {
+std::optional<FileError> write_replay(const std::string& folder, const Generated& g,
+                                      const Verdict& verdict, std::string* path) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return FileError{error.value(), fmt::format("make '{}': {}", folder, error.message())};
   // Absolute, so that the file can be run from anywhere.
-  const std::string stem = (std::filesystem::absolute(folder) / fmt::format("seed-{}", g.seed)).string();
+  const std::string stem =
+      (std::filesystem::absolute(folder) / fmt::format("seed-{}", g.seed)).string();
   const auto list = parameters(g);
   for (size_t i = 0; i < list.size(); ++i)
     if (g.inputs.data[i] && list[i].role != Role::Scalar)
-      if (auto e = write_file(fmt::format("{}.{}.bin", stem, list[i].name), *g.inputs.data[i])) return e;
+      if (auto e = write_file(fmt::format("{}.{}.bin", stem, list[i].name), *g.inputs.data[i]))
+        return e;
 
-  std::string text = fmt::format("// test: run\n// Made by `vyre fuzz --seed {} --count 1`.\n", g.seed);
-  for (const Mismatch& m : verdict.mismatches) text += fmt::format("// {} {}\n", to_string(m.what.code), m.what.message);
+  std::string text =
+      fmt::format("// test: run\n// Made by `vyre fuzz --seed {} --count 1`.\n", g.seed);
+  for (const Mismatch& m : verdict.mismatches)
+    text += fmt::format("// {} {}\n", to_string(m.what.code), m.what.message);
   text += run_line(g, stem);
   text += verdict.expected ? expectations(g, *verdict.expected) : "// out:\n";
   text += "\n" + print(g.module);

@@ -13,7 +13,7 @@ namespace vyre::lab {
 /// Writes `folder/seed-N.vyre`, the printed program below the comments `// test: run`, why it is
 /// there, `// run:` and what the reference gives, and beside it `seed-N.NAME.bin` for each input
 /// buffer. Makes the folder if need be. `path` receives the program's path.
-std::optional<FileError> write_replay(const std::string& folder, const Generated& g, const Verdict& verdict,
-                                      std::string* path);
+std::optional<FileError> write_replay(const std::string& folder, const Generated& g,
+                                      const Verdict& verdict, std::string* path);
 
 }  // namespace vyre::lab

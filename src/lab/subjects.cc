@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "check/check.h"
+#include "interp/sanitizer.h"
 #include "lab/differential.h"
 #include "text/parse.h"
 #include "text/print.h"
@@ -18,7 +19,9 @@ bool chooses_subgroup(const Generated& g) { return g.fixed_subgroup() == 0; }
 
 void add_interpreters(std::vector<Subject>& list) {
   constexpr std::pair<interp::Schedule, std::string_view> schedules[] = {
-      {interp::Schedule::Order, "order"}, {interp::Schedule::Reverse, "reverse"}, {interp::Schedule::Random, "random"}};
+      {interp::Schedule::Order, "order"},
+      {interp::Schedule::Reverse, "reverse"},
+      {interp::Schedule::Random, "random"}};
   for (const uint32_t size : {32u, 8u, 16u, 64u})
     for (const auto& [schedule, name] : schedules) {
       if (size == 32 && schedule == interp::Schedule::Order) continue;  // the reference itself
@@ -27,7 +30,8 @@ void add_interpreters(std::vector<Subject>& list) {
       s.subgroup_size = size;
       if (size != 32) s.applies = chooses_subgroup;
       s.run = [size = size, schedule = schedule](const Generated& g) {
-        return run_interpreter(g.module, g, {.subgroup_size = size, .schedule = schedule, .seed = g.seed});
+        return run_interpreter(g.module, g,
+                               {.subgroup_size = size, .schedule = schedule, .seed = g.seed});
       };
       list.push_back(std::move(s));
     }
@@ -35,11 +39,14 @@ void add_interpreters(std::vector<Subject>& list) {
 
 // ---- Through text and through bytes.
 
-Diagnostic changed(std::string what) { return diagnose(Code::RoundTripChanged, {}, std::move(what)); }
+Diagnostic changed(std::string what) {
+  return diagnose(Code::RoundTripChanged, {}, std::move(what));
+}
 
 /// Runs what came back, if it is still the same program.
 Result<Outputs> run_copy(const Module& copy, const Generated& g, std::string_view how) {
-  if (fingerprint(copy) != fingerprint(g.module)) return changed(fmt::format("the fingerprint changed through {}", how));
+  if (fingerprint(copy) != fingerprint(g.module))
+    return changed(fmt::format("the fingerprint changed through {}", how));
   for (const Diagnostic& d : check(copy))
     if (d.severity == Severity::Error)
       return changed(fmt::format("the checker refuses what came back from {}: {}", how, d.message));
@@ -50,18 +57,35 @@ Result<Outputs> run_from_text(const Generated& g) {
   const std::string text = print(g.module);
   const ParseOutcome parsed = parse(text, {.file_name = "<printed>"});
   if (!parsed.module)
-    return changed(fmt::format("the printed program does not parse: {}:{}: {}", parsed.diagnostics[0].place.line,
-                               parsed.diagnostics[0].place.column, parsed.diagnostics[0].message));
-  if (print(*parsed.module) != text) return changed("the printed program prints differently after parsing");
+    return changed(fmt::format("the printed program does not parse: {}:{}: {}",
+                               parsed.diagnostics[0].place.line, parsed.diagnostics[0].place.column,
+                               parsed.diagnostics[0].message));
+  if (print(*parsed.module) != text)
+    return changed("the printed program prints differently after parsing");
   return run_copy(*parsed.module, g, "text");
 }
 
 Result<Outputs> run_from_wire(const Generated& g) {
   const auto bytes = encode(g.module);
   const auto decoded = decode_module(bytes);
-  if (!decoded) return changed("the encoded program does not decode: " + decoded.errors()[0].message);
-  if (encode(*decoded) != bytes) return changed("the encoded program has another encoding after decoding");
+  if (!decoded)
+    return changed("the encoded program does not decode: " + decoded.errors()[0].message);
+  if (encode(*decoded) != bytes)
+    return changed("the encoded program has another encoding after decoding");
   return run_copy(*decoded, g, "wire form");
+}
+
+// ---- The sanitizer, which must find nothing. It gives no outputs of its own.
+
+Result<Outputs> run_sanitized(const Generated& g) {
+  interp::Sanitized s = g.is_graph() ? interp::sanitize(g.module, g.module.graphs[0],
+                                                        {g.inputs.data, g.inputs.lengths})
+                                     : interp::sanitize(g.module.kernels[0], g.inputs);
+  for (Diagnostic& d : s.findings)
+    if (d.severity == Severity::Error) return std::move(d);
+  for (Diagnostic& d : s.errors)
+    if (d.code != Code::Trapped) return std::move(d);
+  return reference(g);
 }
 
 }  // namespace
@@ -71,6 +95,7 @@ std::vector<Subject> all_subjects() {
   add_interpreters(list);
   list.push_back({"text", run_from_text});
   list.push_back({"wire", run_from_wire});
+  list.push_back({"sanitizer", run_sanitized});
   return list;
 }
 

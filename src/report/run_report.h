@@ -47,7 +47,7 @@ struct RunReport {
   std::string outcome = "done";
 };
 
-/// The schema is in docs/reports.md; "schema" in the file says its version.
+/// "schema" in the file says the version of its form.
 std::string to_json(const RunReport& report);
 
 /// Events of the trace-event format: complete events ("X") in microseconds, one thread a track.

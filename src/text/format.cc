@@ -1,5 +1,7 @@
 #include "text/format.h"
 
+#include <initializer_list>
+
 #include "text/ast.h"
 #include "text/parser.h"
 
@@ -27,21 +29,31 @@ struct Formatter {
   int parens = 0;
   int blank = 0;
   bool continued = false;
+  bool header = false;  // of a declaration, up to its brace
 
   std::string_view text(const Token& t) const { return source.substr(t.offset, t.length); }
-  bool word(const Token& t) const {
-    static constexpr std::string_view words[] = {"return", "in", "step", "trap", "if", "while", "for", "with", "yield", "test", "limit", "repeat", "else"};
-    if (t.kind != Tok::Ident) return false;
+  bool one_of(size_t i, std::initializer_list<std::string_view> words) const {
+    if (tokens[i].kind != Tok::Ident) return false;
     for (auto w : words)
-      if (text(t) == w) return true;
+      if (text(tokens[i]) == w) return true;
     return false;
+  }
+  /// Is the name a word of the grammar here? Most words are only in their place, and may be names
+  /// elsewhere.
+  bool word(size_t i) const {
+    if (one_of(i, {"return", "if", "while", "for", "else"})) return true;
+    const Tok before = i > 0 ? tokens[i - 1].kind : Tok::Newline;
+    if (one_of(i, {"trap", "repeat", "yield", "test"}))
+      return before == Tok::Newline || before == Tok::LBrace || before == Tok::RBrace || before == Tok::Semicolon;
+    return one_of(i, {"in", "step", "with", "limit"}) && i > 0 && ends_operand(before) &&
+           !one_of(i - 1, {"kernel", "fn", "graph", "call", "let", "var", "const", "shared", "buffer"});
   }
 
   bool unary(size_t i) const {
     if (tokens[i].kind == Tok::Bang || tokens[i].kind == Tok::Tilde) return true;
     if (tokens[i].kind != Tok::Minus && !(tokens[i].kind == Tok::Percent && value_at(i))) return false;
     if (tokens[i].kind == Tok::Percent) return true;
-    return i == 0 || !ends_operand(tokens[i - 1].kind) || word(tokens[i - 1]);
+    return i == 0 || !ends_operand(tokens[i - 1].kind) || word(i - 1);
   }
   bool value_at(size_t i) const {
     return ir_values && tokens[i].kind == Tok::Percent && tokens[i + 1].kind == Tok::Integer && tokens[i + 1].offset == tokens[i].offset + 1;
@@ -58,8 +70,8 @@ struct Formatter {
     if (b.kind == Tok::Colon) return ir_values && !(a.kind == Tok::Ident && i + 1 < tokens.size() && is_declaration(i));
     if (i > 0 && unary(i - 1)) return false;
     if (type_bracket(i) || type_bracket(i - 1)) return false;
-    if (b.kind == Tok::LBracket) return a.kind != Tok::Ident || word(a) ? !ends_operand(a.kind) || word(a) : false;
-    if (b.kind == Tok::LParen) return !(a.kind == Tok::Ident && !word(a));
+    if (b.kind == Tok::LBracket) return a.kind != Tok::Ident || word(i - 1) ? !ends_operand(a.kind) || word(i - 1) : false;
+    if (b.kind == Tok::LParen) return !(a.kind == Tok::Ident && !word(i - 1));
     return true;
   }
   /// `name: T` of a parameter or array in IR-form text, not the `: T` of an op.
@@ -100,7 +112,7 @@ struct Formatter {
           const Tok last = i > 0 ? tokens[i - 1].kind : Tok::Newline;
           Tok before = last;
           for (size_t k = i; k-- > 0 && before == Tok::Comment;) before = tokens[k].kind;
-          continued = parens > 0 || before == Tok::Comma || (is_operator(before));
+          continued = parens > 0 || header || before == Tok::Comma || (is_operator(before));
         }
         continue;
       }
@@ -121,7 +133,11 @@ struct Formatter {
       line += w;
       if (is_open(t.kind)) ++parens;
       if ((t.kind == Tok::RParen || t.kind == Tok::RBracket) && parens > 0) --parens;
-      if (t.kind == Tok::LBrace) ++depth;
+      if (depth == 0 && one_of(i, {"kernel", "fn", "graph"}) && (i == 0 || tokens[i - 1].kind != Tok::Ident)) header = true;
+      if (t.kind == Tok::LBrace) {
+        ++depth;
+        header = false;
+      }
     }
     const int after = depth;
     depth = line_depth;

@@ -97,8 +97,10 @@ TEST_F(CommandLine, examples_have_no_races) {
             word += w;
             continue;
           }
-          if (!word.empty() && first) words[1] += ":" + word;
-          else if (!word.empty()) words.push_back(word);
+          if (!word.empty() && first)
+            words[1] += ":" + word;
+          else if (!word.empty())
+            words.push_back(word);
           first = first && word.empty();
           word.clear();
         }

@@ -103,6 +103,12 @@ TEST_F(Cache, collision_of_hashes_is_a_miss) {
   EXPECT_FALSE(CompileCache(options()).find(forged, other)) << "disk";
   EXPECT_EQ(cache.stats().bad_entries, 0u);
 
+  // The same program with another option.
+  CacheKey option = make_key(program_, toy_device(), {.stoppable = false});
+  option.hash = key_.hash;
+  EXPECT_FALSE(cache.find(option, program_));
+  EXPECT_FALSE(CompileCache(options()).find(option, program_));
+
   // A fingerprint that collides: the same key, to the byte, for another program.
   EXPECT_FALSE(cache.find(key_, other));
   EXPECT_FALSE(CompileCache(options()).find(key_, other));

@@ -1,5 +1,5 @@
-// The sanitizer where text tests cannot reach: programs that the checker refuses, limits, and random
-// programs against all pairs of accesses.
+// The sanitizer where text tests cannot reach: programs that the checker refuses, limits, and
+// random programs against all pairs of accesses.
 
 #include "interp/sanitizer.h"
 
@@ -33,8 +33,8 @@ std::vector<Options> schedules() {
 }
 
 size_t count(const Diagnostics& list, Code code) {
-  return static_cast<size_t>(std::count_if(
-      list.begin(), list.end(), [&](const Diagnostic& d) { return d.code == code; }));
+  return static_cast<size_t>(
+      std::count_if(list.begin(), list.end(), [&](const Diagnostic& d) { return d.code == code; }));
 }
 
 TEST(Sanitizer, barrier_that_half_of_a_workgroup_passes_is_a_mismatch) {
@@ -48,9 +48,10 @@ TEST(Sanitizer, barrier_that_half_of_a_workgroup_passes_is_a_mismatch) {
     ASSERT_EQ(s.findings.size(), 1u) << render(s.findings, {});
     EXPECT_EQ(s.findings[0].code, Code::BarrierMismatch);
     EXPECT_EQ(s.findings[0].place.line, 2u);
-    EXPECT_NE(s.findings[0].message.find("invocation (0, 0, 0) waits at this workgroup barrier, but "
-                                         "invocation (4, 0, 0) does not"),
-              std::string::npos)
+    EXPECT_NE(
+        s.findings[0].message.find("invocation (0, 0, 0) waits at this workgroup barrier, but "
+                                   "invocation (4, 0, 0) does not"),
+        std::string::npos)
         << s.findings[0].message;
   }
 }
@@ -89,8 +90,8 @@ TEST(Sanitizer, lanes_that_returned_are_not_waited_for) {
 }
 
 TEST(Sanitizer, shadow_memory_counts_against_the_limit) {
-  const Module m = parsed(
-      "kernel k(y: out u8[100000]) workgroup(64) grid(100000) { y[global_id.x] = 1 }\n");
+  const Module m =
+      parsed("kernel k(y: out u8[100000]) workgroup(64) grid(100000) { y[global_id.x] = 1 }\n");
   Options options;
   options.memory_limit = 1 << 20;  // enough to run, not to remember every byte
   EXPECT_TRUE(run(m.kernels[0], {}, options));
@@ -131,7 +132,8 @@ TEST(Sanitizer, more_than_2_to_the_40_invocations_are_refused) {
 TEST(Sanitizer, time_limit_holds_in_the_middle_of_long_lists) {
   // 1024 lanes read one element from many lines: every access looks at all that came before.
   std::string text =
-      "kernel k(x: inout u32[1], f: scratch u32[1], y: out u32[1024]) workgroup(1024) grid(1024) {\n"
+      "kernel k(x: inout u32[1], f: scratch u32[1], y: out u32[1024]) workgroup(1024) grid(1024) "
+      "{\n"
       "  var s: u32 = atomic_load(f[0], acq_rel)\n"
       "  if s == 1 { x[0] = 1 }\n";
   for (int i = 0; i < 200; ++i) text += "  s += x[0]\n";
@@ -195,10 +197,10 @@ struct Made {
 
 Made make_program(Random& random) {
   Made made;
-  made.text =
-      fmt::format("kernel k(g: inout u32[{}], y: out u32[{}]) workgroup({}) grid({}) subgroup({}) {{\n"
-                  "  shared s: u32[{}]; var v: u32 = 0\n",
-                  elements, lanes * groups, lanes, lanes * groups, subgroup, elements);
+  made.text = fmt::format(
+      "kernel k(g: inout u32[{}], y: out u32[{}]) workgroup({}) grid({}) subgroup({}) {{\n"
+      "  shared s: u32[{}]; var v: u32 = 0\n",
+      elements, lanes * groups, lanes, lanes * groups, subgroup, elements);
   const size_t n = 3 + random.next() % 8;
   for (size_t i = 0; i < n; ++i) {
     Statement s;
@@ -214,9 +216,8 @@ Made make_program(Random& random) {
     s.rest = random.next() % s.modulus;
     s.factor = random.next() % 3;
     s.plus = random.next() % elements;
-    const std::string element =
-        fmt::format("{}[(global_id.x * {} + {}) % {}]", s.shared ? 's' : 'g', s.factor, s.plus,
-                    elements);
+    const std::string element = fmt::format("{}[(global_id.x * {} + {}) % {}]",
+                                            s.shared ? 's' : 'g', s.factor, s.plus, elements);
     const std::string guard = fmt::format("if global_id.x % {} == {} ", s.modulus, s.rest);
     const char* const scopes[] = {"subgroup", "workgroup", "grid"};
     made.text += s.kind == Statement::Read    ? guard + "{ v += " + element + " }"

@@ -1,5 +1,5 @@
-// Every row of the table is generated with every type that it allows, and no feature of the generator
-// is dead.
+// Every row of the table is generated with every type that it allows, and no feature of the
+// generator is dead.
 
 #include "lab/coverage.h"
 
@@ -28,18 +28,47 @@ struct Share {
 };
 
 // Loose enough for changes of taste, tight enough to see that something is gone or has taken over.
-constexpr Share shares[] = {
-    {"loop", 60, 98},          {"nested loop", 20, 80},   {"while", 30, 80},         {"if", 60, 98},
-    {"break", 12, 60},         {"continue", 12, 60},      {"early return", 8, 50},   {"region", 20, 80},
-    {"barrier", 30, 80},       {"barrier in loop", 5, 40}, {"grid barrier", 4, 30},  {"shared", 40, 95},
-    {"private", 30, 95},       {"table", 15, 70},         {"scratch", 20, 80},       {"uniform buffer", 15, 70},
-    {"scalar", 40, 95},        {"8/16-bit element", 60, 100}, {"f16/bf16", 30, 90},  {"atomic", 40, 95},
-    {"shared atomic", 15, 70}, {"old value", 25, 90},     {"acq_rel", 15, 70},       {"subgroup op", 20, 60},
-    {"fixed subgroup", 10, 50}, {"uniform_load", 8, 50},  {"load_n", 40, 95},        {"store_n", 40, 95},
-    {"load_as", 20, 80},       {"trap or assert", 4, 30}, {"trapped", 0.3, 6},       {"graph", 8, 25},
-    {"graph loop", 4, 20},     {"graph grid", 2, 15},     {"2D/3D", 25, 75},         {"odd grid", 50, 95},
-    {"empty grid", 0.2, 3},    {"grid at launch", 8, 35}, {"length at launch", 35, 90}, {"formula", 30, 85},
-    {"all zero", 0, 2}};
+constexpr Share shares[] = {{"loop", 60, 98},
+                            {"nested loop", 20, 80},
+                            {"while", 30, 80},
+                            {"if", 60, 98},
+                            {"break", 12, 60},
+                            {"continue", 12, 60},
+                            {"early return", 8, 50},
+                            {"region", 20, 80},
+                            {"barrier", 30, 80},
+                            {"barrier in loop", 5, 40},
+                            {"grid barrier", 4, 30},
+                            {"shared", 40, 95},
+                            {"private", 30, 95},
+                            {"table", 15, 70},
+                            {"scratch", 20, 80},
+                            {"uniform buffer", 15, 70},
+                            {"scalar", 40, 95},
+                            {"8/16-bit element", 60, 100},
+                            {"f16/bf16", 30, 90},
+                            {"atomic", 40, 95},
+                            {"shared atomic", 15, 70},
+                            {"old value", 25, 90},
+                            {"acq_rel", 15, 70},
+                            {"subgroup op", 20, 60},
+                            {"fixed subgroup", 10, 50},
+                            {"uniform_load", 8, 50},
+                            {"load_n", 40, 95},
+                            {"store_n", 40, 95},
+                            {"load_as", 20, 80},
+                            {"trap or assert", 4, 30},
+                            {"trapped", 0.3, 6},
+                            {"graph", 8, 25},
+                            {"graph loop", 4, 20},
+                            {"graph grid", 2, 15},
+                            {"2D/3D", 25, 75},
+                            {"odd grid", 50, 95},
+                            {"empty grid", 0.2, 3},
+                            {"grid at launch", 8, 35},
+                            {"length at launch", 35, 90},
+                            {"formula", 30, 85},
+                            {"all zero", 0, 2}};
 
 TEST(Coverage, every_feature_has_its_share_of_the_programs) {
   Coverage coverage;

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 class Fuzz : public CommandLine {
  protected:
   ProcessResult text_tests(const std::string& file) const {
-    return run_process({VYRE_BIN_DIR "/vyre_text_tests", file}, {.working_folder = folder_.string()});
+    return run_process({VYRE_BIN_DIR "/vyre_text_tests", file},
+                       {.working_folder = folder_.string()});
   }
 };
 
@@ -91,7 +92,8 @@ TEST_F(Fuzz, a_finding_names_seed_subject_and_file) {
   EXPECT_EQ(summary->status.failing, 2u);
   EXPECT_EQ(found[0].seed, 3u);
   EXPECT_EQ(found[0].subject, "wrong");
-  EXPECT_NE(found[0].what.message.find("seed 3: wrong: "), std::string::npos) << found[0].what.message;
+  EXPECT_NE(found[0].what.message.find("seed 3: wrong: "), std::string::npos)
+      << found[0].what.message;
   EXPECT_EQ(found[1].file, path("found/seed-4.vyre"));
   EXPECT_TRUE(fs::exists(found[1].file));
   EXPECT_EQ(cli::exit_code({found[0].what}), cli::exit_program_failed);
@@ -183,7 +185,8 @@ TEST_F(Fuzz, the_command_prints_its_seed_and_a_summary) {
 }
 
 TEST_F(Fuzz, the_command_takes_minutes_and_backends) {
-  const ProcessResult r = vyre({"fuzz", "--minutes", "0.002", "--backends", "wire,interp:reverse:8"});
+  const ProcessResult r =
+      vyre({"fuzz", "--minutes", "0.002", "--backends", "wire,interp:reverse:8"});
   expect_exit(r, 0);
 }
 
@@ -197,10 +200,11 @@ TEST_F(Fuzz, the_summary_as_json) {
 
 TEST_F(Fuzz, bad_flags) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
-      {{"--seed", "x"}, "V0607"},        {{"--seed", "-1"}, "V0607"},   {{"--count", "0"}, "V0607"},
-      {{"--count", "many"}, "V0607"},    {{"--minutes", "0"}, "V0607"}, {{"--minutes", "inf"}, "V0607"},
-      {{"--backends", "cpu9"}, "V0651"}, {{"--backends", ",wire"}, "V0651"}, {{"--sead", "1"}, "V0603"},
-      {{"extra"}, "V0605"}};
+      {{"--seed", "x"}, "V0607"},        {{"--seed", "-1"}, "V0607"},
+      {{"--count", "0"}, "V0607"},       {{"--count", "many"}, "V0607"},
+      {{"--minutes", "0"}, "V0607"},     {{"--minutes", "inf"}, "V0607"},
+      {{"--backends", "cpu9"}, "V0651"}, {{"--backends", ",wire"}, "V0651"},
+      {{"--sead", "1"}, "V0603"},        {{"extra"}, "V0605"}};
   for (const auto& [words, code] : mistakes) {
     std::vector<std::string> all = {"fuzz"};
     all.insert(all.end(), words.begin(), words.end());
@@ -211,8 +215,10 @@ TEST_F(Fuzz, bad_flags) {
 }
 
 TEST_F(Fuzz, an_interrupt_ends_the_run_with_its_summary) {
-  const ProcessResult r = run_process(
-      {"sh", "-c", std::string("'") + VYRE_BIN_DIR + "/vyre' fuzz --seed 5 --minutes 5 & p=$!; sleep 1; kill -INT $p; wait $p"});
+  const ProcessResult r =
+      run_process({"sh", "-c",
+                   std::string("'") + VYRE_BIN_DIR +
+                       "/vyre' fuzz --seed 5 --minutes 5 & p=$!; sleep 1; kill -INT $p; wait $p"});
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_NE(r.out.find("; stopped, go on with `--seed "), std::string::npos) << r.out;
 }

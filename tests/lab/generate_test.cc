@@ -33,7 +33,8 @@ TEST(Generate, the_checker_accepts_every_program) {
   for (uint64_t seed = 10'000; seed < 12'000; ++seed) {
     const Generated g = generate(seed);
     for (const Diagnostic& d : check(g.module))
-      ASSERT_NE(d.severity, Severity::Error) << "seed " << seed << ": " << d.message << "\n" << print(g.module);
+      ASSERT_NE(d.severity, Severity::Error) << "seed " << seed << ": " << d.message << "\n"
+                                             << print(g.module);
   }
 }
 

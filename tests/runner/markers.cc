@@ -70,9 +70,8 @@ long line_of(const Diagnostic& d, const TestFile& test) {
                                                            : no_line;
 }
 
-void compare_with_markers(const std::vector<Marker>& markers,
-                          std::vector<const Diagnostic*> found, const TestFile& test, bool all,
-                          Verdict& verdict) {
+void compare_with_markers(const std::vector<Marker>& markers, std::vector<const Diagnostic*> found,
+                          const TestFile& test, bool all, Verdict& verdict) {
   for (const Marker& m : markers) {
     for (const ExpectedCode& code : m.codes) {
       const auto at = std::find_if(found.begin(), found.end(), [&](const Diagnostic* d) {

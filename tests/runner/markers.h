@@ -30,9 +30,8 @@ long line_of(const Diagnostic& d, const TestFile& test);
 
 /// Takes each expected code from `found` once; errors that are left are failures, and with `all`
 /// warnings, too.
-void compare_with_markers(const std::vector<Marker>& markers,
-                          std::vector<const Diagnostic*> found, const TestFile& test, bool all,
-                          Verdict& verdict);
+void compare_with_markers(const std::vector<Marker>& markers, std::vector<const Diagnostic*> found,
+                          const TestFile& test, bool all, Verdict& verdict);
 
 /// The file with one marker for every error, and with `all` for every warning; a marker keeps its
 /// place, form and message where it can.

@@ -1,5 +1,7 @@
 // Mode sanitize: what the sanitizer finds in every block, in every order, marked on its line.
 
+#include "tools/vyre/sanitize.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "tests/runner/markers.h"
 #include "tests/runner/observation.h"
 #include "tests/runner/run_blocks.h"
-#include "tools/vyre/sanitize.h"
 
 namespace vyre::runner {
 namespace {
@@ -77,8 +78,7 @@ class BlockTest {
     options.constants.merge(*constants);
     const auto loaded = cli::load_module_bytes(test_.text, test_.path, options);
     if (!loaded.module) return {{}, loaded.diagnostics};
-    for (Diagnostic& d :
-         cli::sanitize_module(loaded, block_.launch.name, test_.path, flags))
+    for (Diagnostic& d : cli::sanitize_module(loaded, block_.launch.name, test_.path, flags))
       (is_finding(d) ? seen.findings : seen.errors).push_back(std::move(d));
     return seen;
   }

@@ -33,13 +33,12 @@ std::string idle_flag(const LaunchFlags& f) {
   if (!f.in.empty()) return "--in";
   if (!f.set.empty()) return "--set";
   if (!f.len.empty()) return "--len";
-  const std::pair<const char*, const std::string&> words[] = {
-      {"--grid", f.grid},
-      {"--subgroup-size", f.subgroup_size},
-      {"--schedule", f.schedule},
-      {"--time-limit", f.time_limit},
-      {"--memory-limit", f.memory_limit},
-      {"--output-limit", f.output_limit}};
+  const std::pair<const char*, const std::string&> words[] = {{"--grid", f.grid},
+                                                              {"--subgroup-size", f.subgroup_size},
+                                                              {"--schedule", f.schedule},
+                                                              {"--time-limit", f.time_limit},
+                                                              {"--memory-limit", f.memory_limit},
+                                                              {"--output-limit", f.output_limit}};
   for (const auto& [flag, word] : words)
     if (!word.empty()) return flag;
   return "";

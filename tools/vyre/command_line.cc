@@ -162,8 +162,8 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
       ->option_text("N");
   app.add_option("--minutes", c.minutes, "Stop after this time")->option_text("M");
   app.add_option("--backends", c.backends,
-                 "What is compared with the reference: interp, text, wire, or one of a\n"
-                 "group such as interp:reverse:8 (default all)")
+                 "What is compared with the reference: interp, text, wire, sanitizer, or\n"
+                 "one of a group such as interp:reverse:8 (default all)")
       ->option_text("A,B");
   app.add_option("--out", c.out, "Folder for the programs that fail, ready to run")
       ->option_text("DIR");

@@ -102,7 +102,8 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   if (!command.backends.empty()) {
     options.subjects = split_names(command.backends);
     const auto subjects = lab::choose_subjects(options.subjects);
-    if (!subjects) mistakes.insert(mistakes.end(), subjects.errors().begin(), subjects.errors().end());
+    if (!subjects)
+      mistakes.insert(mistakes.end(), subjects.errors().begin(), subjects.errors().end());
   }
   if (!mistakes.empty()) return mistakes;
   options.seed = seed ? *seed : std::random_device{}();
@@ -120,9 +121,10 @@ std::string mismatches(uint64_t n) { return fmt::format("{} mismatch{}", n, n ==
 
 std::string summary_line(uint64_t first, const lab::FuzzSummary& summary) {
   const lab::FuzzStatus& s = summary.status;
-  std::string line = fmt::format("seeds {} to {}: {} programs, {} runs, {:.1f} s, {:.0f} programs a second, {}",
-                                 first, s.programs == 0 ? first : s.seed - 1, s.programs, s.runs, s.seconds,
-                                 per_second(s), mismatches(s.failing));
+  std::string line =
+      fmt::format("seeds {} to {}: {} programs, {} runs, {:.1f} s, {:.0f} programs a second, {}",
+                  first, s.programs == 0 ? first : s.seed - 1, s.programs, s.runs, s.seconds,
+                  per_second(s), mismatches(s.failing));
   if (summary.stopped) line += fmt::format("; stopped, go on with `--seed {}`", s.seed);
   return line + "\n";
 }
@@ -142,8 +144,8 @@ int fuzz(const FuzzCommand& command) {
   options->progress = [&](const lab::FuzzStatus& s) {
     current_seed = s.seed;
     progress.update([&] {
-      return fmt::format("seed {}, {} programs, {:.0f} a second, {}", s.seed, s.programs, per_second(s),
-                         mismatches(s.failing));
+      return fmt::format("seed {}, {} programs, {:.0f} a second, {}", s.seed, s.programs,
+                         per_second(s), mismatches(s.failing));
     });
   };
   options->found = [&](const lab::Finding& f) {
