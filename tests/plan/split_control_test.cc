@@ -62,7 +62,9 @@ TEST(SplitControl, a_for_that_the_host_counts) {
   const SplitPlan plan = split(p);
   EXPECT_EQ(count(plan, Kind::LoopBegin), 1u);
   for (const Step& s : plan.steps) {
-    if (s.kind == Kind::LoopBegin) EXPECT_NE(s.test, none);
+    if (s.kind == Kind::LoopBegin) {
+      EXPECT_NE(s.test, none);
+    }
   }
   for (const uint32_t n : {0u, 1u, 2u, 9u}) same_split(p, plan, Inputs(p).set("n", U{n}).inputs);
 }
@@ -103,7 +105,9 @@ TEST(SplitControl, a_while_that_the_host_counts) {
   })");
   const SplitPlan plan = split(p);
   for (const Step& s : plan.steps) {
-    if (s.kind == Kind::LoopBegin) EXPECT_NE(s.test, none) << print(plan);
+    if (s.kind == Kind::LoopBegin) {
+      EXPECT_NE(s.test, none) << print(plan);
+    }
   }
   U x(64);
   for (uint32_t i = 0; i < 64; ++i) x[i] = i * 2654435761u;
@@ -127,7 +131,9 @@ TEST(SplitControl, a_for_whose_bound_is_loaded) {
   })");
   const SplitPlan plan = split(p);
   for (const Step& s : plan.steps) {
-    if (s.kind == Kind::LoopBegin) EXPECT_EQ(s.test, none);
+    if (s.kind == Kind::LoopBegin) {
+      EXPECT_EQ(s.test, none);
+    }
   }
   for (const uint32_t n : {0u, 1u, 2u, 3u, 11u})
     same_split(p, plan, Inputs(p).set("n", U{n}).inputs);
