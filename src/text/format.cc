@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "support/big_stack.h"
 #include "text/ast.h"
 #include "text/parser.h"
 
@@ -161,7 +162,7 @@ Result<std::string> format_source(std::string_view source, const std::string& fi
   ast.files.push_back({file_name, text});
   std::vector<Import> imports;
   lex(ast.files[0].text, {0, file_name, false}, ast.symbols, ast.tokens, errors);
-  parse_file(ast, 0, imports, errors);
+  run_on_big_stack([&] { parse_file(ast, 0, imports, errors); });
   if (has_errors(errors)) return errors;
   bool ir = false;
   for (const Decl& d : ast.decls) ir |= d.ir_body != 0;

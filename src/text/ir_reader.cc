@@ -371,7 +371,7 @@ class IrReader {
       seal(0);
       return true;
     }
-    const Op& op = p_.op(o.op);
+    const Op op = p_.op(o.op);  // a copy: seal() adds ops
     if (op.code != Opcode::While || o.block == 1) seal(o.id);
     ++at_;
     const bool second = o.block + 1 < op.n_blocks && (op.code == Opcode::While ? accept_word("do") : accept_word("else"));

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 
+#include "support/big_stack.h"
 #include "support/file.h"
 #include "text/lower.h"
 #include "text/parser.h"
@@ -94,7 +96,9 @@ void lower_module(ModuleContext& context, size_t syntax, ParseOutcome& outcome) 
 
 }  // namespace
 
-ParseOutcome parse(std::string source, const ParseOptions& options) {
+namespace {
+
+ParseOutcome parse_here(std::string source, const ParseOptions& options) {
   ParseOutcome outcome;
   Ast ast;
   load(ast, std::move(source), options, outcome.diagnostics);
@@ -126,6 +130,22 @@ ParseOutcome parse(std::string source, const ParseOptions& options) {
     return a.place.file == b.place.file && a.place.line && b.place.line && a.place.line < b.place.line;
   });
   for (SourceFile& f : ast.files) outcome.sources[f.name] = std::move(f.text);
+  return outcome;
+}
+
+}  // namespace
+
+ParseOutcome parse(std::string source, const ParseOptions& options) {
+  ParseOutcome outcome;
+  std::exception_ptr failure;  // bad_alloc belongs to the caller
+  run_on_big_stack([&] {
+    try {
+      outcome = parse_here(std::move(source), options);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
   return outcome;
 }
 
