@@ -22,7 +22,11 @@ Diagnostics check(const Program& program, const CheckOptions& options) {
     check_placement(program, analyze_uniformity(program), report);
     check_order(program, options.exact, report);
   }
-  return report.take();
+  Diagnostics found = report.take();
+  // What only damaged or hand-made programs can have wrong has one remedy.
+  for (Diagnostic& d : found)
+    if (d.severity == Severity::Error && d.fix.empty()) d.with_fix("make the program again from its source, or mend what built it");
+  return found;
 }
 
 Diagnostics check(const Module& module, const CheckOptions& options) {
