@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/eval_compare.h"
 #include "ir/eval_lanes.h"
 
 namespace vyre::lanes {
@@ -128,48 +129,7 @@ struct IsInf {
   }
 };
 
-struct Eq {
-  template <class T>
-  static uint8_t apply(T a, T b) {
-    return a == b;
-  }
-};
-struct Ne {
-  template <class T>
-  static uint8_t apply(T a, T b) {
-    return a != b;
-  }
-};
-struct Lt {
-  template <class T>
-  static uint8_t apply(T a, T b) {
-    return a < b;
-  }
-};
-struct Le {
-  template <class T>
-  static uint8_t apply(T a, T b) {
-    return a <= b;
-  }
-};
-struct Gt {
-  template <class T>
-  static uint8_t apply(T a, T b) {
-    return a > b;
-  }
-};
-struct Ge {
-  template <class T>
-  static uint8_t apply(T a, T b) {
-    return a >= b;
-  }
-};
-struct Select {
-  template <class T>
-  static T apply(uint8_t c, T a, T b) {
-    return c ? a : b;
-  }
-};
+using namespace compare;
 
 }  // namespace
 
