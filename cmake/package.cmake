@@ -15,6 +15,11 @@ install(CODE "
   set(VYRE_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
 install(SCRIPT cmake/install_headers.cmake)
 
+# Opened by name when a program asks for the CPU backend.
+if(TARGET vyre_cpu)
+  install(TARGETS vyre_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 if(VYRE_STATIC)
   set(VYRE_NEEDS_FMT OFF)
@@ -22,7 +27,7 @@ else()
   set(VYRE_NEEDS_FMT ON)
 endif()
 configure_package_config_file(cmake/vyreConfig.cmake.in ${PROJECT_BINARY_DIR}/vyreConfig.cmake
-  INSTALL_DESTINATION ${package_folder})
+  INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_LIBDIR)
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)

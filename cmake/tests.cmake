@@ -10,7 +10,7 @@ set(test_definitions
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_util.cc)
-list(FILTER test_sources EXCLUDE REGEX "/tests/runner/")
+list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu)/")
 if(test_sources)
   add_executable(vyre_tests ${test_sources})
   target_include_directories(vyre_tests PRIVATE ${PROJECT_SOURCE_DIR})
@@ -27,6 +27,27 @@ if(test_sources)
     DISCOVERY_TIMEOUT 60
     NO_PRETTY_VALUES
     PROPERTIES LABELS unit TIMEOUT 300)
+endif()
+
+# The CPU component from inside: linked with its objects, not with the shared library.
+file(GLOB cpu_test_sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/tests/cpu/*.cc)
+if(TARGET vyre_cpu_objects AND cpu_test_sources)
+  add_executable(vyre_cpu_tests ${cpu_test_sources})
+  target_include_directories(vyre_cpu_tests PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(vyre_cpu_tests PRIVATE ${test_definitions})
+  target_link_libraries(vyre_cpu_tests PRIVATE vyre_cpu_objects vyre GTest::gtest_main)
+  if(TARGET vyre-cli)
+    target_link_libraries(vyre_cpu_tests PRIVATE vyre_cli)
+    add_dependencies(vyre_cpu_tests vyre-cli)
+  endif()
+  add_dependencies(vyre_cpu_tests vyre_cpu)  # some tests open it
+  gtest_discover_tests(vyre_cpu_tests
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES
+    PROPERTIES LABELS cpu TIMEOUT 300)
 endif()
 
 file(GLOB runner_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runner/*.cc)
@@ -56,12 +77,37 @@ if(TARGET vyre_tests AND TARGET vyre_text_tests)
   add_dependencies(vyre_tests vyre_text_tests)  # the runner is tested too
 endif()
 
+# Every backend passes the same suite: `vyre certify`, with the programs that are inside of it.
+function(add_conformance name device)
+  add_test(NAME conformance.${name} COMMAND vyre-cli certify --backend ${device} ${ARGN}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(conformance.${name} PROPERTIES LABELS conformance TIMEOUT 900)
+endfunction()
+if(TARGET vyre-cli)
+  add_conformance(interp interp)
+  add_conformance(interp_split "interp[split]")
+  add_conformance(interp_small_subgroups "interp[subgroup=4]" --fuzz 50)
+  if(TARGET vyre_cpu)
+    add_conformance(cpu cpu)
+    add_conformance(cpu_split "cpu[split]" --quick)
+    add_conformance(cpu_one_thread "cpu[threads=1]" --quick)
+    add_conformance(cpu_baseline "cpu[isa=x86-64-v2]" --quick)
+  endif()
+endif()
+if(TARGET vyre_text_tests)
+  add_test(NAME text.conformance COMMAND vyre_text_tests tests/conformance
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(text.conformance PROPERTIES LABELS text TIMEOUT 600)
+endif()
+
 # The package as strangers see it. Code that was compiled for a sanitizer or for gcov links only with
 # the same flags.
 if(TARGET vyre-cli)
   set(outside_flags "")
   if(VYRE_SANITIZE)
     set(outside_flags "-fsanitize=address,undefined")
+  elseif(VYRE_TSAN)
+    set(outside_flags "-fsanitize=thread")
   elseif(VYRE_COVERAGE)
     set(outside_flags "--coverage")
   endif()

@@ -79,6 +79,16 @@ TEST(examples_cpp, matmul_is_its_twin) {
   }
 }
 
+TEST(examples_cpp, a_step_of_resident_is_what_plain_cpp_computes) {
+  const Module built = built_by("resident");
+  for (const size_t n : sizes) {
+    const std::vector<float> now = floats(n, 3);
+    std::vector<float> next = now;
+    for (size_t i = 1; i + 1 < n; ++i) next[i] = (now[i - 1] + now[i + 1]) * 0.5f;
+    EXPECT_EQ(elements<float>(run(built, {bytes(now), std::nullopt})[1]), next) << n;
+  }
+}
+
 }  // namespace
 }  // namespace vyre::examples
 

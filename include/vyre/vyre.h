@@ -8,13 +8,14 @@
 //   vyre/kernel.h       kernels written in C++
 //   vyre/check.h        is a program legal?
 //   vyre/run.h          the reference interpreter, and bytes for it
+//   vyre/device.h       devices: buffers that stay there, submissions, streams
 //   vyre/wire.h         programs as bytes, and their fingerprints
 //   vyre/version.h      VYRE_VERSION and VYRE_GIT, of the headers
 //
 // What these headers describe is kept stable within a minor version (0.1.x). They include files of
 // vyre/internal/: what is declared there and not named here may change or go at any time.
 //
-// Everything is in namespace vyre. Objects are plain values: copies are deep, nothing is shared
+// Everything is in namespace vyre. Objects, but for devices, are plain values: copies are deep, nothing is shared
 // behind your back, and nothing needs to be closed or freed. Functions are pure: they keep no state
 // between calls, so different threads may call them at the same time, also on the same const
 // objects. What changes an object is for one thread at a time, as with a std::vector.
@@ -37,6 +38,7 @@
 //   if (outcome) use(vyre::values_of<uint32_t>(outcome->buffers[0]));  // 0 1 4 9
 
 #include "vyre/check.h"
+#include "vyre/device.h"
 #include "vyre/diagnostic.h"
 #include "vyre/kernel.h"
 #include "vyre/parse.h"

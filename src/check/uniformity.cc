@@ -7,11 +7,12 @@ namespace vyre {
 namespace {
 
 // What an op's results are by themselves, whatever its operands; Grid: nothing.
-Uniformity source_level(const Program& p, OpId id) {
+Uniformity source_level(const Program& p, OpId id, const UniformityRules& rules) {
   const Op& op = p.ops[id];
   switch (op.code) {
     case Opcode::GlobalId:
     case Opcode::LocalId:
+      return rules.rows && op.attr > 0 ? Uniformity::Subgroup : Uniformity::Varying;
     case Opcode::LaneId:
     case Opcode::SubgroupScanAdd:
     case Opcode::SubgroupShuffle:
@@ -34,7 +35,8 @@ Uniformity source_level(const Program& p, OpId id) {
     case Effect::Read: {
       const Role role = p.buffer_of(id).role;
       const bool constant = role == Role::In || role == Role::Uniform || role == Role::Table;
-      return constant ? Uniformity::Grid : Uniformity::Varying;
+      if (constant) return Uniformity::Grid;
+      return rules.lockstep && role != Role::Private ? Uniformity::Subgroup : Uniformity::Varying;
     }
     default:
       return Uniformity::Grid;
@@ -54,7 +56,7 @@ enum Leaving { by_return, by_break, by_continue, ways };
 // Walks the program once, in order, and adds nodes and edges; then spreads the levels.
 class UniformityAnalysis {
  public:
-  explicit UniformityAnalysis(const Program& p) : p_(p) {
+  UniformityAnalysis(const Program& p, const UniformityRules& rules) : p_(p), rules_(rules) {
     info_.values_ = static_cast<uint32_t>(p.values.size());
     info_.level_.assign(p.values.size(), Uniformity::Grid);
     info_.flow_of_op_.assign(p.ops.size(), none);
@@ -116,7 +118,7 @@ class UniformityAnalysis {
     if (is_control(op.code)) return open(id);
     if (is_exit(op.code)) return exit(id);
     if (op.results.count == 0) return;
-    const Uniformity level = source_level(p_, id);
+    const Uniformity level = source_level(p_, id, rules_);
     for (const ValueId v : p_.results(id)) {
       if (level != Uniformity::Grid) info_.level_[v] = level;
       if (level == Uniformity::Varying || !passes_operands(op.code)) continue;
@@ -400,6 +402,7 @@ class UniformityAnalysis {
   }
 
   const Program& p_;
+  const UniformityRules rules_;
   UniformityInfo info_;
   uint32_t flow_ = none;
   std::vector<Frame> frames_;
@@ -409,8 +412,8 @@ class UniformityAnalysis {
   std::vector<uint32_t> targets_;
 };
 
-UniformityInfo analyze_uniformity(const Program& program) {
-  return UniformityAnalysis(program).run();
+UniformityInfo analyze_uniformity(const Program& program, const UniformityRules& rules) {
+  return UniformityAnalysis(program, rules).run();
 }
 
 }  // namespace vyre

@@ -83,8 +83,14 @@ class UniformityInfo {
   std::vector<uint32_t> flow_of_op_;  // flow node of each op; none if it is not reached
 };
 
+/// What an emitter knows beyond the law: more is then uniform over a subgroup, nothing over more.
+struct UniformityRules {
+  bool rows = false;      // y and z of ids are the same for a subgroup
+  bool lockstep = false;  // a subgroup runs as one: a load from one place gives one value
+};
+
 /// Needs a program whose structure holds (types may be wrong).
-UniformityInfo analyze_uniformity(const Program& program);
+UniformityInfo analyze_uniformity(const Program& program, const UniformityRules& rules = {});
 
 /// "`local_id.x`", "a load from `flags`", … for messages.
 std::string describe_source(const Program& program, OpId op);

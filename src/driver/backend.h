@@ -42,6 +42,7 @@ struct DeviceInfo {
   std::string target;          // what compiled code is for, part of cache keys
   std::string driver_version;  // part of cache keys
   DeviceLimits limits;
+  bool keeps_code = true;  // its kernels may serialize: worth a look into the compile cache
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
 };
 
@@ -119,12 +120,16 @@ class BackendDevice {
     return nullptr;
   }
 
-  /// Begins the commands after everything submitted to the stream before and after `after`. Streams
-  /// are numbers from 0, made when first used.
+  /// Begins the commands after everything submitted to the stream before and after `after` (of
+  /// which some may have been waited for). Streams are numbers from 0, made when first used. A launch
+  /// that would begin past the deadline is a TimedOut.
   virtual Result<SubmissionHandle> submit(uint32_t stream, std::vector<DeviceCommand> commands,
                                           std::span<const SubmissionHandle> after,
                                           std::optional<std::chrono::steady_clock::time_point> deadline) = 0;
+  /// Also true for one that was waited for.
   virtual bool is_done(SubmissionHandle submission) = 0;
+  /// The share of it that is done, from 0 to 1. A guess will do.
+  virtual double progress(SubmissionHandle) { return 0; }
   /// Waits for it and forgets it: called once for each submission.
   virtual SubmissionOutcome wait(SubmissionHandle submission) = 0;
 };

@@ -15,9 +15,9 @@
 // but for the buffers they share: one that writes a buffer waits for those before it that use it,
 // and one that reads waits for those that write.
 //
-// A submission that fails (a trap, the time limit, the device) leaves the caller's memory as it was:
-// readbacks arrive together, at the end. Buffers it could have written are then undefined, and using
-// them is an error until they are written or filled as a whole.
+// A submission that fails (a trap, the time limit, the device) leaves the caller's memory as it
+// was: readbacks arrive together, at the end. Buffers it could have written are then undefined, and
+// using them is an error until they are written or filled as a whole.
 
 #include <functional>
 #include <memory>
@@ -27,8 +27,13 @@
 #include "driver/backend.h"
 #include "driver/telemetry.h"
 
+namespace vyre::plan {
+struct SplitPlan;
+}
+
 namespace vyre::driver {
 
+class CompileCache;
 class Device;
 struct DeviceState;
 struct TicketState;
@@ -52,10 +57,14 @@ class Executable {
   /// Where the code came from: "compiled", "memory cache", "disk cache".
   std::string_view origin() const;
   uint64_t compile_ns() const;
-  /// Launches of one run: more than one if the program was split at grid barriers.
+  /// Programs that it is on the device: more than one if it was split at grid barriers. A launch
+  /// runs each of them once, but for loops (SubmitReport::launches counts).
   size_t segments() const;
+  /// How it was split (plan/split_grid.h), or null.
+  const plan::SplitPlan* plan() const;
   /// For src/driver.
   const ExecutableState* state() const { return state_.get(); }
+  const std::shared_ptr<const ExecutableState>& shared_state() const { return state_; }
 
  private:
   friend class Device;
@@ -97,30 +106,34 @@ struct Fill {
 struct Launch {
   Executable executable;
   std::vector<Argument> arguments;
-  std::optional<std::array<uint64_t, 3>> grid;  // instead of the kernel's own
-  bool clear_outputs = true;                    // `out` buffers start as zeros
+  std::optional<std::array<uint64_t, 3>> grid = {};  // instead of the kernel's own
+  bool clear_outputs = true;                         // `out` buffers start as zeros
+  /// Elements of `scratch` parameters without a formula, by index into Program::buffers.
+  std::vector<std::optional<uint64_t>> lengths = {};
 };
 using Command = std::variant<Upload, Readback, Copy, Fill, Launch>;
 
 struct SubmitOptions {
   uint32_t stream = 0;
-  double time_limit = 0;       // seconds for the whole submission; 0: none
-  uint64_t output_limit = 0;   // bytes of its readbacks; 0: none
+  double time_limit = 0;      // seconds for the whole submission; 0: none
+  uint64_t output_limit = 0;  // bytes of its readbacks; 0: none
 };
 
 struct SubmitReport {
   uint64_t upload_ns = 0, fill_ns = 0, run_ns = 0, readback_ns = 0;  // device time by kind
   uint64_t uploaded = 0, read_back = 0;                              // bytes
-  uint64_t launches = 0;
+  uint64_t launches = 0;             // on the device: of a split program, one for each segment run
   std::vector<uint64_t> command_ns;  // by command as submitted
 };
 
-/// The promise of a submission's end. Waiting twice gives the same answer. Dropping a ticket does not
-/// stop the work; its readbacks are then lost.
+/// The promise of a submission's end. Waiting twice gives the same answer. Dropping a ticket does
+/// not stop the work; its readbacks are then lost.
 class Ticket {
  public:
   Ticket() = default;
   bool is_done() const;
+  /// The share of the work that is done, from 0 to 1, as far as the backend knows.
+  double progress() const;
   /// On success the readbacks are in the caller's memory.
   Result<SubmitReport> wait() const;
 
@@ -131,10 +144,11 @@ class Ticket {
 };
 
 struct OpenOptions {
-  uint64_t memory_limit = 0;        // bytes of all buffers on the device; 0: the device's
+  uint64_t memory_limit = 0;  // bytes of all buffers on the device; 0: the device's
   bool use_cache = true;
-  bool split_grid_barriers = false; // even where the device has a native one
-  HotPathSink telemetry;            // told of every launch: op_id, device time, bytes
+  CompileCache* cache = nullptr;     // instead of the process's (driver/cache.h); must outlive it
+  bool split_grid_barriers = false;  // even where the device has a native one
+  HotPathSink telemetry;             // told of every launch: op_id, device time, bytes
 };
 
 class Device {
@@ -153,6 +167,8 @@ class Device {
   /// An error if a submission still uses it, or the handle is stale.
   Result<> free(Buffer buffer);
   uint64_t memory_used() const;
+  /// The most that was in use at once, since the device was opened.
+  uint64_t memory_peak() const;
   /// Is its content undefined after a failed launch?
   bool is_undefined(Buffer buffer) const;
 

@@ -3,45 +3,75 @@
 // What Device, Executable and Ticket share. Internal to src/driver.
 
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "driver/device.h"
+#include "driver/submit_recorder.h"
+#include "plan/split_grid.h"
 
 namespace vyre::driver {
 
 struct ExecutableState {
+  struct Segment {
+    std::shared_ptr<const Program> program;
+    std::shared_ptr<CompiledKernel> kernel;
+  };
   uint32_t device = 0;
   std::shared_ptr<const Program> program;
-  std::shared_ptr<CompiledKernel> kernel;
+  std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
+  std::vector<Segment> segments;                // one, the program itself, if it does not
+  uint32_t subgroup_size = 0;
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0;
 };
 
-/// A submission under way. The report or the errors are there once `finished`.
+/// A submission under way.
+///
+/// It is `recorded` when the last of its commands is with the backend. Most are when submit()
+/// returns; one that must wait for a word of the device, or for one that does, is driven by the
+/// thread of its stream (submit_drive.cc).
 struct TicketState {
-  SubmissionHandle handle = 0;
+  // Set before anybody else sees it.
+  uint64_t number = 0;  // in the order of submission
   uint32_t stream = 0;
-  // What the commands were, for the end.
+  double time_limit = 0;
+  Deadline deadline;
   struct Out {
     std::shared_ptr<std::vector<std::byte>> staging;
     std::span<std::byte> to;
   };
   std::vector<Out> readbacks;
-  std::vector<DeviceCommand::Kind> kinds;     // by device command
-  std::vector<size_t> command_of;             // device command to command as submitted
-  std::vector<Executable> executables;        // by command as submitted; empty but for launches
-  std::vector<uint64_t> launch_bytes;         // the same
-  std::vector<uint32_t> reads, writes;        // slots
-  std::vector<MemoryHandle> temporaries;      // scratch of its launches
+  std::vector<Executable> executables;    // by command as submitted; empty but for launches
+  std::vector<uint64_t> launch_bytes;     // the same
+  std::vector<uint32_t> reads, writes;    // slots
+  std::vector<MemoryHandle> temporaries;  // scratch and hidden buffers of its launches
   uint64_t temporary_bytes = 0;
-  SubmitReport report;
-  double time_limit = 0;
 
-  std::mutex mutex;
-  bool finished = false;
+  // Of whoever records it, until it is recorded; then of whoever settles it.
+  Recorder recorder;
+  Part part;  // the first one; then the notes of the one under way
+  SubmitReport report;
+
+  // Guarded by the device's mutex.
+  bool recorded = false;
+  SubmissionHandle handle = 0;                      // of the last part
+  std::optional<SubmissionOutcome> ended;           // it failed before there was a last part
+  std::vector<std::shared_ptr<TicketState>> after;  // on other streams: to be recorded before
+  struct Need {
+    std::shared_ptr<TicketState> writer;
+    uint32_t command = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Need> needs;  // whose failure leaves us without something that we read
+
+  std::mutex mutex;  // of the end: one settles, the others wait for it
+  std::atomic<bool> finished{false};
   bool delivered = false;  // readbacks are in the caller's memory
-  Diagnostics errors;
+  Diagnostics errors;      // fixed once finished
 };
 
 struct Slot {
@@ -50,9 +80,15 @@ struct Slot {
   uint32_t generation = 1;
   bool alive = false;
   bool undefined = false;
-  uint32_t users = 0;  // submissions under way
+  uint32_t users = 0;                                 // submissions under way
   std::shared_ptr<TicketState> writer;                // the last one that writes it
-  std::vector<std::shared_ptr<TicketState>> readers;  // since then
+  std::vector<std::shared_ptr<TicketState>> readers;  // since then, the last of each stream
+};
+
+struct StreamState {
+  std::deque<std::shared_ptr<TicketState>> pending;  // not settled
+  std::deque<std::shared_ptr<TicketState>> held;     // not recorded
+  std::thread driver;                                // of the held ones; made when needed
 };
 
 struct DeviceState {
@@ -62,19 +98,54 @@ struct DeviceState {
   std::string chosen_because;
 
   std::mutex mutex;  // guards what follows
+  std::condition_variable changed;
+  std::atomic<bool> closing{false};  // set with the mutex held
   std::vector<Slot> slots;
   std::vector<uint32_t> free_slots;
   uint64_t used = 0;
-  std::vector<std::shared_ptr<TicketState>> pending;
+  uint64_t peak = 0;  // of `used`
+  uint64_t submitted = 0;
+  std::map<uint32_t, StreamState> streams;
+  /// Kernels that somebody still has, by cache key: a hit in memory then loads nothing.
+  std::map<std::string, std::weak_ptr<CompiledKernel>> alive;
+  size_t alive_sweep = 64;  // entries at which those of nobody are dropped
+
+  ~DeviceState();
 
   /// Why a handle is no good here, or nothing.
   std::optional<Diagnostic> problem(const Buffer& b, bool must_be_defined);
-  uint64_t limit() const { return options.memory_limit ? std::min(options.memory_limit, backend->info().limits.memory_bytes) : backend->info().limits.memory_bytes; }
+  uint64_t limit() const {
+    const uint64_t all = backend->info().limits.memory_bytes;
+    return options.memory_limit ? std::min(options.memory_limit, all) : all;
+  }
+  /// With the mutex held.
   Result<MemoryHandle> take(uint64_t bytes, const std::string& what);
+
+  Result<std::shared_ptr<TicketState>> submit(const std::vector<Command>& commands,
+                                              const SubmitOptions& options);
+  /// Gives it to the backend at once if it can be, else to the thread of its stream. With the mutex
+  /// held.
+  Result<> begin(const std::shared_ptr<TicketState>& ticket);
+  /// Holds it for the thread of its stream. With the mutex held.
+  void hold(std::shared_ptr<TicketState> ticket);
+  /// Adds the times of a part.
+  static void account(TicketState& t, const SubmissionOutcome& outcome);
+
   /// Waits for the backend and lets go of the buffers. Once; others wait for it.
-  void settle(TicketState& t);
+  void settle(const std::shared_ptr<TicketState>& t);
   /// Settles what has ended by itself, so that tickets that nobody waits for do not pile up.
   void reap();
+  void finish();
+  bool is_done(const TicketState& t);
+  double progress(const TicketState& t);
+
+ private:
+  void work(StreamState& stream);
+  std::optional<SubmissionOutcome> drive(TicketState& t, std::vector<SubmissionHandle> after,
+                                         SubmissionHandle& last);
+  SubmissionOutcome outcome_of(TicketState& t);
+  void settle_one(TicketState& t);
+  void let_go(TicketState& t, bool ok);
 };
 
 }  // namespace vyre::driver

@@ -5,17 +5,27 @@
 #include <algorithm>
 #include <charconv>
 
+#include "driver/cache.h"
+#include "driver/calibrate.h"
+#include "driver/cpu_component.h"
 #include "driver/reference/interp_backend.h"
 
 namespace vyre::driver {
 namespace {
 
+Backend* not_in_this_build(std::string* why) {
+  *why = "this build has no such backend";
+  return nullptr;
+}
+
 std::vector<BackendEntry>& entries() {
   static std::vector<BackendEntry> table = {
-      {"cuda", "NVIDIA GPUs", nullptr, "this build has no such backend"},
-      {"vulkan", "any Vulkan device", nullptr, "this build has no such backend"},
-      {"cpu", "this machine's cores, compiled by LLVM", nullptr, "this build has no such backend"},
-      {"interp", "reference interpreter, one core", interp_backend(), ""},
+      {"cuda", "NVIDIA GPUs", &not_in_this_build},
+      {"vulkan", "any Vulkan device", &not_in_this_build},
+      // Chosen by name until it has passed every test of the interpreter.
+      {"cpu", "this machine's cores, compiled by LLVM", &cpu_component_backend,
+       /*automatic=*/false},
+      {"interp", "reference interpreter, one core", [](std::string*) { return interp_backend(); }},
   };
   return table;
 }
@@ -27,37 +37,81 @@ Diagnostic& list_backends(Diagnostic& d) {
   return d;
 }
 
+/// "cpu", or "cuda:1" where the backend has several devices.
+std::string name_of(const DeviceInfo& info, size_t devices) {
+  return devices == 1 ? info.backend : fmt::format("{}:{}", info.backend, info.index);
+}
+
+std::string in_ms(uint64_t ns) {
+  const double ms = double(ns) / 1e6;
+  return ms < 10 ? fmt::format("{:.2g} ms", ms) : fmt::format("{:.0f} ms", ms);
+}
+
 }  // namespace
+
+Choice choose_automatically(const CacheOptions& cache) {
+  std::vector<Candidate> here;
+  std::vector<std::string> names, others;
+  for (const BackendEntry& e : entries()) {
+    if (!e.automatic) continue;
+    const Probed p = probe(e);
+    if (p.devices.empty()) others.push_back(fmt::format("{} is not here ({})", e.name, p.why_none));
+    for (const DeviceInfo& info : p.devices) {
+      here.push_back({p.backend, info});
+      names.push_back(name_of(info, p.devices.size()));
+    }
+  }
+  size_t best = here.size() - 1;  // the interpreter is the last, and always here
+  std::string why;
+  if (here.size() == 1) {
+    why = fmt::format("{} is the only one that is here", names[0]);
+  } else {
+    const std::vector<Calibration> times = calibrations(here, cache.enabled ? cache.directory : "");
+    for (size_t i = 0; i < here.size(); ++i)
+      if (times[i].failure.empty() &&
+          (!times[best].failure.empty() || times[i].score() < times[best].score()))
+        best = i;
+    std::vector<std::string> slower;
+    for (size_t i = 0; i < here.size(); ++i) {
+      if (i == best) continue;
+      if (times[i].failure.empty())
+        slower.push_back(fmt::format("{} by {}", in_ms(times[i].score()), names[i]));
+      else
+        others.insert(others.begin(), fmt::format("{} failed ({})", names[i], times[i].failure));
+    }
+    why = !times[best].failure.empty() ? fmt::format("{} is always here", names[best])
+          : slower.empty()
+              ? fmt::format("{} is the only one that works", names[best])
+              : fmt::format("{}: {} against {} for the calibration kernels", names[best],
+                            in_ms(times[best].score()), fmt::join(slower, ", "));
+  }
+  for (const std::string& other : others) why += "; " + other;
+  return {here[best].backend, here[best].info.index, std::move(why)};
+}
 
 std::span<const BackendEntry> backend_entries() { return entries(); }
 
 RegisterForTest::RegisterForTest(Backend* backend) {
-  entries().insert(entries().begin(), {backend->name(), backend->summary(), backend, ""});
+  entries().insert(entries().begin(),
+                   {backend->name(), backend->summary(), nullptr, true, backend});
 }
 RegisterForTest::~RegisterForTest() { entries().erase(entries().begin()); }
 
+Probed probe(const BackendEntry& entry) {
+  Probed p{entry, nullptr, {}, ""};
+  p.backend = entry.backend(&p.why_none);
+  if (p.backend) p.devices = p.backend->probe(&p.why_none);
+  return p;
+}
+
 std::vector<Probed> probe_all() {
   std::vector<Probed> result;
-  for (const BackendEntry& e : entries()) {
-    Probed p{e, {}, std::string(e.why_absent)};
-    if (e.backend) p.devices = e.backend->probe(&p.why_none);
-    result.push_back(std::move(p));
-  }
+  for (const BackendEntry& e : entries()) result.push_back(probe(e));
   return result;
 }
 
 Result<Choice> choose(std::string_view name) {
-  if (name == "auto") {
-    // One backend can run programs today; with more, calibration decides (driver/calibrate.h).
-    std::string others;
-    for (const Probed& p : probe_all()) {
-      if (p.devices.empty()) {
-        others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", p.entry.name, p.why_none);
-        continue;
-      }
-      return Choice{p.entry.backend, 0, fmt::format("{} is the first that is here{}{}", p.entry.name, others.empty() ? "" : "; not here: ", others)};
-    }
-  }
+  if (name == "auto") return choose_automatically(CacheOptions::from_environment());
   const size_t colon = name.find(':');
   const std::string_view kind = name.substr(0, colon);
   uint32_t index = 0;
@@ -68,23 +122,32 @@ Result<Choice> choose(std::string_view name) {
     numbered = r.ec == std::errc{} && r.ptr == digits.data() + digits.size();
   }
   std::vector<std::string> names = {"auto"};
-  for (const Probed& p : probe_all()) {
-    names.emplace_back(p.entry.name);
-    if (p.entry.name != kind || !numbered) continue;
+  for (const BackendEntry& e : entries()) {
+    names.emplace_back(e.name);
+    if (e.name != kind || !numbered) continue;
+    const Probed p = probe(e);
     if (p.devices.empty()) {
-      Diagnostic d = diagnose(Code::DeviceNotHere, {}, fmt::format("backend `{}` is not here, because {}", kind, p.why_none));
+      Diagnostic d =
+          diagnose(Code::DeviceNotHere, {},
+                   fmt::format("backend `{}` is not here, because {}", kind, p.why_none));
       return list_backends(d).with_fix("use `--backend auto`, or one that is here");
     }
     if (index >= p.devices.size()) {
-      Diagnostic d = diagnose(Code::DeviceIndex, {}, fmt::format("`{}`: the backend has {} device{}, numbered from 0", name, p.devices.size(), p.devices.size() == 1 ? "" : "s"));
-      for (const DeviceInfo& i : p.devices) d.note(fmt::format("{}:{} is {}", kind, i.index, i.name));
+      Diagnostic d =
+          diagnose(Code::DeviceIndex, {},
+                   fmt::format("`{}`: the backend has {} device{}, numbered from 0", name,
+                               p.devices.size(), p.devices.size() == 1 ? "" : "s"));
+      for (const DeviceInfo& i : p.devices)
+        d.note(fmt::format("{}:{} is {}", kind, i.index, i.name));
       return d.with_fix("use an index that is there");
     }
-    return Choice{p.entry.backend, index, ""};
+    return Choice{p.backend, index, ""};
   }
-  Diagnostic d = diagnose(Code::UnknownDevice, {}, fmt::format("there is no backend called `{}`", name));
+  Diagnostic d =
+      diagnose(Code::UnknownDevice, {}, fmt::format("there is no backend called `{}`", name));
   const std::string_view near = nearest(kind, names);
-  list_backends(d).with_fix(near.empty() ? "use `--backend auto`" : fmt::format("write `--backend {}`", near));
+  list_backends(d).with_fix(near.empty() ? "use `--backend auto`"
+                                         : fmt::format("write `--backend {}`", near));
   return d;
 }
 

@@ -10,12 +10,19 @@
 
 namespace vyre::driver {
 
+struct CacheOptions;
+
 /// A backend of this vyre, present or not.
 struct BackendEntry {
   std::string_view name;
   std::string_view summary;
-  Backend* backend = nullptr;  // null: not part of this build
-  std::string_view why_absent;
+  /// The backend, or null and why, to follow "because". May load a library at its first call, so it
+  /// is only called for a backend that somebody asks for.
+  Backend* (*get)(std::string* why) = nullptr;
+  bool automatic = true;          // may `auto` choose it?
+  Backend* registered = nullptr;  // by a test, instead of get
+
+  Backend* backend(std::string* why) const { return registered ? registered : get(why); }
 };
 
 /// All backends that vyre knows, in the order of preference; the interpreter last.
@@ -31,9 +38,11 @@ class RegisterForTest {
 /// A backend and what its probe found.
 struct Probed {
   BackendEntry entry;
+  Backend* backend = nullptr;
   std::vector<DeviceInfo> devices;
   std::string why_none;
 };
+Probed probe(const BackendEntry& entry);
 std::vector<Probed> probe_all();
 
 /// "cuda", "cuda:1" or "auto". `why` says what `auto` chose and on what grounds. Unknown names and
@@ -44,5 +53,8 @@ struct Choice {
   std::string why;
 };
 Result<Choice> choose(std::string_view name);
+/// What `auto` means with this cache: the best of those that are here, by calibration
+/// (driver/calibrate.h).
+Choice choose_automatically(const CacheOptions& cache);
 
 }  // namespace vyre::driver

@@ -2,30 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstring>
+
+#include "driver/buffer_owner.h"
+#include "driver/run_trace.h"
 
 namespace vyre::driver {
 namespace {
-
-/// Frees what it was given, whatever happens.
-class Owner {
- public:
-  explicit Owner(Device& device) : device_(device) {}
-  ~Owner() {
-    device_.finish();
-    for (const Buffer& b : buffers_) (void)bool(device_.free(b));
-  }
-  Result<Buffer> allocate(uint64_t bytes) {
-    Result<Buffer> b = device_.allocate(bytes);
-    if (b) buffers_.push_back(*b);
-    return b;
-  }
-
- private:
-  Device& device_;
-  std::vector<Buffer> buffers_;
-};
 
 uint64_t bits_of(const std::vector<std::byte>& bytes) {
   uint64_t bits = 0;
@@ -33,7 +17,23 @@ uint64_t bits_of(const std::vector<std::byte>& bytes) {
   return bits;
 }
 
-uint64_t now() { return uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count()); }
+/// What the caller allows, before anything is made.
+Diagnostics beyond_limits(const Program& p, const LaunchShape& shape, const RunOptions& options) {
+  uint64_t bytes = 0, output = 0;  // no overflow: all buffers together have at most 2^48
+  for (size_t i = 0; i < p.buffers.size(); ++i) {
+    const uint64_t size = shape.counts[i] * size_of(p.buffers[i].element);
+    if (is_parameter(p.buffers[i].role)) bytes += size;
+    if (is_host_output(p.buffers[i].role)) output += size;
+  }
+  Diagnostics errors;
+  if (options.output_limit && output > options.output_limit)
+    errors.push_back(diagnose(Code::OutputLimitExceeded, {}, fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}", p.name, output, options.output_limit))
+                         .with_fix("raise the output limit, or give smaller lengths"));
+  if (options.memory_limit && bytes > options.memory_limit)
+    errors.push_back(diagnose(Code::MemoryLimitExceeded, {}, fmt::format("memory limit: the buffers of kernel `{}` need {} bytes; the limit is {}", p.name, bytes, options.memory_limit))
+                         .with_fix("raise the memory limit, or give smaller lengths"));
+  return errors;
+}
 
 }  // namespace
 
@@ -42,18 +42,22 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   Result<LaunchShape> shape = resolve_launch(p, inputs);
   if (!shape) return shape.errors();
   out.shape = std::move(*shape);
+  if (Diagnostics beyond = beyond_limits(p, out.shape, options); !beyond.empty()) return beyond;
   out.buffers.resize(p.buffers.size());
 
-  uint64_t begin = now();
+  RunTrace trace;
+  const uint64_t begin = steady_ns();
   Result<Executable> executable = device.compile(p, options.compile);
   if (!executable) return executable.errors();
-  out.times.compile = now() - begin;
+  out.times.compile = steady_ns() - begin;
+  trace.host("compile", begin);
+  out.segments = executable->segments();
   out.subgroup_size = executable->subgroup_size();
   out.origin = executable->origin();
 
-  Owner owner(device);
+  BufferOwner owner(device);
   std::vector<Argument> arguments;
-  std::vector<Command> uploads, readbacks;
+  std::vector<Command> uploads, restores, readbacks;
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
@@ -66,6 +70,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     if (!made) return made.errors();
     arguments.emplace_back(*made);
     if (is_host_input(b.role)) uploads.push_back(Upload{*made, *inputs.data[i]});
+    if (b.role == Role::InOut) restores.push_back(uploads.back());
     if (!is_host_output(b.role)) continue;
     try {
       out.buffers[i].resize(bytes);
@@ -74,34 +79,47 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     }
     readbacks.push_back(Readback{*made, out.buffers[i]});
   }
-  out.device_bytes = device.memory_used();
 
-  const auto submit = [&](std::vector<Command> commands, uint64_t* wall, double time_limit = 0) -> Result<SubmitReport> {
+  // One stage of one repeat: what is submitted, how long it took the host, and the device.
+  const uint32_t repeats = std::max(1u, options.repeat);
+  uint32_t done = 0;
+  const auto stage = [&](const char* name, std::vector<Command> commands, uint64_t SubmitReport::* device_time, uint64_t* wall,
+                         double time_limit = 0) -> Result<SubmitReport> {
     SubmitOptions o;
     o.time_limit = time_limit;
     o.output_limit = options.output_limit;
-    const uint64_t start = now();
+    const uint64_t start = steady_ns();
     Result<Ticket> t = device.submit(std::move(commands), o);
     if (!t) return t.errors();
-    Result<SubmitReport> r = t->wait();
-    if (wall && *wall == 0) *wall = now() - start;
+    const bool is_launch = device_time == &SubmitReport::run_ns;
+    std::function<void(double)> progress;
+    if (options.progress && is_launch) progress = [&](double f) { options.progress((done + f) / repeats); };
+    Result<SubmitReport> r = wait_for(*t, progress);
+    if (*wall == 0) *wall = steady_ns() - start;
+    if (!r) return r;
+    trace.host(name, start, done == repeats);
+    trace.device(is_launch ? p.name : name, start, (*r).*device_time);
     return r;
   };
-  for (uint32_t i = 0; i < std::max(1u, options.repeat); ++i) {
-    Result<SubmitReport> up = submit(uploads, &out.times.upload);
+  for (; done < repeats; ++done) {
+    Result<SubmitReport> up = done == 0 ? stage("upload", uploads, &SubmitReport::upload_ns, &out.times.upload)
+                                        : stage("restore", restores, &SubmitReport::upload_ns, &out.times.upload);
     if (!up) return up.errors();
-    out.uploaded = up->uploaded;
+    if (done == 0) out.uploaded = up->uploaded;
     Launch launch;
     launch.executable = *executable;
     launch.arguments = arguments;
     launch.grid = inputs.grid;
-    Result<SubmitReport> ran = submit({launch}, &out.times.run, options.time_limit);
+    launch.lengths = inputs.lengths;
+    Result<SubmitReport> ran = stage("run", {launch}, &SubmitReport::run_ns, &out.times.run, options.time_limit);
     if (!ran) return ran.errors();
     out.device_ns.push_back(ran->run_ns);
   }
-  Result<SubmitReport> down = submit(readbacks, &out.times.readback);
+  Result<SubmitReport> down = stage("readback", readbacks, &SubmitReport::readback_ns, &out.times.readback);
   if (!down) return down.errors();
   out.read_back = down->read_back;
+  out.device_bytes = device.memory_peak();
+  out.events = trace.take();
   return out;
 }
 

@@ -11,8 +11,23 @@ struct RunOptions {
   CompileOptions compile;
   double time_limit = 0;
   uint64_t output_limit = 0;
-  uint32_t repeat = 1;  // each from the given inputs; restoring them is not timed
+  uint64_t memory_limit = 0;  // bytes of all buffers; 0: the device's
+  uint32_t repeat = 1;        // each from the given inputs; restoring them is not timed
+  /// Called now and then, from the calling thread, with the share of the work that is done. With it
+  /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.
+  std::function<void(double fraction)> progress;
 };
+
+/// What happened when, for traces: a stage on the host, or a launch on the device, which is taken to
+/// end when the host hears of it.
+struct RunEvent {
+  std::string name;
+  bool on_device = false;
+  uint64_t begin_ns = 0;  // of std::chrono::steady_clock
+  uint64_t ns = 0;
+};
+/// Of the host and of the device each; what happens after so many has no event.
+inline constexpr size_t traced_events = 4096;
 
 /// Wall time of the stages, nanoseconds.
 struct StageTimes {
@@ -25,9 +40,11 @@ struct RunOutcome {
   StageTimes times;                // of the first repeat
   std::vector<uint64_t> device_ns; // of the launch, by repeat
   uint64_t uploaded = 0, read_back = 0;
-  uint64_t device_bytes = 0;       // all buffers
+  uint64_t device_bytes = 0;       // the most that was in use at once
+  uint64_t segments = 0;           // launches of one repeat: more than one if the program was split
   uint32_t subgroup_size = 0;
   std::string origin;              // of the code: compiled, memory cache, disk cache
+  std::vector<RunEvent> events;    // in the order in which they began, those of the device last
 };
 
 /// On an error nothing is returned, and the device's memory is given back.

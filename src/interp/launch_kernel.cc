@@ -10,6 +10,7 @@
 
 #include "interp/compile.h"
 #include "interp/machine.h"
+#include "interp/wording.h"
 #include "ir/eval.h"
 
 namespace vyre::interp {
@@ -44,13 +45,14 @@ class Order {
 class Launch {
  public:
   Launch(const Program& program, const LaunchShape& shape, const FlatCode& code, Machine& machine,
-         const Options& options, Clock& clock, Memory& memory)
+         const Options& options, Clock& clock, Memory& memory, TimedOut* stopped)
       : p_(program),
         code_(code),
         machine_(machine),
         clock_(clock),
         memory_(memory),
         observer_(options.observer),
+        stopped_(stopped),
         groups_(Wide{shape.num_workgroups[0]} * shape.num_workgroups[1] * shape.num_workgroups[2]),
         frames_(saturating((groups_ + code.groups - 1) / code.groups)),
         order_(options.schedule, frames_, machine.random()) {}
@@ -160,33 +162,12 @@ class Launch {
     memory_.give(taken_);
     if (!machine_.trap()) return Ok{};
     const TrapReport& t = *machine_.trap();
-    const LocId loc = p_.op(t.op).loc;
-    Diagnostic d =
-        diagnose(Code::Trapped, loc == none ? Place{} : p_.place(loc),
-                 fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})", p_.name,
-                             t.code, t.invocation[0], t.invocation[1], t.invocation[2]));
-    d.op = mnemonic(p_.op(t.op).code);
-    if (loc != none) p_.add_call_notes(loc, d);
-    d.with_fix("look at the condition that leads here; nothing was written to the host's buffers");
-    return d;
+    return trapped(p_, t.code, t.invocation, t.op);
   }
 
   Diagnostic timed_out(OpId op) {
-    LocId loc = p_.loc;
-    std::string where;
-    if (op != none) {
-      loc = p_.op(op).loc;
-      if (is_loop(p_.op(op).code))
-        where =
-            loc == none ? " in a loop" : fmt::format(" in the loop at line {}", p_.place(loc).line);
-    }
-    Diagnostic d = diagnose(Code::TimeLimitExceeded, loc == none ? Place{} : p_.place(loc),
-                            fmt::format("kernel `{}` was still running{} after {} seconds", p_.name,
-                                        where, clock_.limit()));
-    if (op != none) d.op = mnemonic(p_.op(op).code);
-    if (loc != none) p_.add_call_notes(loc, d);
-    d.with_fix("raise the time limit, or make the loop end");
-    return d;
+    if (stopped_) *stopped_ = {true, op};
+    return interp::timed_out(p_, op, clock_.limit());
   }
 
   const Program& p_;
@@ -195,6 +176,7 @@ class Launch {
   Clock& clock_;
   Memory& memory_;
   Observer* const observer_;
+  TimedOut* const stopped_;
   const Wide groups_;
   const uint64_t frames_;
   const Order order_;
@@ -202,6 +184,37 @@ class Launch {
 };
 
 }  // namespace
+
+Diagnostic trapped(const Program& p, uint32_t code, const std::array<uint32_t, 3>& invocation,
+                   OpId op) {
+  const LocId loc = op == none ? p.loc : p.op(op).loc;
+  Diagnostic d =
+      diagnose(Code::Trapped, loc == none ? Place{} : p.place(loc),
+               fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})", p.name,
+                           code, invocation[0], invocation[1], invocation[2]));
+  if (op != none) d.op = mnemonic(p.op(op).code);
+  if (loc != none) p.add_call_notes(loc, d);
+  d.with_fix("look at the condition that leads here; nothing was written to the host's buffers");
+  return d;
+}
+
+Diagnostic timed_out(const Program& p, OpId op, double seconds) {
+  LocId loc = p.loc;
+  std::string where;
+  if (op != none) {
+    loc = p.op(op).loc;
+    if (is_loop(p.op(op).code))
+      where =
+          loc == none ? " in a loop" : fmt::format(" in the loop at line {}", p.place(loc).line);
+  }
+  Diagnostic d = diagnose(
+      Code::TimeLimitExceeded, loc == none ? Place{} : p.place(loc),
+      fmt::format("kernel `{}` was still running{} after {} seconds", p.name, where, seconds));
+  if (op != none) d.op = mnemonic(p.op(op).code);
+  if (loc != none) p.add_call_notes(loc, d);
+  d.with_fix("raise the time limit, or make the loop end");
+  return d;
+}
 
 Diagnostic out_of_memory(const std::string& what) {
   return diagnose(Code::OutOfMemory, {}, "out of memory: " + what)
@@ -218,7 +231,8 @@ Result<uint32_t> subgroup_size(const Program& program, const Options& options) {
 
 Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
                                std::vector<View> views, std::vector<uint64_t> scalars,
-                               const Options& options, Clock& clock, Memory& memory) {
+                               const Options& options, Clock& clock, Memory& memory,
+                               TimedOut* stopped) {
   const auto size = subgroup_size(program, options);
   if (!size) return size.errors();
   const auto& n = shape.num_workgroups;
@@ -240,7 +254,7 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
       options.observer->begin_launch({program, shape, code, *size, memory});
       if (options.observer->failure()) return *options.observer->failure();
     }
-    const Result<> done = Launch(program, shape, code, machine, options, clock, memory).run();
+    const Result<> done = Launch(program, shape, code, machine, options, clock, memory, stopped).run();
     if (options.observer) options.observer->end_launch();
     if (!done) return done.errors();
     return machine.lane_ops();

@@ -3,6 +3,7 @@
 // One launch of one kernel on buffers that are already in memory: what running a kernel and running
 // a graph have in common.
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -14,12 +15,24 @@ namespace vyre::interp {
 /// The subgroup size of a program under these options, or an error.
 Result<uint32_t> subgroup_size(const Program& program, const Options& options);
 
+/// Set if the time was over before the launch was: at this op, or none.
+struct TimedOut {
+  bool is_set = false;
+  OpId op = none;
+};
+
 /// Runs every workgroup. `views`: parameters by buffer index (tables and arrays are filled in
 /// here); `scalars`: bits of scalar parameters. Gives the lane ops executed. On an error buffers
 /// may have been written to.
 Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
                                std::vector<View> views, std::vector<uint64_t> scalars,
-                               const Options& options, Clock& clock, Memory& memory);
+                               const Options& options, Clock& clock, Memory& memory,
+                               TimedOut* stopped = nullptr);
+
+/// How a launch ended, in words. Every backend's traps and time-outs read like this.
+Diagnostic trapped(const Program& program, uint32_t code,
+                   const std::array<uint32_t, 3>& invocation, OpId op);
+Diagnostic timed_out(const Program& program, OpId op, double seconds);
 
 /// bad_alloc as a diagnostic.
 Diagnostic out_of_memory(const std::string& what);

@@ -218,13 +218,14 @@ Place place_of(const Program& p, const Buffer& b) {
 }
 
 /// Counts and scalars from what the host gives, with the errors that concern bytes.
-void read_inputs(const Program& p, const LaunchInputs& in,
+void read_inputs(const Program& p, std::span<const std::optional<std::vector<std::byte>>> bytes,
+                 std::span<const std::optional<uint64_t>> lengths,
                  std::vector<std::optional<uint64_t>>& counts,
                  std::vector<std::optional<uint64_t>>& scalars, Diagnostics& errors) {
   for (uint32_t i = 0; i < p.buffers.size(); ++i) {
     const Buffer& b = p.buffers[i];
-    const auto& data = entry<std::vector<std::byte>>(in.data, i);
-    const auto& length = entry<uint64_t>(in.lengths, i);
+    const auto& data = entry<std::vector<std::byte>>(bytes, i);
+    const auto& length = entry<uint64_t>(lengths, i);
     const uint64_t size = size_of(b.element);
 
     if (!is_host_input(b.role)) {
@@ -297,11 +298,18 @@ void read_inputs(const Program& p, const LaunchInputs& in,
 }  // namespace
 
 Result<LaunchShape> resolve_launch(const Program& program, const LaunchInputs& inputs) {
+  return resolve_launch(program, inputs.data, inputs.lengths, inputs.grid);
+}
+
+Result<LaunchShape> resolve_launch(const Program& program,
+                                   std::span<const std::optional<std::vector<std::byte>>> data,
+                                   std::span<const std::optional<uint64_t>> lengths,
+                                   const std::optional<std::array<uint64_t, 3>>& grid) {
   Diagnostics errors;
   std::vector<std::optional<uint64_t>> counts(program.buffers.size()),
       scalars(program.buffers.size());
-  read_inputs(program, inputs, counts, scalars, errors);
-  LaunchShape shape = Resolver(program, counts, scalars, errors).run(inputs.grid);
+  read_inputs(program, data, lengths, counts, scalars, errors);
+  LaunchShape shape = Resolver(program, counts, scalars, errors).run(grid);
   if (!errors.empty()) return errors;
   return shape;
 }

@@ -38,6 +38,10 @@ inline constexpr uint64_t max_buffer_bytes = 1ull << 48;
 /// element, lengths that differ from their formula, uniforms above 64 KiB, 2^32 elements where `len`
 /// is used, too many invocations, formulas that fail.
 Result<LaunchShape> resolve_launch(const Program& program, const LaunchInputs& inputs);
+Result<LaunchShape> resolve_launch(const Program& program,
+                                   std::span<const std::optional<std::vector<std::byte>>> data,
+                                   std::span<const std::optional<uint64_t>> lengths,
+                                   const std::optional<std::array<uint64_t, 3>>& grid);
 
 /// The same from lengths that are known already (`counts[i]` for parameters with host bytes or
 /// device buffers, and scalars' bits): what a graph uses for its calls.

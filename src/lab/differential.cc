@@ -35,10 +35,10 @@ std::string element_text(Type element, const std::vector<std::byte>& bytes, size
 
 template <class Outcome>
 Result<Outputs> outputs_of(Result<Outcome> outcome) {
-  if (outcome) return Outputs{std::move(outcome->buffers), ""};
+  if (outcome) return Outputs{std::move(outcome->buffers), "", ""};
   const Diagnostic& first = outcome.errors().front();
   if (first.code != Code::Trapped) return std::move(outcome.errors());
-  return Outputs{{}, first.message};
+  return Outputs{{}, first.message, ""};
 }
 
 Diagnostic failed(const std::string& who, const Diagnostics& errors) {
@@ -128,6 +128,10 @@ Verdict compare(const Generated& g, const std::vector<Subject>& subjects) {
       const bool round_trip = got.errors()[0].code == Code::RoundTripChanged;
       verdict.mismatches.push_back(
           {s.name, round_trip ? got.errors()[0] : failed(s.name, got.errors())});
+      continue;
+    }
+    if (!got->refused.empty()) {
+      ++verdict.refused;
       continue;
     }
     if (!wanted)

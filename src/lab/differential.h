@@ -17,7 +17,8 @@ namespace vyre::lab {
 /// What the host gets back: bytes by buffer of the kernel or graph, or a trap.
 struct Outputs {
   std::vector<std::vector<std::byte>> buffers;
-  std::string trap;  // "" or what was reported: kernel, code, invocation
+  std::string trap;     // "" or what was reported: kernel, code, invocation
+  std::string refused;  // "" or the code with which a device says that it cannot take the program
 };
 
 /// A way to run a program.
@@ -34,7 +35,7 @@ struct Subject {
   std::string group() const { return name.substr(0, name.find(':')); }
 };
 
-/// All of this build.
+/// All of this build, with every device that is here.
 std::vector<Subject> all_subjects();
 
 /// What the law says: the interpreter, in order.
@@ -55,8 +56,9 @@ struct Mismatch {
 struct Verdict {
   std::vector<Mismatch> mismatches;
   std::optional<Outputs>
-      expected;       // none: the checker refused the program, or the reference failed
-  uint32_t runs = 0;  // of subjects
+      expected;          // none: the checker refused the program, or the reference failed
+  uint32_t runs = 0;     // of subjects
+  uint32_t refused = 0;  // of them: the device cannot take the program
 };
 
 /// Checks the program and runs all subjects that apply.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "driver/registry.h"
+#include "lab/device_subject.h"
 #include "lab/replay.h"
 
 namespace vyre::lab {
@@ -38,10 +40,18 @@ void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions
     Finding f{g.seed, m.subject, m.what, file};
     f.what.message = fmt::format("seed {}: {}", g.seed, f.what.message);
     if (!file.empty()) f.what.note("the program is in " + file);
-    f.what.with_fix(fmt::format("replay it: `vyre fuzz --seed {} --count 1`", g.seed));
+    const bool named = m.subject != "check" && m.subject != "reference";
+    f.what.with_fix(fmt::format("replay it: `vyre fuzz{} --seed {} --count 1`",
+                                named ? fmt::format(" --backends '{}'", m.subject) : "", g.seed));
     if (options.found) options.found(f);
     summary.findings.push_back(std::move(f));
   }
+}
+
+bool is_backend(const std::string& name) {
+  const std::string kind = name.substr(0, name.find(':'));
+  const auto all = driver::backend_entries();
+  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name == kind; });
 }
 
 }  // namespace
@@ -62,6 +72,22 @@ Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& nam
       chosen.push_back(s);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (name.find('[') != name.npos) {  // a device with options of its own
+      const auto spec = parse_device_spec(name);
+      auto subject = spec ? open_subject(*spec, name) : Result<Subject>(spec.errors());
+      if (subject)
+        chosen.push_back(std::move(*subject));
+      else
+        errors.insert(errors.end(), subject.errors().begin(), subject.errors().end());
+      continue;
+    }
+    if (is_backend(name)) {  // known, but not here: the driver says why
+      const auto device = driver::Device::open(name);
+      if (!device) {
+        errors.insert(errors.end(), device.errors().begin(), device.errors().end());
+        continue;
+      }
+    }
     Diagnostic d = diagnose(Code::UnknownSubject, {},
                             fmt::format("there is nothing called `{}` to fuzz", name));
     d.note(fmt::format("there are: {}", fmt::join(known, ", ")));
@@ -92,6 +118,7 @@ Result<FuzzSummary> fuzz(const FuzzOptions& options) {
     const Verdict verdict = compare(g, *subjects);
     ++status.programs;
     status.runs += verdict.runs;
+    status.refused += verdict.refused;
     summary.coverage.add(g, verdict.expected ? &*verdict.expected : nullptr);
     if (!verdict.mismatches.empty()) {
       ++status.failing;

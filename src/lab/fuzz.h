@@ -25,6 +25,7 @@ struct FuzzStatus {
   uint64_t seed = 0;  // the next, or the current one
   uint64_t programs = 0;
   uint64_t runs = 0;     // of subjects
+  uint64_t refused = 0;  // of them: a device cannot take the program
   uint64_t failing = 0;  // programs with a mismatch
   double seconds = 0;
 };
@@ -33,7 +34,7 @@ struct FuzzOptions {
   uint64_t seed = 0;                  // the first; the others follow by one
   uint64_t count = 0;                 // programs; 0: as many as there is time for
   double seconds = 0;                 // 0: no limit
-  std::vector<std::string> subjects;  // groups or names; empty: all
+  std::vector<std::string> subjects;  // groups, names or devices (device_spec.h); empty: all
   std::vector<Subject> more;          // besides those of all_subjects
   std::string out;  // folder for failing programs, with a count of 1 for every one; "": none
   GenerateOptions generate;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "check/check.h"
 #include "interp/sanitizer.h"
+#include "lab/device_subject.h"
 #include "lab/differential.h"
 #include "text/parse.h"
 #include "text/print.h"
@@ -88,6 +91,32 @@ Result<Outputs> run_sanitized(const Generated& g) {
   return reference(g);
 }
 
+// ---- Devices, through the driver.
+
+/// The interpreter is a group already; on a device it is one more of it.
+std::string subject_name(const std::string& device) {
+  return device == "interp" ? "interp:driver" : device;
+}
+
+/// Opened when they first run something: who asks for another subject need not wait for a GPU.
+void add_devices(std::vector<Subject>& list) {
+  for (const PresentDevice& d : present_devices()) {
+    Subject s;
+    s.name = subject_name(d.name);
+    s.subgroup_size = d.info.limits.default_subgroup_size;
+    s.run = [name = d.name, opened = std::make_shared<std::optional<Subject>>()](
+                const Generated& g) -> Result<Outputs> {
+      if (!*opened) {
+        auto subject = open_subject({name, name, {}, {}}, name);
+        if (!subject) return std::move(subject.errors());
+        *opened = std::move(*subject);
+      }
+      return (*opened)->run(g);
+    };
+    list.push_back(std::move(s));
+  }
+}
+
 }  // namespace
 
 std::vector<Subject> all_subjects() {
@@ -96,6 +125,7 @@ std::vector<Subject> all_subjects() {
   list.push_back({"text", run_from_text});
   list.push_back({"wire", run_from_wire});
   list.push_back({"sanitizer", run_sanitized});
+  add_devices(list);
   return list;
 }
 

@@ -44,9 +44,10 @@ struct Shape {
 
 class Structurer {
  public:
-  explicit Structurer(const Program& p)
+  Structurer(const Program& p, Scope scope)
       : p_(p),
-        splits_(find_split_ops(p)),
+        scope_(scope),
+        splits_(find_split_ops(p, scope)),
         marks_(p.ops.size(), 0),
         to_(header(p)),
         w_(to_),
@@ -77,7 +78,7 @@ class Structurer {
     std::vector<OpId> found;
     size_t last_cut = 0;
     walk(p_, [&](OpId op) {
-      if (is_grid_sync(p_, op)) last_cut = found.size();
+      if (is_sync(p_, op, scope_)) last_cut = found.size();
       const Opcode code = p_.op(op).code;
       if (code == Opcode::Return || code == Opcode::Break || code == Opcode::Continue)
         found.push_back(op);
@@ -395,6 +396,7 @@ class Structurer {
   }
 
   const Program& p_;
+  const Scope scope_;
   const std::vector<bool> splits_;
   std::vector<uint8_t> marks_;
   Program to_;
@@ -405,16 +407,18 @@ class Structurer {
 
 }  // namespace
 
-bool is_grid_sync(const Program& p, OpId op) {
+bool is_sync(const Program& p, OpId op, Scope scope) {
   const Op& o = p.op(op);
-  if (o.code == Opcode::Barrier) return static_cast<Scope>(o.attr) == Scope::Grid;
-  return o.code == Opcode::UniformLoad && p.memory(op).scope == Scope::Grid;
+  if (o.code == Opcode::Barrier) return static_cast<Scope>(o.attr) == scope;
+  return o.code == Opcode::UniformLoad && p.memory(op).scope == scope;
 }
 
-std::vector<bool> find_split_ops(const Program& p) {
+bool is_grid_sync(const Program& p, OpId op) { return is_sync(p, op, Scope::Grid); }
+
+std::vector<bool> find_split_ops(const Program& p, Scope scope) {
   std::vector<bool> splits(p.ops.size(), false);
   walk(p, [&](OpId op) {
-    if (!is_grid_sync(p, op)) return;
+    if (!is_sync(p, op, scope)) return;
     for (OpId at = p.blocks[p.op(op).parent].parent; at != none && !splits[at];
          at = p.blocks[p.op(at).parent].parent)
       splits[at] = true;
@@ -422,6 +426,8 @@ std::vector<bool> find_split_ops(const Program& p) {
   return splits;
 }
 
-Program structure_exits(const Program& program) { return Structurer(program).run(); }
+Program structure_exits(const Program& program, Scope scope) {
+  return Structurer(program, scope).run();
+}
 
 }  // namespace vyre::plan

@@ -1,7 +1,8 @@
 #pragma once
 
-// Brings a program with grid barriers into the form that the splitter cuts. Every op that holds a
-// grid barrier is then
+// Brings a program with barriers of one scope into the form that is cut at them: by the splitter at
+// grid barriers, by the CPU emitter at those of a workgroup. Every op that holds such a barrier is
+// then
 //   - a region or an `if` whose blocks end with `yield` or `trap`, or
 //   - a `while` whose test has only pure ops, and whose body ends with `yield` or `trap`.
 //
@@ -18,12 +19,14 @@
 
 namespace vyre::plan {
 
+/// A barrier of this scope, or the `uniform_load` that is one.
+bool is_sync(const Program& program, OpId op, Scope scope);
 /// `barrier grid` or `uniform_load(…, grid)`.
 bool is_grid_sync(const Program& program, OpId op);
 
-/// For each op: does it hold a grid barrier in its blocks?
-std::vector<bool> find_split_ops(const Program& program);
+/// For each op: does it hold a barrier of the scope in its blocks?
+std::vector<bool> find_split_ops(const Program& program, Scope scope = Scope::Grid);
 
-Program structure_exits(const Program& program);
+Program structure_exits(const Program& program, Scope scope = Scope::Grid);
 
 }  // namespace vyre::plan

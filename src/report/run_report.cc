@@ -8,62 +8,114 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Names come from programs and may hold anything.
-std::string dump(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+/// Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
+std::string dump(const Json& j) {
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json stages_of(const RunReport& r) {
+  Json stages = Json::object();
+  for (size_t i = 0; i < stage_names.size(); ++i)
+    stages[std::string(stage_names[i])] = r.stage_ns[i];
+  return stages;
+}
+
+Json buffers_of(const RunReport& r) {
+  Json buffers = Json::array();
+  for (const BufferLine& b : r.buffers)
+    buffers.push_back({{"name", b.name},
+                       {"role", b.role},
+                       {"element", b.element},
+                       {"count", b.count},
+                       {"bytes", b.bytes}});
+  return buffers;
+}
+
+Json device_times_of(const RunReport& r) {
+  const Summary s = summarize(r.device_ns);
+  const auto listed = static_cast<std::ptrdiff_t>(std::min(r.device_ns.size(), listed_repeats));
+  return {{"repeats", r.device_ns.size()},
+          {"min_ns", s.min_ns},
+          {"median_ns", s.median_ns},
+          {"max_ns", s.max_ns},
+          {"each_ns", std::vector<uint64_t>(r.device_ns.begin(), r.device_ns.begin() + listed)}};
+}
+
+Json metadata(const char* what, int tid, const std::string& name) {
+  return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", tid}, {"args", {{"name", name}}}};
+}
 
 }  // namespace
 
+Summary summarize(std::vector<uint64_t> ns) {
+  if (ns.empty()) return {};
+  std::sort(ns.begin(), ns.end());
+  return {ns.front(), ns[ns.size() / 2], ns.back()};
+}
+
 std::string to_json(const RunReport& r) {
-  Json stages = Json::object();
-  for (const Span& s : r.spans)
-    if (s.track == "host") stages[s.name] = stages.value(s.name, uint64_t{0}) + s.ns;
-  Json buffers = Json::array();
-  for (const BufferLine& b : r.buffers)
-    buffers.push_back({{"name", b.name}, {"role", b.role}, {"element", b.element}, {"count", b.count}, {"bytes", b.bytes}});
-  std::vector<uint64_t> sorted = r.device_ns;
-  std::sort(sorted.begin(), sorted.end());
-  Json device = {{"runs", sorted.size()}};
-  if (!sorted.empty()) {
-    device["min_ns"] = sorted.front();
-    device["median_ns"] = sorted[sorted.size() / 2];
-    device["max_ns"] = sorted.back();
-  }
-  return dump({{"schema", 1},
-               {"vyre", r.vyre},
-               {"file", r.file},
-               {"program", r.program},
-               {"kind", r.is_graph ? "graph" : "kernel"},
-               {"fingerprint", r.fingerprint},
-               {"outcome", r.outcome},
-               {"backend", r.backend},
-               {"device", r.device},
-               {"chosen_because", r.chosen_because},
-               {"subgroup_size", r.subgroup_size},
-               {"workgroup", r.workgroup},
-               {"num_workgroups", r.num_workgroups},
-               {"stages_ns", stages},
-               {"device_ns", device},
-               {"launches", r.launches},
-               {"bytes", {{"uploaded", r.uploaded}, {"read_back", r.read_back}, {"device", r.device_bytes}}},
-               {"code", {{"origin", r.code_origin}, {"cache_hit", r.code_origin.find("cache") != std::string::npos}}},
-               {"buffers", buffers}});
+  Json j;
+  j["schema"] = 1;
+  j["vyre"] = r.vyre;
+  j["command"] = r.command;
+  j["outcome"] = r.exit_code == 0 ? "done" : "failed";
+  j["exit_code"] = r.exit_code;
+  j["file"] = r.file;
+  j["program"] = r.program;
+  j["kind"] = r.is_graph ? "graph" : "kernel";
+  j["fingerprint"] = r.fingerprint;
+  j["backend"] = r.backend;
+  j["device"] = {{"index", r.device_index}, {"name", r.device}};
+  j["chosen_because"] = r.chosen_because;
+  j["subgroup_size"] = r.subgroup_size;
+  j["workgroup"] = r.workgroup;
+  j["num_workgroups"] = r.num_workgroups;
+  j["stages_ns"] = stages_of(r);
+  j["device_time"] = device_times_of(r);
+  j["launches"] = r.launches;
+  j["segments"] = r.segments;
+  j["bytes"] = {
+      {"uploaded", r.uploaded}, {"read_back", r.read_back}, {"device_peak", r.device_peak}};
+  j["code"] = {{"origin", r.code_origin},
+               {"cache",
+                {{"memory_hits", r.cache.memory_hits},
+                 {"disk_hits", r.cache.disk_hits},
+                 {"misses", r.cache.misses}}}};
+  j["buffers"] = buffers_of(r);
+  j["verified"] = r.verified;
+  j["diagnostics"] = Json::parse(vyre::to_json(r.diagnostics));
+  return dump(j);
 }
 
 std::string to_trace(const RunReport& r) {
-  std::vector<std::string> tracks;
+  // Both tracks are there even if nothing happened on one, the host's above the device's.
+  std::vector<std::string> tracks = {"host", "device"};
   const auto track = [&](const std::string& name) {
     const auto it = std::find(tracks.begin(), tracks.end(), name);
-    if (it != tracks.end()) return int(it - tracks.begin()) + 1;
+    if (it != tracks.end()) return static_cast<int>(it - tracks.begin()) + 1;
     tracks.push_back(name);
-    return int(tracks.size());
+    return static_cast<int>(tracks.size());
   };
   Json events = Json::array();
   for (const Span& s : r.spans)
-    events.push_back({{"name", s.name}, {"cat", s.track}, {"ph", "X"}, {"ts", double(s.begin_ns) / 1e3}, {"dur", double(s.ns) / 1e3}, {"pid", 1}, {"tid", track(s.track)}});
-  for (size_t i = 0; i < tracks.size(); ++i)
-    events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", i + 1}, {"args", {{"name", tracks[i]}}}});
-  events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", "vyre " + r.program}}}});
-  return dump({{"displayTimeUnit", "ns"}, {"traceEvents", events}, {"otherData", {{"vyre", r.vyre}, {"device", r.device}}}});
+    events.push_back({{"name", s.name},
+                      {"cat", s.track},
+                      {"ph", "X"},
+                      {"ts", static_cast<double>(s.begin_ns) / 1e3},
+                      {"dur", static_cast<double>(s.ns) / 1e3},
+                      {"pid", 1},
+                      {"tid", track(s.track)}});
+  events.push_back(metadata("process_name", 0, "vyre " + r.program));
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    const bool is_device = tracks[i] == "device" && !r.device.empty();
+    events.push_back(metadata("thread_name", static_cast<int>(i) + 1,
+                              is_device ? "device: " + r.device : tracks[i]));
+  }
+  Json j;
+  j["displayTimeUnit"] = "ns";
+  j["traceEvents"] = std::move(events);
+  j["otherData"] = {{"vyre", r.vyre}, {"backend", r.backend}, {"device", r.device}};
+  return dump(j);
 }
 
 }  // namespace vyre::report

@@ -1,16 +1,25 @@
 #pragma once
 
-// What a run was: stages with their times, bytes, launches, where the code came from. As JSON for
-// programs (`vyre run --report F.json`) and as a Chrome/Perfetto trace (`--trace F.json`).
+// What a run was: stages with their times, bytes, launches, where the code came from, how it ended.
+// As JSON for programs (`vyre run --report F.json`) and as a Chrome/Perfetto trace (`--trace
+// F.json`). docs/schemas/ describes both forms, docs/command_line.md explains them.
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "support/diagnostic.h"
 
 namespace vyre::report {
 
-/// One stage or event: parse, check, optimize, emit, compile, upload, run, readback, or a launch.
+/// What every run goes through, in this order.
+enum class Stage : uint8_t { Parse, Check, Optimize, Emit, Compile, Upload, Run, Readback };
+inline constexpr std::array<std::string_view, 8> stage_names = {
+    "parse", "check", "optimize", "emit", "compile", "upload", "run", "readback"};
+
+/// Something on the time line: a stage, a launch.
 struct Span {
   std::string name;
   std::string track;      // "host" or "device"
@@ -26,26 +35,49 @@ struct BufferLine {
   uint64_t bytes = 0;
 };
 
+/// Of the compile cache, by this run.
+struct CacheCounts {
+  uint64_t memory_hits = 0, disk_hits = 0, misses = 0;
+};
+
 struct RunReport {
-  std::string vyre;     // version
+  std::string vyre;                  // version
+  std::vector<std::string> command;  // the words after `vyre`
   std::string file;
   std::string program;  // kernel or graph
   bool is_graph = false;
   std::string fingerprint;
   std::string backend;
+  uint32_t device_index = 0;
   std::string device;
-  std::string chosen_because;  // of `auto`
+  std::string chosen_because;  // of `auto`; "" if it was named
   uint32_t subgroup_size = 0;
   std::array<uint32_t, 3> workgroup = {0, 0, 0};
   std::array<uint64_t, 3> num_workgroups = {0, 0, 0};
-  std::vector<Span> spans;
-  std::vector<uint64_t> device_ns;  // of the launch, by repeat
+  std::array<uint64_t, stage_names.size()> stage_ns = {};  // host time; what did not happen is 0
+  std::vector<uint64_t> device_ns;                         // of all launches, by repeat
+  std::vector<Span> spans;                                 // for the trace
   std::vector<BufferLine> buffers;
-  uint64_t uploaded = 0, read_back = 0, device_bytes = 0;
-  uint64_t launches = 0;
-  std::string code_origin;  // compiled, memory cache, disk cache
-  std::string outcome = "done";
+  uint64_t uploaded = 0, read_back = 0, device_peak = 0;  // bytes; of the first repeat
+  uint64_t launches = 0;  // kernels of one repeat: for a graph its calls
+  uint64_t segments = 0;  // what they became on the device: more where grid barriers split them
+  std::string code_origin;  // "compiled", "memory cache", "disk cache"
+  CacheCounts cache;
+  bool verified = false;  // compared with a second run, and equal
+  int exit_code = 0;      // of the command line
+  Diagnostics diagnostics;
+
+  uint64_t& stage(Stage s) { return stage_ns[static_cast<size_t>(s)]; }
 };
+
+/// The smallest and the middle one of the repeats; of an even number the larger middle.
+struct Summary {
+  uint64_t min_ns = 0, median_ns = 0, max_ns = 0;
+};
+Summary summarize(std::vector<uint64_t> ns);
+
+/// How many repeats the report lists one by one.
+inline constexpr size_t listed_repeats = 1000;
 
 /// "schema" in the file says the version of its form.
 std::string to_json(const RunReport& report);

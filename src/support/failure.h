@@ -11,12 +11,13 @@ enum class Failure : uint8_t { BadInput, ProgramFailed, System };
 
 /// By the ranges of launch.def and sanitize.def: 501..519 say what a running program did (a trap, a
 /// limit passed), 551..559 what the sanitizer found in it, 521..539 what the machine could not do.
-/// Every other code is about the input.
+/// Of driver.def: 702..709 a device that is not here, 718..722 one that is too small for the
+/// program, 723 a limit passed. Every other code is about the input.
 constexpr Failure classify(Code code) {
   const auto number = static_cast<unsigned>(code);
-  if (number >= 501 && number <= 519) return Failure::ProgramFailed;
-  if (number >= 551 && number <= 559) return Failure::ProgramFailed;
-  if (number >= 521 && number <= 539) return Failure::System;
+  const auto in = [number](unsigned first, unsigned last) { return number >= first && number <= last; };
+  if (in(501, 519) || in(551, 559) || number == 723) return Failure::ProgramFailed;
+  if (in(521, 539) || in(702, 709) || in(718, 722)) return Failure::System;
   return Failure::BadInput;
 }
 

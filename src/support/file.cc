@@ -151,4 +151,19 @@ std::optional<FileError> write_file(const std::string& path, std::string_view by
   return write_file(path, std::as_bytes(std::span(bytes)));
 }
 
+std::optional<FileError> try_write(const std::string& path) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return error_of(EISDIR, "write", path);
+  if (exists && !S_ISREG(info.st_mode)) {
+    if (::access(path.c_str(), W_OK) != 0) return error_of(errno, "open", path);
+    return std::nullopt;
+  }
+  std::string temporary = (exists ? target_of(path) : path) + ".XXXXXX";
+  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.fd < 0) return error_of(errno, "create", path);
+  ::unlink(temporary.c_str());
+  return std::nullopt;
+}
+
 }  // namespace vyre

@@ -40,4 +40,7 @@ FileContents read_file(const std::string& path, std::uint64_t max_bytes = kDefau
 std::optional<FileError> write_file(const std::string& path, std::span<const std::byte> bytes);
 std::optional<FileError> write_file(const std::string& path, std::string_view bytes);
 
+/// Would write_file get as far as to write? Leaves everything as it was; a disk may still be full.
+std::optional<FileError> try_write(const std::string& path);
+
 }  // namespace vyre

@@ -273,13 +273,32 @@ TEST_F(CommandLine, explain_of_an_unknown_code) {
 }
 
 TEST_F(CommandLine, devices_say_what_is_here_and_why_not) {
-  auto r = vyre({"devices", "-v"});
+  auto r = vyre({"devices"});
   expect_exit(r, 0);
-  for (const char* word : {"interp", "subgroup sizes", "cpu", "cuda", "vulkan", "because"})
+  EXPECT_NE(r.out.find("interp:0  reference interpreter"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("vulkan    not here, because "), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("subgroup sizes"), std::string::npos) << r.out;
+  r = vyre({"devices", "-v"});
+  expect_exit(r, 0);
+  for (const char* word : {"memory", "shared memory", "subgroup sizes    1 2 4", "grid barrier", "expanded"})
     EXPECT_NE(r.out.find(word), std::string::npos) << word;
-  r = vyre({"devices", "--json"});
+}
+
+TEST_F(CommandLine, devices_as_data) {
+  const auto r = vyre({"devices", "--json"});
   expect_exit(r, 0);
-  EXPECT_EQ(Json::parse(r.out)["backends"][0]["name"], "interp");
+  const Json json = Json::parse(r.out);
+  size_t here = 0;
+  for (const Json& b : json["backends"]) {
+    here += b["available"].get<bool>();
+    EXPECT_EQ(b["available"].get<bool>(), !b["devices"].empty());
+    EXPECT_EQ(b["available"].get<bool>(), b["why"] == "") << b;
+  }
+  EXPECT_GE(here, 1u);
+  const Json interp = json["backends"].back();
+  EXPECT_EQ(interp["name"], "interp");
+  EXPECT_EQ(interp["devices"][0]["limits"]["workgroup_invocations"], 1024);
+  EXPECT_TRUE(interp["devices"][0]["properties"].contains("types"));
 }
 
 }  // namespace

@@ -137,11 +137,17 @@ TEST_F(Run, a_graph_is_preferred_to_its_kernels) {
 }
 
 TEST_F(Run, json_has_outputs_and_time) {
-  const auto r = run_saxpy({"--json", "--print", "y:2"});
+  const auto r = run_saxpy({"--json", "--print", "y:2", "--repeat", "5", "--backend", "interp"});
   expect_exit(r, 0);
+  EXPECT_EQ(r.err, "");
   const Json json = Json::parse(r.out);
   EXPECT_EQ(json["ok"], true);
   EXPECT_EQ(json["backend"], "interp");
+  EXPECT_EQ(json["device"]["index"], 0);
+  EXPECT_EQ(json["subgroup_size"], 32);
+  EXPECT_EQ(json["time"]["runs"], 5);
+  EXPECT_GT(json["time"]["min_seconds"], 0.0);
+  EXPECT_LE(json["time"]["min_seconds"], json["time"]["median_seconds"]);
   EXPECT_EQ(json["outputs"][0]["name"], "y");
   EXPECT_EQ(json["outputs"][0]["count"], 3);
   EXPECT_EQ(json["outputs"][0]["values"], Json({12.0, 24.0}));
@@ -151,7 +157,51 @@ TEST_F(Run, repeat_starts_from_the_inputs_and_reports_the_time) {
   const auto r = run_saxpy({"--repeat", "3", "--print", "y"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out, "y: 12 24 36\n");
-  EXPECT_NE(r.err.find("3 runs"), std::string::npos) << r.err;
+  EXPECT_TRUE(r.err.starts_with("device time: min ")) << r.err;
+  EXPECT_NE(r.err.find("median"), std::string::npos) << r.err;
+  EXPECT_TRUE(r.err.ends_with(", 3 runs\n")) << r.err;
+}
+
+TEST_F(Run, a_graph_repeats_from_its_inputs_too) {
+  const std::string text =
+      "kernel add(y: inout u32[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] += 1\n}\n"
+      "graph g(y: inout u32[]) {\n  repeat 3 {\n    call add(y)\n  }\n}\n";
+  const auto r = run_text(text, {"--in", "y=1,2", "--repeat", "4", "--print", "y", "--verify"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 4 5\n");
+  EXPECT_NE(r.err.find("4 runs"), std::string::npos) << r.err;
+}
+
+TEST_F(Run, is_quiet_about_the_device_unless_asked) {
+  auto r = run_saxpy({"--print", "y"});
+  EXPECT_EQ(r.err, "");
+  r = run_saxpy({"--print", "y", "--backend", "interp:0", "--verbose"});
+  expect_exit(r, 0);
+  EXPECT_TRUE(r.err.starts_with("backend: interp:0, ")) << r.err;
+  EXPECT_NE(r.err.find("\nstages: parse "), std::string::npos) << r.err;
+  r = run_saxpy({"--json"});
+  EXPECT_NE(Json::parse(r.out)["chosen_because"], "");
+  r = run_saxpy({"--json", "--backend", "interp"});
+  EXPECT_EQ(Json::parse(r.out)["chosen_because"], "");
+}
+
+TEST_F(Run, schedule_makes_auto_the_interpreter) {
+  const std::string racy =
+      "kernel k(y: out u32[1]) workgroup(64) grid(64) {\n  y[0] = global_id.x\n}\n";
+  auto r = run_text(racy, {"--schedule", "reverse", "--json"});
+  expect_exit(r, 0);
+  const Json json = Json::parse(r.out);
+  EXPECT_EQ(json["backend"], "interp");
+  EXPECT_EQ(json["outputs"][0]["values"], Json({0}));
+  EXPECT_NE(json["chosen_because"].get<std::string>().find("--schedule"), std::string::npos);
+  r = run_text(racy, {"--schedule", "order", "--print", "y"});
+  EXPECT_EQ(r.out, "y: 63\n");
+}
+
+TEST_F(Run, a_device_index_that_is_not_there_is_a_failure_of_the_system) {
+  const auto r = run_saxpy({"--backend", "interp:7"});
+  expect_exit(r, 3);
+  expect_code(r, "V0703");
 }
 
 // ---- mistakes
@@ -161,7 +211,7 @@ TEST_F(Run, all_mistakes_of_a_launch_at_once) {
   const auto r = vyre({"run", "saxpy.vyre", "--in", "x=1,zwei", "--in", "z=1", "--print", "w",
                        "--backend", "gpu", "--repeat", "0"});
   expect_exit(r, 2);
-  for (const char* code : {"V0611", "V0609", "V0451", "V0616", "V0607"}) expect_code(r, code);
+  for (const char* code : {"V0611", "V0609", "V0451", "V0701", "V0607"}) expect_code(r, code);
   // x, z, w; a and y are missing; backend; repeat. x is wrong, not missing.
   EXPECT_TRUE(r.err.ends_with("7 errors\n")) << r.err;
 }
@@ -203,7 +253,8 @@ TEST_F(Run, each_mistake_has_its_code) {
       {"V0610", {"--in", "x=1,2,3"}},
       {"V0610", {"--out", "y=@a", "--out", "y=@b"}},
       {"V0615", {"--out", "x=@a"}},
-      {"V0616", {"--backend", "gpu"}},
+      {"V0701", {"--backend", "gpu"}},
+      {"V0701", {"--backend", "interp:x"}},
       {"V0463", {"--subgroup-size", "48"}},
   };
   for (const Mistake& m : mistakes) {
@@ -217,7 +268,7 @@ TEST_F(Run, a_backend_that_is_not_here_is_a_failure_of_the_system) {
   for (const char* name : {"cuda", "vulkan"}) {
     const auto r = run_saxpy({"--backend", name});
     expect_exit(r, 3);
-    expect_code(r, "V0617");
+    expect_code(r, "V0702");
     EXPECT_NE(r.err.find("`interp` is here"), std::string::npos) << r.err;
   }
 }
@@ -303,6 +354,14 @@ TEST_F(Run, limits_of_time_memory_and_output) {
   r = run_saxpy({"--output-limit", "8"});
   expect_exit(r, 1);
   expect_code(r, "V0504");
+  const std::string graph =
+      std::string(two_kernels) + "graph g(y: out u32[4]) {\n  call second(y)\n}\n";
+  r = run_text(graph, {"--memory-limit", "8"});
+  expect_exit(r, 1);
+  expect_code(r, "V0503");
+  r = run_text(graph, {"--output-limit", "8"});
+  expect_exit(r, 1);
+  expect_code(r, "V0504");
 }
 
 TEST_F(Run, absurd_lengths_are_errors_and_not_crashes) {
@@ -312,7 +371,7 @@ TEST_F(Run, absurd_lengths_are_errors_and_not_crashes) {
   expect_code(r, "V0457");
   r = run_text(text, {"--len", "y=140737488355328"});  // 2^47: allowed, but more than any memory
   expect_exit(r, 3);
-  expect_code(r, "V0521");
+  expect_code(r, "V0718");
 }
 
 TEST_F(Run, verify_finds_a_race) {

@@ -1,44 +1,18 @@
 // Devices, buffers and submissions, on the interpreter and on a backend that fails on demand.
 
-#include "driver/device.h"
-
-#include <gtest/gtest.h>
-
-#include <cstring>
 #include <thread>
 
-#include "driver/registry.h"
-#include "driver/run.h"
-#include "text/parse.h"
+#include "tests/driver/driver_util.h"
 
 namespace vyre::driver {
 namespace {
 
-Program kernel(const std::string& source, size_t index = 0) {
-  ParseOutcome r = parse(source);
-  EXPECT_TRUE(r.module) << render(r.diagnostics, r.sources);
-  return std::move(r.module->kernels[index]);
-}
-
-const char* add_one = "kernel add_one(y: inout u32[]) workgroup(64) grid(len(y)) op_id(\"test.add\") { y[global_id.x] += 1 }";
-const char* trap_at = "kernel trap_at(n: u32, y: inout u32[]) workgroup(64) grid(len(y)) { assert(global_id.x != n, 9)\n y[global_id.x] = 7 }";
-
-template <class T>
-std::span<const std::byte> in(const std::vector<T>& v) { return std::as_bytes(std::span(v)); }
-template <class T>
-std::span<std::byte> out(std::vector<T>& v) { return std::as_writable_bytes(std::span(v)); }
-
-Device open(const OpenOptions& o = {}) {
-  Result<Device> d = Device::open("interp", o);
-  EXPECT_TRUE(d);
-  return *d;
-}
-
-template <class T>
-Code code_of(const Result<T>& r) {
-  EXPECT_FALSE(r);
-  return r ? Code{} : r.errors()[0].code;
-}
+const char* add_one =
+    "kernel add_one(y: inout u32[]) workgroup(64) grid(len(y)) op_id(\"test.add\") { "
+    "y[global_id.x] += 1 }";
+const char* trap_at =
+    "kernel trap_at(n: u32, y: inout u32[]) workgroup(64) grid(len(y)) { assert(global_id.x != n, "
+    "9)\n y[global_id.x] = 7 }";
 
 TEST(device, buffers_stay_on_the_device_over_many_launches) {
   Device d = open();
@@ -64,7 +38,8 @@ TEST(device, ranged_uploads_copies_fills_and_readbacks) {
   const Buffer a = *d.allocate(16), b = *d.allocate(16);
   const std::vector<uint8_t> bytes = {1, 2, 3, 4};
   std::vector<uint8_t> all(16), part(3);
-  const Ticket t = *d.submit({Fill{a, 9}, Upload{a, in(bytes), 4}, Copy{b, a, 6, 1, 3}, Readback{a, out(all)}, Readback{b, out(part), 1}});
+  const Ticket t = *d.submit({Fill{a, 9}, Upload{a, in(bytes), 4}, Copy{b, a, 6, 1, 3},
+                              Readback{a, out(all)}, Readback{b, out(part), 1}});
   ASSERT_TRUE(t.wait());
   EXPECT_EQ(all, (std::vector<uint8_t>{9, 9, 9, 9, 1, 2, 3, 4, 9, 9, 9, 9, 9, 9, 9, 9}));
   EXPECT_EQ(part, (std::vector<uint8_t>{9, 1, 2}));
@@ -84,20 +59,25 @@ TEST(device, a_trap_leaves_outputs_alone_and_buffers_undefined) {
   std::vector<uint32_t> data(100, 5), back(100, 77);
   const Buffer b = *d.allocate(400);
   ASSERT_TRUE(d.submit({Upload{b, in(data)}})->wait());
-  const Result<SubmitReport> r = d.submit({Launch{e, {scalar(42u), b}, {}, true}, Readback{b, out(back)}})->wait();
+  const Result<SubmitReport> r =
+      d.submit({Launch{e, {scalar(42u), b}, {}, true}, Readback{b, out(back)}})->wait();
   EXPECT_EQ(code_of(r), Code::Trapped);
   EXPECT_EQ(back, std::vector<uint32_t>(100, 77));
   EXPECT_TRUE(d.is_undefined(b));
   EXPECT_EQ(code_of(d.submit({Readback{b, out(back)}})), Code::UndefinedBuffer);
-  EXPECT_EQ(code_of(d.submit({Upload{b, in(std::vector<uint32_t>{1}), 4}})), Code::UndefinedBuffer);  // not the whole
-  ASSERT_TRUE(d.submit({Upload{b, in(data)}, Launch{e, {scalar(1000u), b}, {}, true}, Readback{b, out(back)}})->wait());
+  EXPECT_EQ(code_of(d.submit({Upload{b, in(std::vector<uint32_t>{1}), 4}})),
+            Code::UndefinedBuffer);  // not the whole
+  ASSERT_TRUE(d.submit({Upload{b, in(data)}, Launch{e, {scalar(1000u), b}, {}, true},
+                        Readback{b, out(back)}})
+                  ->wait());
   EXPECT_EQ(back[99], 7u);
   EXPECT_FALSE(d.is_undefined(b));
 }
 
 TEST(device, stops_at_the_deadline_and_goes_on) {
   Device d = open();
-  const Executable spin = *d.compile(kernel("kernel spin(y: out u32[1]) workgroup(1) grid(1) { while true { y[0] += 1 } }"));
+  const Executable spin = *d.compile(
+      kernel("kernel spin(y: out u32[1]) workgroup(1) grid(1) { while true { y[0] += 1 } }"));
   const Buffer b = *d.allocate(4);
   SubmitOptions o;
   o.time_limit = 0.05;
@@ -120,10 +100,12 @@ TEST(device, each_mistake_has_its_code) {
   EXPECT_EQ(code_of(d.submit({Launch{add, {}, {}, true}})), Code::WrongArgument);
   EXPECT_EQ(code_of(d.submit({Launch{add, {scalar(1u)}, {}, true}})), Code::WrongArgument);
   EXPECT_EQ(code_of(d.submit({Launch{add, {odd}, {}, true}})), Code::WrongArgument);
-  const Executable two = *d.compile(kernel("kernel two(x: in u32[], y: out u32[4]) workgroup(4) grid(4) { y[0] = x[0] }"));
+  const Executable two = *d.compile(
+      kernel("kernel two(x: in u32[], y: out u32[4]) workgroup(4) grid(4) { y[0] = x[0] }"));
   EXPECT_EQ(code_of(d.submit({Launch{two, {b, b}, {}, true}})), Code::OverlappingArguments);
   const Buffer small = *d.allocate(8);
-  EXPECT_FALSE(d.submit({Launch{two, {b, small}, {}, true}}));  // the length differs from its formula
+  EXPECT_FALSE(
+      d.submit({Launch{two, {b, small}, {}, true}}));  // the length differs from its formula
   SubmitOptions limited;
   limited.output_limit = 8;
   bytes.resize(16);
@@ -154,7 +136,9 @@ TEST(device, refuses_kernels_and_memory_beyond_its_limits) {
   EXPECT_EQ(code_of(r), Code::DeviceMemoryExceeded);
   EXPECT_NE(r.errors()[0].message.find("900 of 1000"), std::string::npos) << r.errors()[0].message;
   EXPECT_EQ(code_of(d.allocate(1ull << 60)), Code::DeviceMemoryExceeded);
-  const Executable scratchy = *d.compile(kernel("kernel k(y: out u32[1], t: scratch u32[1000]) workgroup(1) grid(1) { t[0] = 1\n y[0] = t[0] }"));
+  const Executable scratchy =
+      *d.compile(kernel("kernel k(y: out u32[1], t: scratch u32[1000]) workgroup(1) grid(1) { t[0] "
+                        "= 1\n y[0] = t[0] }"));
   const Buffer y = *d.allocate(4);
   EXPECT_EQ(code_of(d.submit({Launch{scratchy, {y}, {}, true}})), Code::DeviceMemoryExceeded);
   EXPECT_EQ(d.memory_used(), 904u);  // nothing is lost
@@ -166,9 +150,74 @@ TEST(device, refuses_kernels_and_memory_beyond_its_limits) {
   EXPECT_EQ(code_of(d.compile(odd)), Code::KernelTooLarge);
 }
 
+/// One error with this code, these words in its message, and a fix.
+template <class T>
+void expect_error(const Result<T>& r, Code code, std::string_view words) {
+  ASSERT_FALSE(r) << words;
+  EXPECT_EQ(r.errors()[0].code, code) << r.errors()[0].message;
+  EXPECT_NE(r.errors()[0].message.find(words), std::string::npos) << r.errors()[0].message;
+  EXPECT_FALSE(r.errors()[0].fix.empty()) << r.errors()[0].message;
+}
+
+TEST(device, says_with_numbers_what_it_has_too_little_of) {
+  Failing backend;
+  backend.changed.name = "a small device";
+  backend.changed.limits.workgroup_invocations = 128;
+  backend.changed.limits.shared_bytes = 1024;
+  backend.changed.limits.buffer_bytes = 4096;
+  backend.changed.limits.memory_bytes = 10'000;
+  Device d = *Device::open(backend, 0);
+  expect_error(
+      d.compile(kernel("kernel k(y: out u32[1]) workgroup(16, 16) grid(1, 1) { y[0] = 1 }")),
+      Code::KernelTooLarge, "workgroups of 256 invocations; a small device allows 128");
+  expect_error(d.compile(kernel("kernel k(y: out u32[1]) workgroup(8) grid(8) { shared s: "
+                                "u32[300]\n s[local_id.x] = 1\n y[0] = s[0] }")),
+               Code::KernelTooLarge, "1200 bytes of shared memory; a small device has 1024");
+  expect_error(d.allocate(5000), Code::DeviceMemoryExceeded,
+               "a buffer of 5000 bytes; a small device allows 4096 in one buffer");
+  const Buffer a = *d.allocate(4096), b = *d.allocate(4096);
+  expect_error(d.allocate(4000), Code::DeviceMemoryExceeded,
+               "needs 4000 bytes; 8192 of 10000 are in use on a small device");
+  const Executable scratchy =
+      *d.compile(kernel("kernel k(y: inout u32[], t: scratch u32[1100]) workgroup(64) grid(1) { "
+                        "t[0] = 1\n y[0] = t[0] }"));
+  expect_error(d.submit({Launch{scratchy, {a}}}), Code::DeviceMemoryExceeded,
+               "`t` of `k` has 4400 bytes; a small device allows 4096");
+  const Executable fixed =
+      *d.compile(kernel("kernel k(y: inout u32[10]) workgroup(64) grid(1) { y[0] = 1 }"));
+  expect_error(d.submit({Launch{fixed, {a}}}), Code::LengthDiffers, "1024");
+  // And it still works.
+  U back(1024, 5);
+  ASSERT_TRUE(d.submit({Fill{b, 1}, Readback{b, out(back)}})->wait());
+  EXPECT_EQ(back, U(1024, 0x01010101));
+  ASSERT_TRUE(d.free(a));
+  ASSERT_TRUE(d.free(b));
+  EXPECT_EQ(backend.memory, 0);
+}
+
+TEST(device, a_submission_behind_a_failed_one_does_not_use_what_it_left) {
+  Device d = open();
+  const Executable e = *d.compile(kernel(trap_at)), add = *d.compile(kernel(add_one));
+  const Buffer b = *d.allocate(400), c = *d.allocate(400);
+  U back(100, 77);
+  const Ticket trapped = *d.submit({Launch{e, {scalar(3u), b}}});
+  const Ticket uses = *d.submit({Launch{add, {b}}});
+  const Ticket copies = *d.submit({Copy{c, b, 400}, Readback{c, out(back)}});
+  const Ticket other = *d.submit({Fill{c, 2}});
+  expect_error(copies.wait(), Code::UndefinedBuffer,
+               "command 1: the buffer of 400 bytes is undefined");
+  EXPECT_EQ(code_of(uses.wait()), Code::UndefinedBuffer);
+  EXPECT_EQ(code_of(trapped.wait()), Code::Trapped);
+  EXPECT_EQ(back, U(100, 77));
+  EXPECT_TRUE(other.wait());
+  EXPECT_TRUE(d.is_undefined(b));
+  EXPECT_FALSE(d.is_undefined(c)) << "written as a whole since";
+}
+
 TEST(device, a_buffer_in_use_is_not_freed) {
   Device d = open();
-  const Executable spin = *d.compile(kernel("kernel spin(y: out u32[1]) workgroup(1) grid(1) { while true { y[0] += 1 } }"));
+  const Executable spin = *d.compile(
+      kernel("kernel spin(y: out u32[1]) workgroup(1) grid(1) { while true { y[0] += 1 } }"));
   const Buffer b = *d.allocate(4);
   SubmitOptions o;
   o.time_limit = 0.2;
@@ -206,7 +255,8 @@ TEST(device, many_threads_share_a_device) {
         const Result<Buffer> b = d.allocate(400);
         SubmitOptions o;
         o.stream = k % 3;
-        const auto t = d.submit({Upload{*b, in(data)}, Launch{add, {*b}, {}, true}, Readback{*b, out(data)}}, o);
+        const auto t = d.submit(
+            {Upload{*b, in(data)}, Launch{add, {*b}, {}, true}, Readback{*b, out(data)}}, o);
         if (!t || !t->wait() || data != std::vector<uint32_t>(100, k + 1) || !d.free(*b)) ++wrong;
       }
     });
@@ -260,58 +310,21 @@ TEST(registry, names_indices_and_auto) {
 
 TEST(run, does_a_whole_kernel_and_gives_the_memory_back) {
   Device d = open();
-  const Program p = kernel("kernel k(a: u32, x: in u32[], y: out u32[len(x)], t: scratch u32[4]) workgroup(64) grid(len(x)) { t[0] = a\n y[global_id.x] = x[global_id.x] * a }");
+  const Program p = kernel(
+      "kernel k(a: u32, x: in u32[], y: out u32[len(x)], t: scratch u32[4]) workgroup(64) "
+      "grid(len(x)) { t[0] = a\n y[global_id.x] = x[global_id.x] * a }");
   std::vector<uint32_t> x = {1, 2, 3}, a = {10};
   LaunchInputs inputs;
-  const auto bytes = [](const std::vector<uint32_t>& v) { const auto s = in(v); return std::vector<std::byte>(s.begin(), s.end()); };
   inputs.data = {bytes(a), bytes(x), std::nullopt, std::nullopt};
   RunOptions o;
   o.repeat = 3;
   const Result<RunOutcome> r = run(d, p, inputs, o);
   ASSERT_TRUE(r) << render(r.errors(), {});
-  EXPECT_EQ(r->buffers[2], bytes({10, 20, 30}));
+  EXPECT_EQ(r->buffers[2], bytes(U{10, 20, 30}));
   EXPECT_EQ(r->device_ns.size(), 3u);
   EXPECT_EQ(r->uploaded, 12u);
   EXPECT_EQ(d.memory_used(), 0u);
 }
-
-/// Memory that fails at the n-th request: every point of a run in turn.
-class Failing : public Backend {
- public:
-  int allowed = 0;
-  std::string_view name() const override { return "failing"; }
-  std::string_view summary() const override { return "fails on demand"; }
-  std::vector<DeviceInfo> probe(std::string* why) override { return choose("interp")->backend->probe(why); }
-  Result<std::unique_ptr<BackendDevice>> open(uint32_t) override {
-    return std::unique_ptr<BackendDevice>(std::make_unique<Wrapped>(*this, std::move(*choose("interp")->backend->open(0))));
-  }
-
- private:
-  struct Wrapped : BackendDevice {
-    Failing& owner;
-    std::unique_ptr<BackendDevice> inner;
-    DeviceInfo changed;
-    Wrapped(Failing& f, std::unique_ptr<BackendDevice> i) : owner(f), inner(std::move(i)), changed(inner->info()) { changed.limits.forward_progress = false; }
-    bool fails() { return owner.allowed-- <= 0; }
-    Diagnostic failure() { return diagnose(Code::OutOfMemory, {}, "injected").with_fix("none"); }
-    const DeviceInfo& info() const override { return changed; }
-    Result<MemoryHandle> allocate(uint64_t n) override {
-      if (fails()) return failure();
-      return inner->allocate(n);
-    }
-    void release(MemoryHandle m) override { inner->release(m); }
-    Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> p, const CompileOptions& o) override {
-      if (fails()) return failure();
-      return inner->compile(p, o);
-    }
-    Result<SubmissionHandle> submit(uint32_t s, std::vector<DeviceCommand> c, std::span<const SubmissionHandle> a, std::optional<std::chrono::steady_clock::time_point> d) override {
-      if (fails()) return failure();
-      return inner->submit(s, std::move(c), a, d);
-    }
-    bool is_done(SubmissionHandle h) override { return inner->is_done(h); }
-    SubmissionOutcome wait(SubmissionHandle h) override { return inner->wait(h); }
-  };
-};
 
 TEST(device, a_kernel_that_requires_forward_progress_needs_a_device_that_promises_it) {
   Program p = kernel(add_one);
@@ -323,7 +336,9 @@ TEST(device, a_kernel_that_requires_forward_progress_needs_a_device_that_promise
 }
 
 TEST(device, survives_a_failure_at_every_point) {
-  const Program p = kernel("kernel k(x: in u32[], y: out u32[len(x)], t: scratch u32[4], s: scratch u8[9]) workgroup(64) grid(len(x)) { t[0] = 1\n s[0] = 2\n y[global_id.x] = x[global_id.x] }");
+  const Program p = kernel(
+      "kernel k(x: in u32[], y: out u32[len(x)], t: scratch u32[4], s: scratch u8[9]) "
+      "workgroup(64) grid(len(x)) { t[0] = 1\n s[0] = 2\n y[global_id.x] = x[global_id.x] }");
   LaunchInputs inputs;
   inputs.data = {std::vector<std::byte>(12), std::nullopt, std::nullopt, std::nullopt};
   int failed = 0;
@@ -333,6 +348,7 @@ TEST(device, survives_a_failure_at_every_point) {
     backend.allowed = n;
     const Result<RunOutcome> r = run(d, p, inputs);
     EXPECT_EQ(d.memory_used(), 0u) << "after failure " << n;
+    EXPECT_EQ(backend.memory, 0) << "after failure " << n;
     if (r) break;
     ++failed;
     EXPECT_EQ(r.errors()[0].code, Code::OutOfMemory);

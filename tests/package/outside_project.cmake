@@ -41,7 +41,7 @@ if(NOT names STREQUAL "vyre")
 endif()
 file(GLOB_RECURSE installed ${prefix}/include/* ${prefix}/lib*/cmake/*)
 foreach(file IN LISTS installed)
-  file(STRINGS ${file} lines REGEX "[(; \"=:]${VYRE_ROOT}/(src|include)|include \"(support|ir|text|wire|check|interp)/")
+  file(STRINGS ${file} lines REGEX "[(; \"=:]${VYRE_ROOT}/(src|include)|include \"(support|ir|text|wire|check|interp|plan|driver)/")
   if(lines)
     message(FATAL_ERROR "${file} refers to the source tree: ${lines}")
   endif()
@@ -57,14 +57,17 @@ endif()
 
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${work})
 
-# The example of the documentation, and what it says that it prints.
-file(READ ${VYRE_ROOT}/docs/library.md page)
-string(REGEX MATCH "\n```cpp\n([^`]*)```\n\n```output\n([^`]*)```" found "${page}")
-if(NOT found)
-  message(FATAL_ERROR "docs/library.md has no example")
-endif()
-set(documented "${CMAKE_MATCH_2}")
-file(WRITE ${work}/outside/documented.cc "${CMAKE_MATCH_1}")
+# The examples of the documentation, and what they say that they print.
+set(pages library driver)
+foreach(name IN LISTS pages)
+  file(READ ${VYRE_ROOT}/docs/${name}.md page)
+  string(REGEX MATCH "\n```cpp\n([^`]*)```\n\n```output\n([^`]*)```" found "${page}")
+  if(NOT found)
+    message(FATAL_ERROR "docs/${name}.md has no example")
+  endif()
+  set(documented_${name} "${CMAKE_MATCH_2}")
+  file(WRITE ${work}/outside/documented_${name}.cc "${CMAKE_MATCH_1}")
+endforeach()
 
 run("the configuration of the outside project" ${CMAKE_COMMAND}
   -S ${work}/outside -B ${work}/build -G ${GENERATOR}
@@ -83,9 +86,12 @@ if(NOT output STREQUAL "vyre ${VYRE_VERSION}\n${expected}")
   message(FATAL_ERROR "the outside program printed:\n${output}\nand not:\n${expected}")
 endif()
 
-run("the documented program" ${work}/build/documented)
-if(NOT output STREQUAL documented)
-  message(FATAL_ERROR "the example of docs/library.md printed:\n${output}\nand not:\n${documented}")
-endif()
+foreach(name IN LISTS pages)
+  run("the program of docs/${name}.md" ${work}/build/documented_${name})
+  if(NOT output STREQUAL documented_${name})
+    message(FATAL_ERROR
+      "the example of docs/${name}.md printed:\n${output}\nand not:\n${documented_${name}}")
+  endif()
+endforeach()
 
 file(REMOVE_RECURSE ${work})

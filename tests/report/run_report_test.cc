@@ -15,22 +15,46 @@ RunReport sample() {
   r.program = "saxpy\xff";  // names may be no UTF-8
   r.backend = "interp";
   r.spans = {{"parse", "host", 0, 1500}, {"compile", "host", 1500, 2000}, {"compile", "host", 4000, 500}, {"saxpy", "device", 5000, 700}};
+  r.stage(Stage::Parse) = 1500;
   r.device_ns = {900, 700, 800};
   r.buffers = {{"x", "in", "f32", 4, 16}};
   r.code_origin = "disk cache";
+  r.cache.disk_hits = 1;
   return r;
 }
 
-TEST(run_report, adds_up_stages_and_sorts_repeats) {
+TEST(run_report, has_every_stage_and_sorts_repeats) {
   const Json j = Json::parse(to_json(sample()));
   EXPECT_EQ(j["schema"], 1);
+  EXPECT_EQ(j["stages_ns"].size(), stage_names.size());
   EXPECT_EQ(j["stages_ns"]["parse"], 1500);
-  EXPECT_EQ(j["stages_ns"]["compile"], 2500);
-  EXPECT_FALSE(j["stages_ns"].contains("saxpy"));
-  EXPECT_EQ(j["device_ns"]["min_ns"], 700);
-  EXPECT_EQ(j["device_ns"]["median_ns"], 800);
+  EXPECT_EQ(j["stages_ns"]["emit"], 0);
+  EXPECT_EQ(j["device_time"]["min_ns"], 700);
+  EXPECT_EQ(j["device_time"]["median_ns"], 800);
+  EXPECT_EQ(j["device_time"]["max_ns"], 900);
+  EXPECT_EQ(j["device_time"]["each_ns"], Json({900, 700, 800}));
   EXPECT_EQ(j["buffers"][0]["bytes"], 16);
-  EXPECT_EQ(j["code"]["cache_hit"], true);
+  EXPECT_EQ(j["code"]["cache"]["disk_hits"], 1);
+  EXPECT_EQ(j["outcome"], "done");
+}
+
+TEST(run_report, lists_only_so_many_repeats_but_counts_all) {
+  RunReport r;
+  for (uint64_t i = 0; i < 5000; ++i) r.device_ns.push_back(5000 - i);
+  const Json j = Json::parse(to_json(r));
+  EXPECT_EQ(j["device_time"]["repeats"], 5000);
+  EXPECT_EQ(j["device_time"]["each_ns"].size(), listed_repeats);
+  EXPECT_EQ(j["device_time"]["min_ns"], 1);
+}
+
+TEST(run_report, of_a_failed_run_has_its_errors) {
+  RunReport r;
+  r.exit_code = 1;
+  r.diagnostics = {diagnose(Code::Trapped, {}, "it trapped\xff")};
+  const Json j = Json::parse(to_json(r));
+  EXPECT_EQ(j["outcome"], "failed");
+  EXPECT_EQ(j["exit_code"], 1);
+  EXPECT_EQ(j["diagnostics"][0]["code"], "V0501");
 }
 
 TEST(run_report, trace_has_the_fields_of_the_format) {
@@ -53,7 +77,7 @@ TEST(run_report, trace_has_the_fields_of_the_format) {
 }
 
 TEST(run_report, of_nothing_is_still_json) {
-  EXPECT_EQ(Json::parse(to_json({}))["device_ns"]["runs"], 0);
+  EXPECT_EQ(Json::parse(to_json({}))["device_time"]["repeats"], 0);
   EXPECT_TRUE(Json::parse(to_trace({}))["traceEvents"].is_array());
 }
 

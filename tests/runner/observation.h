@@ -1,41 +1,19 @@
 #pragma once
 
-// What a run did, and whether that is what was expected.
+// What a run of the command line did.
 
-#include <array>
-#include <optional>
-#include <string>
-#include <vector>
-
+#include "lab/observation.h"
 #include "tests/runner/run_blocks.h"
 #include "tools/vyre/execute.h"
 
 namespace vyre::runner {
 
-struct Observation {
-  struct Output {
-    std::string name;
-    Type element = Type::U32;
-    cli::Bytes bytes;
-    bool operator==(const Output&) const = default;
-  };
-  std::vector<Output> outputs;  // of a run that succeeded
-  Diagnostics errors;           // of one that did not
-};
+using lab::difference;
+using lab::expected_lines;
+using lab::mismatch;
+using lab::Observation;
+using lab::trap_of;
 
 Observation observe(const cli::Target& target, const Result<cli::RunResult>& result);
-
-/// The trap's code and invocation, "7 at 1,0,0"; nothing if the run did not trap.
-std::optional<std::string> trap_of(const Observation& observation);
-
-/// What differs between two runs that should be alike; "" if nothing does.
-std::string difference(const Observation& a, const Observation& b);
-
-/// What differs from the expectation; "" if nothing does.
-std::string mismatch(const Expectation& expectation, const Observation& observation);
-
-/// The lines that would make a block with these expectations pass.
-std::vector<std::string> expected_lines(const std::vector<Expectation>& before,
-                                        const Observation& observation);
 
 }  // namespace vyre::runner

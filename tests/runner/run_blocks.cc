@@ -2,104 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 namespace vyre::runner {
-namespace {
-
-constexpr std::pair<std::string_view, Expect> keys[] = {
-    {"out", Expect::Out}, {"traps", Expect::Traps}, {"fails", Expect::Fails}};
-
-/// A comment that is indented further than its line's key continues it.
-bool is_continuation(std::string_view line) {
-  line = trimmed(line);
-  return line.starts_with("//   ") && !trimmed(line.substr(2)).empty();
-}
-
-/// `// word: …`, which looks like a key.
-bool looks_like_key(std::string_view line) {
-  line = trimmed(line);
-  if (!line.starts_with("//")) return false;
-  line = trimmed(line.substr(2));
-  const size_t colon = line.find(':');
-  return colon != line.npos && colon != 0 &&
-         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
-           return std::isalpha(static_cast<unsigned char>(c)) || c == '-';
-         });
-}
-
-class Reader {
- public:
-  Reader(const TestFile& test, Verdict& verdict) : test_(test), verdict_(verdict) {}
-
-  std::vector<RunBlock> read() {
-    while (at_ < test_.lines.size()) line();
-    if (blocks_.empty()) verdict_.fail("no `// run:` line");
-    return std::move(blocks_);
-  }
-
- private:
-  void line() {
-    const size_t here = at_;
-    const std::string& text = test_.lines[at_];
-    if (const auto words = after_key(text, "run")) return begin_block(here, *words);
-    for (const auto& [key, kind] : keys)
-      if (const auto rest = after_key(text, key)) return expectation(here, kind, *rest);
-    ++at_;
-    if (trimmed(text) == "// schedule-dependent") {
-      (blocks_.empty() ? all_dependent_ : blocks_.back().schedule_dependent) = true;
-      return;
-    }
-    const bool in_block = !blocks_.empty() && here == end_of_block_;
-    if (in_block && looks_like_key(text))
-      fail(here, "this is neither `run:`, `out:`, `traps:` nor `fails:`");
-  }
-
-  /// The text of a key with its continuations; moves on.
-  std::string continued(std::string_view rest) {
-    std::string text(rest);
-    for (++at_; at_ < test_.lines.size() && is_continuation(test_.lines[at_]); ++at_)
-      text += ' ' + std::string(trimmed(trimmed(test_.lines[at_]).substr(2)));
-    end_of_block_ = at_;
-    return text;
-  }
-
-  void begin_block(size_t here, std::string_view words) {
-    RunBlock block;
-    block.line = here;
-    block.schedule_dependent = all_dependent_;
-    auto launch = cli::parse_launch_line(split_words(continued(words)));
-    block.insert_at = at_;
-    if (launch)
-      block.launch = std::move(*launch);
-    else
-      fail(here, brief(launch.errors()));
-    blocks_.push_back(std::move(block));
-  }
-
-  void expectation(size_t here, Expect kind, std::string_view rest) {
-    std::string text = continued(rest);
-    if (blocks_.empty()) return fail(here, "an expectation before the first `// run:`");
-    blocks_.back().expectations.push_back({kind, here, at_ - here, std::move(text)});
-  }
-
-  void fail(size_t line, std::string_view what) {
-    verdict_.fail(fmt::format("line {}: {}", line + 1, what));
-  }
-
-  const TestFile& test_;
-  Verdict& verdict_;
-  std::vector<RunBlock> blocks_;
-  size_t at_ = 0;
-  size_t end_of_block_ = 0;
-  bool all_dependent_ = false;
-};
-
-}  // namespace
 
 std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict) {
-  return Reader(test, verdict).read();
+  std::vector<RunBlock> blocks;
+  for (lab::RunBlock& read : lab::read_run_blocks(test.lines, verdict.failures)) {
+    auto launch = cli::parse_launch_line(read.words);
+    if (!launch) verdict.fail(fmt::format("line {}: {}", read.line + 1, brief(launch.errors())));
+    RunBlock block{std::move(read), {}};
+    if (launch) block.launch = std::move(*launch);
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
 }
 
 }  // namespace vyre::runner

@@ -10,21 +10,11 @@
 
 namespace vyre::runner {
 
-enum class Expect : uint8_t { Out, Traps, Fails };
+using lab::Expect;
+using lab::Expectation;
 
-struct Expectation {
-  Expect kind = Expect::Out;
-  size_t line = 0;   // index into TestFile::lines
-  size_t lines = 1;  // that it takes, continuations included
-  std::string text;  // behind the colon
-};
-
-struct RunBlock {
-  size_t line = 0;       // of `// run:`
-  size_t insert_at = 0;  // where expectations go: behind the run line and its continuations
+struct RunBlock : lab::RunBlock {
   cli::NamedLaunch launch;
-  bool schedule_dependent = false;
-  std::vector<Expectation> expectations;
 };
 
 /// All blocks; what cannot be understood goes to `verdict`.

@@ -8,15 +8,18 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/text_test.h"
 #include "tools/vyre/program_file.h"
 
 namespace vyre::runner {
 
-struct TestFile {
-  std::string path;
-  std::string text;
-  std::vector<std::string> lines;  // of `text`, without newlines
-  std::string mode;
+using lab::after_key;
+using lab::brief;
+using lab::join_lines;
+using lab::split_words;
+using lab::trimmed;
+
+struct TestFile : lab::TextTest {
   cli::LoadOptions load;  // from `// flags:`
 };
 
@@ -31,19 +34,6 @@ struct Verdict {
 
 /// Reads a file and its header; what is wrong with it goes to `verdict`.
 std::optional<TestFile> read_test_file(const std::string& path, Verdict& verdict);
-
-/// The rest of a line after `// key:`, trimmed; nothing for another line.
-std::optional<std::string_view> after_key(std::string_view line, std::string_view key);
-
-std::string_view trimmed(std::string_view text);
-
-/// Words as a shell would split them: at spaces, but not within quotes.
-std::vector<std::string> split_words(std::string_view text);
-
-std::string join_lines(const std::vector<std::string>& lines);
-
-/// Diagnostics as a report shows them: one a line, with code and place.
-std::string brief(const Diagnostics& list);
 
 // ---- the modes, one file each
 // --------------------------------------------------------------------

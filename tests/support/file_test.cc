@@ -120,5 +120,16 @@ TEST_F(File, writes_to_what_is_no_regular_file) {
   EXPECT_EQ(write_file("/dev/full", "x")->code, ENOSPC);
 }
 
+TEST_F(File, trying_to_write_changes_nothing) {
+  ASSERT_FALSE(write_file(path("a"), "before"));
+  EXPECT_FALSE(try_write(path("a")));
+  EXPECT_FALSE(try_write(path("new")));
+  EXPECT_EQ(read_file(path("a")).bytes, "before");
+  EXPECT_EQ(entries(), 1);
+  EXPECT_EQ(try_write(path("missing/a"))->code, ENOENT);
+  EXPECT_EQ(try_write(folder_.string())->code, EISDIR);
+  EXPECT_FALSE(try_write("/dev/null"));
+}
+
 }  // namespace
 }  // namespace vyre

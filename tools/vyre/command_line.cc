@@ -50,18 +50,20 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
 
   const std::string execution = "Execution";
   app.add_option("--subgroup-size", f.subgroup_size,
-                 "Lanes of a subgroup where the kernel fixes none (default 32)")
+                 "Lanes of a subgroup where the kernel fixes none; else what suits the\n"
+                 "device (32 on interp)")
       ->option_text("N")
       ->group(execution);
   app.add_option("--schedule", f.schedule,
-                 "Order of what the law leaves open: order, reverse or random:SEED")
+                 "Order of what the law leaves open: order, reverse or random:SEED; on\n"
+                 "interp only")
       ->option_text("S")
       ->group(execution);
   app.add_option("--time-limit", f.time_limit, "Seconds after which the launch ends with an error")
       ->option_text("S")
       ->group(execution);
   app.add_option("--memory-limit", f.memory_limit,
-                 "Bytes that buffers and values may take (suffixes K, M, G)")
+                 "Bytes that buffers may take (suffixes K, M, G)")
       ->option_text("B")
       ->group(execution);
   app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")
@@ -78,7 +80,9 @@ void add_run(CLI::App& app, RunCommand& c) {
                  "the only graph of the file if there is one, else its only kernel")
       ->required()
       ->option_text("or FILE:name");
-  app.add_option("--backend", c.backend, "Where it runs (see `vyre devices`); auto picks")
+  app.add_option("--backend", c.backend,
+                 "Where it runs: one that `vyre devices` lists, or its second\n"
+                 "device as in cuda:1; auto picks (default), and -v says what")
       ->option_text("auto|interp|cpu|cuda|vulkan");
   add_launch_flags(app, c.launch);
   const std::string results = "Results";
@@ -88,18 +92,35 @@ void add_run(CLI::App& app, RunCommand& c) {
   add_list(app, "--out", c.out, "Write a buffer's raw bytes to a file, after success only")
       ->option_text("NAME=@FILE")
       ->group(results);
-  app.add_option("--repeat", c.repeat,
-                 "Run N times, each from the given inputs, and report the time")
-      ->option_text("N")
-      ->group(results);
   app.add_flag("--verify", c.verify,
                "Compare with a second run on the interpreter (interp: in the other order)")
       ->group(results);
   app.add_flag("--json", c.json, "Results and errors as JSON on standard output")->group(results);
+  const std::string measuring = "Measuring";
+  app.add_option("--repeat", c.repeat,
+                 "Run N times, each from the given inputs, and print the least and\n"
+                 "the median device time; restoring the inputs is not timed")
+      ->option_text("N")
+      ->group(measuring);
+  app.add_option("--report", c.report,
+                 "Write what the run was: times by stage, bytes, launches, cache, device")
+      ->option_text("F.json")
+      ->group(measuring);
+  app.add_option("--trace", c.trace,
+                 "Write a time line of host and device, for https://ui.perfetto.dev or\n"
+                 "chrome://tracing")
+      ->option_text("F.json")
+      ->group(measuring);
+  app.add_flag("-v,--verbose", c.verbose,
+               "Say on standard error which device was chosen, why, and the times by stage")
+      ->group(measuring);
   app.footer(
       "EXAMPLE\n"
       "  vyre run examples/saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30 --print y\n"
-      "  y: 12 24 36\n\n"
+      "  y: 12 24 36\n"
+      "  vyre run examples/saxpy.vyre --set a=2 --in x=random:100000 --in y=random:100000 \\\n"
+      "      --repeat 100 --report saxpy.json --trace saxpy.trace.json\n\n"
+      "Files of --report and --trace are written whole or not at all, also by a run that fails.\n"
       "Exit codes: 0 done, 1 the program failed, 2 the input was bad, 3 the device or system "
       "failed.");
 }
@@ -131,6 +152,35 @@ void add_check(CLI::App& app, CheckCommand& c) {
       "a\nrace was found or the run failed, 2 the input was bad, 3 the system failed.");
 }
 
+void add_emit(CLI::App& app, EmitCommand& c) {
+  app.add_option("FILE", c.file, "Program in text or wire form; a kernel of it by name if it has several")
+      ->required()
+      ->option_text("or FILE:name");
+  app.add_option("--target", c.target,
+                 "llvm: LLVM IR; asm: assembly; obj: an object file. ptx and spirv are\n"
+                 "for builds that have those emitters")
+      ->required()
+      ->option_text("llvm|asm|obj|ptx|spirv");
+  app.add_option("--arch", c.arch, "Instruction set; the best of this machine if not given")
+      ->option_text("x86-64-v2|x86-64-v3|x86-64-v4|aarch64");
+  app.add_option("--subgroup-size", c.subgroup_size,
+                 "Lanes of a subgroup where the kernel fixes none; else chosen for it")
+      ->option_text("N");
+  add_list(app, "--const", c.constants, "Another value for a constant of the file")
+      ->option_text("NAME=VALUE");
+  app.add_flag("--unoptimized", c.unoptimized,
+               "LLVM IR as we write it, before the passes of LLVM");
+  app.add_option("-o,--output", c.out, "Write to a file; standard output if not given")
+      ->option_text("F");
+  app.footer(
+      "The function is `vyre_kernel` of src/emit/llvm/abi.h. A kernel with grid barriers gives one\n"
+      "function a segment.\n\n"
+      "EXAMPLE\n"
+      "  vyre emit examples/saxpy.vyre --target asm --arch x86-64-v3\n"
+      "  vyre emit examples/saxpy.vyre --target llvm -o saxpy.ll\n"
+      "  vyre emit examples/saxpy.vyre --target obj --arch aarch64 -o saxpy.o");
+}
+
 void add_format(CLI::App& app, FormatCommand& c) {
   app.add_option("FILE", c.files,
                  "Files to rewrite; - reads standard input and writes standard output")
@@ -150,9 +200,11 @@ void add_explain(CLI::App& app, ExplainCommand& c) {
 
 void add_devices(CLI::App& app, DevicesCommand& c) {
   app.add_flag("-v,--verbose", c.verbose,
-               "Also their properties: what is native and what is expanded");
-  app.add_flag("--json", c.json, "As JSON, with all properties");
-  app.footer("EXAMPLE\n  vyre devices -v");
+               "Also their limits and properties: what is native and what is expanded");
+  app.add_flag("--json", c.json, "As JSON, with all limits and properties");
+  app.footer(
+      "Each line begins with what `vyre run --backend` takes. Backends that are not here say why.\n\n"
+      "EXAMPLE\n  vyre devices -v");
 }
 
 void add_fuzz(CLI::App& app, FuzzCommand& c) {
@@ -162,8 +214,9 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
       ->option_text("N");
   app.add_option("--minutes", c.minutes, "Stop after this time")->option_text("M");
   app.add_option("--backends", c.backends,
-                 "What is compared with the reference: interp, text, wire, sanitizer, or\n"
-                 "one of a group such as interp:reverse:8 (default all)")
+                 "What is compared with the reference: interp, text, wire, sanitizer, one\n"
+                 "of a group such as interp:reverse:8, or devices such as cpu, cuda:1 and\n"
+                 "cpu[isa=x86-64-v2,threads=1] (default all that are here)")
       ->option_text("A,B");
   app.add_option("--out", c.out, "Folder for the programs that fail, ready to run")
       ->option_text("DIR");
@@ -175,6 +228,30 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
       "  vyre fuzz --minutes 10 --out found\n"
       "  vyre fuzz --seed 4711 --count 1\n\n"
       "Exit codes: 0 no mismatch, 1 a mismatch, 2 the flags were bad.");
+}
+
+void add_certify(CLI::App& app, CertifyCommand& c) {
+  app.add_option("--backend", c.backend,
+                 "The device (see `vyre devices`), with options in brackets if it has any:\n"
+                 "cpu[isa=x86-64-v2,threads=1], interp[split]")
+      ->option_text("D");
+  app.add_option("--only", c.only, "Only cases with this in `group/name`")->option_text("TEXT");
+  app.add_flag("--quick", c.quick, "Without what takes long");
+  app.add_flag("--large", c.large, "With buffers above 4 GiB, if the device has the memory");
+  app.add_option("--fuzz", c.fuzz, "Generated programs (default 200, with --quick 40)")
+      ->option_text("N");
+  app.add_option("--seed", c.seed, "The first of them (default 1)")->option_text("N");
+  app.add_option("--tests", c.tests, "Root of a source tree, instead of the programs in this binary")
+      ->option_text("DIR");
+  app.add_flag("-v,--verbose", c.verbose, "Also what was refused or skipped, and why");
+  app.add_flag("--json", c.json, "The report as JSON on standard output");
+  app.footer(
+      "Every program runs on the device and on the interpreter, and must give the same bytes. What\n"
+      "the device refuses with a limit of its own is counted and is no failure.\n\n"
+      "EXAMPLE\n"
+      "  vyre certify --backend cpu\n"
+      "  vyre certify --backend interp --quick --only features/\n\n"
+      "Exit codes: 0 it conforms, 1 it does not, 2 the flags were bad, 3 there is no such device.");
 }
 
 void add_cache(CLI::App& app, CacheCommand& c) {
@@ -219,11 +296,13 @@ struct Parser {
       "Compiler and runtime for compute kernels: one program, any device, the same bytes."};
   RunCommand run;
   CheckCommand check;
+  EmitCommand emit;
   FormatCommand format;
   ExplainCommand explain;
   DevicesCommand devices;
   CacheCommand cache;
   FuzzCommand fuzz;
+  CertifyCommand certify;
   HelpCommand help;
 
   Parser() {
@@ -241,6 +320,7 @@ struct Parser {
     add_run(*app.add_subcommand("run", "Run a kernel or a graph and show its outputs"), run);
     add_check(*app.add_subcommand("check", "Check a program against every rule of the language"),
               check);
+    add_emit(*app.add_subcommand("emit", "Show the code that a backend runs"), emit);
     add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"),
                format);
     add_explain(*app.add_subcommand("explain", "Explain an error code or an operation, or list all codes"), explain);
@@ -249,6 +329,8 @@ struct Parser {
     add_cache(*app.add_subcommand("cache", "List, check or clear the compile cache"), cache);
     add_fuzz(*app.add_subcommand("fuzz", "Compare random programs on everything that runs them"),
              fuzz);
+    add_certify(*app.add_subcommand("certify", "Test whether a device does what the language says"),
+                certify);
     add_help(*app.add_subcommand("help", "Print the help of a command, or help as files"), help);
     app.require_subcommand(1);
   }
@@ -419,13 +501,17 @@ Result<Command> parse_command_line(const Words& words) {
   }
   undisguise(p.run.file);
   undisguise(p.check.file);
+  undisguise(p.emit.file);
   const std::string name = used_command(p.app)->get_name();
+  p.run.words = words;
   if (name == "run") return Command(std::move(p.run));
   if (name == "check") return Command(std::move(p.check));
+  if (name == "emit") return Command(std::move(p.emit));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));
   if (name == "cache") return Command(std::move(p.cache));
   if (name == "fuzz") return Command(std::move(p.fuzz));
+  if (name == "certify") return Command(std::move(p.certify));
   if (name == "help") return help_command(p);
   return Command(std::move(p.devices));
 }

@@ -24,8 +24,12 @@ struct RunCommand {
   std::vector<std::string> print;
   std::vector<std::string> out;
   std::string repeat;
+  std::string report;
+  std::string trace;
   bool verify = false;
+  bool verbose = false;
   bool json = false;
+  std::vector<std::string> words;  // all of them, for the report
 };
 
 struct CheckCommand {
@@ -36,6 +40,16 @@ struct CheckCommand {
   bool strict = false;
   bool print_ir = false;
   bool json = false;
+};
+
+struct EmitCommand {
+  std::string file;  // with :name
+  std::string target;
+  std::string arch;
+  std::string subgroup_size;
+  std::vector<std::string> constants;
+  std::string out;
+  bool unoptimized = false;
 };
 
 struct FormatCommand {
@@ -64,13 +78,25 @@ struct FuzzCommand {
   bool json = false;
 };
 
+struct CertifyCommand {
+  std::string backend = "auto";  // lab/device_spec.h
+  std::string only;
+  std::string tests;  // "": the programs in this binary
+  std::string fuzz;
+  std::string seed;
+  bool quick = false;
+  bool large = false;
+  bool verbose = false;
+  bool json = false;
+};
+
 struct CacheCommand {
   std::string action;  // "ls", "verify" or "clear"
   bool json = false;
 };
 
 using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
-                             DevicesCommand, CacheCommand, FuzzCommand>;
+                             DevicesCommand, CacheCommand, FuzzCommand, CertifyCommand, EmitCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

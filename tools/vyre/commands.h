@@ -9,10 +9,12 @@ namespace vyre::cli {
 
 int run(const RunCommand& command);
 int check(const CheckCommand& command);
+int emit(const EmitCommand& command);
 int format(const FormatCommand& command);
 int explain(const ExplainCommand& command);
 int devices(const DevicesCommand& command);
 int cache(const CacheCommand& command);
 int fuzz(const FuzzCommand& command);
+int certify(const CertifyCommand& command);
 
 }  // namespace vyre::cli

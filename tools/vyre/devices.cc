@@ -1,25 +1,64 @@
 // vyre devices: what programs can run on.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "tools/vyre/backends.h"
+#include "driver/registry.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/json.h"
 #include "tools/vyre/report.h"
 
 namespace vyre::cli {
+namespace {
+
+/// "96 KiB", "15.6 GiB": three digits are enough to know a device by.
+std::string bytes(uint64_t n) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(n);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", value, value == static_cast<uint64_t>(value) ? 0 : 1,
+                     units[unit]);
+}
+
+void row(std::string_view name, const std::string& value) {
+  if (!value.empty()) write_out(fmt::format("    {:<18}{}\n", name, value));
+}
+
+void show_details(const driver::DeviceInfo& d) {
+  const driver::DeviceLimits& l = d.limits;
+  row("memory", fmt::format("{}, up to {} in one buffer", bytes(l.memory_bytes),
+                            bytes(std::min(l.buffer_bytes, l.memory_bytes))));
+  row("workgroup", fmt::format("up to {} invocations, {} of shared memory",
+                               l.workgroup_invocations, bytes(l.shared_bytes)));
+  row("subgroup sizes",
+      fmt::format("{} ({} unless the kernel or --subgroup-size says otherwise)",
+                  fmt::join(l.subgroup_sizes, " "), l.default_subgroup_size));
+  row("grid barrier", l.native_grid_barrier ? "native" : "by splitting the kernel");
+  row("forward progress", l.forward_progress ? "yes" : "no");
+  row("target", d.target);
+  row("driver version", d.driver_version);
+  for (const auto& [name, value] : d.properties) row(name, value);
+}
+
+}  // namespace
 
 int devices(const DevicesCommand& command) {
+  const std::vector<driver::Probed> backends = driver::probe_all();
   if (command.json) {
-    write_out(backends_json(backends()));
+    write_out(backends_json(backends));
     return exit_done;
   }
-  for (const BackendInfo& b : backends()) {
-    write_out(b.available ? fmt::format("{:<8}{}\n", b.name, b.summary)
-                          : fmt::format("{:<8}not in this build, because {}\n", b.name, b.why));
-    if (command.verbose)
-      for (const BackendProperty& p : b.properties)
-        write_out(fmt::format("        {:<18}{}\n", p.name, p.value));
+  for (const driver::Probed& b : backends) {
+    if (b.devices.empty())
+      write_out(fmt::format("{:<10}not here, because {}\n", b.entry.name, b.why_none));
+    for (const driver::DeviceInfo& d : b.devices) {
+      write_out(fmt::format("{:<10}{}\n", fmt::format("{}:{}", b.entry.name, d.index), d.name));
+      if (command.verbose) show_details(d);
+    }
   }
   return exit_done;
 }

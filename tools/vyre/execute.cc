@@ -12,12 +12,12 @@ Result<RunResult> execute(const Target& target, const Launch& launch) {
   if (target.kernel) {
     auto outcome = interp::run(*target.kernel, launch.inputs, launch.options);
     if (!outcome) return std::move(outcome.errors());
-    return RunResult{std::move(outcome->buffers), outcome->lane_ops};
+    return RunResult{std::move(outcome->buffers)};
   }
   const interp::GraphInputs inputs{launch.inputs.data, launch.inputs.lengths};
   auto outcome = interp::run(*target.module, *target.graph, inputs, launch.options);
   if (!outcome) return std::move(outcome.errors());
-  return RunResult{std::move(outcome->buffers), outcome->lane_ops};
+  return RunResult{std::move(outcome->buffers)};
 }
 
 std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first,

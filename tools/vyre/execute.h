@@ -1,6 +1,7 @@
 #pragma once
 
-// Runs a kernel or a graph on a backend. The one place of the command line that knows how.
+// Runs a kernel or a graph on the reference interpreter, and compares results. device_run.h runs it
+// on a device.
 
 #include "interp/interp.h"
 #include "tools/vyre/elements.h"
@@ -11,7 +12,6 @@ namespace vyre::cli {
 
 struct RunResult {
   std::vector<Bytes> buffers;  // by buffer index; filled for what the host gets back
-  uint64_t lane_ops = 0;
 };
 
 Result<RunResult> execute(const Target& target, const Launch& launch);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <random>
 
+#include "lab/device_spec.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/json.h"
 #include "tools/vyre/numbers.h"
@@ -76,16 +77,6 @@ Diagnostic bad_value(const char* option, const std::string& value, const char* f
       .with_fix(fix);
 }
 
-std::vector<std::string> split_names(const std::string& list) {
-  std::vector<std::string> names;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    names.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return names;
-}
-
 /// All mistakes at once.
 Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   Diagnostics mistakes;
@@ -100,7 +91,7 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   if (!command.minutes.empty() && !minutes)
     mistakes.push_back(bad_value("--minutes", command.minutes, "write a positive number"));
   if (!command.backends.empty()) {
-    options.subjects = split_names(command.backends);
+    options.subjects = lab::split_specs(command.backends);
     const auto subjects = lab::choose_subjects(options.subjects);
     if (!subjects)
       mistakes.insert(mistakes.end(), subjects.errors().begin(), subjects.errors().end());
@@ -125,6 +116,7 @@ std::string summary_line(uint64_t first, const lab::FuzzSummary& summary) {
       fmt::format("seeds {} to {}: {} programs, {} runs, {:.1f} s, {:.0f} programs a second, {}",
                   first, s.programs == 0 ? first : s.seed - 1, s.programs, s.runs, s.seconds,
                   per_second(s), mismatches(s.failing));
+  if (s.refused) line += fmt::format(", {} refused by a device", s.refused);
   if (summary.stopped) line += fmt::format("; stopped, go on with `--seed {}`", s.seed);
   return line + "\n";
 }

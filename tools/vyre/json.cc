@@ -51,6 +51,26 @@ std::string_view word(Severity s) {
   return s == Severity::Error ? "error" : s == Severity::Warning ? "warning" : "note";
 }
 
+Json device_of(const driver::DeviceInfo& d) {
+  const driver::DeviceLimits& l = d.limits;
+  Json properties = Json::object();
+  for (const auto& [name, value] : d.properties) properties[name] = value;
+  return {{"index", d.index},
+          {"name", d.name},
+          {"target", d.target},
+          {"driver_version", d.driver_version},
+          {"limits",
+           {{"workgroup_invocations", l.workgroup_invocations},
+            {"shared_bytes", l.shared_bytes},
+            {"buffer_bytes", l.buffer_bytes},
+            {"memory_bytes", l.memory_bytes},
+            {"subgroup_sizes", l.subgroup_sizes},
+            {"default_subgroup_size", l.default_subgroup_size},
+            {"native_grid_barrier", l.native_grid_barrier},
+            {"forward_progress", l.forward_progress}}},
+          {"properties", properties}};
+}
+
 }  // namespace
 
 std::string report_json(const Diagnostics& list) {
@@ -60,12 +80,15 @@ std::string report_json(const Diagnostics& list) {
   return finish(out);
 }
 
-std::string run_json(const Target& target, const std::string& backend,
-                     const ResultRequests& requests, const Launch& launch, const RunResult& result,
-                     const Timing& timing, const Diagnostics& diagnostics) {
+std::string run_json(const Target& target, const report::RunReport& report,
+                     const ResultRequests& requests, const Launch& launch,
+                     const RunResult& result) {
   Json out;
   out["ok"] = true;
-  out["backend"] = backend;
+  out["backend"] = report.backend;
+  out["device"] = {{"index", report.device_index}, {"name", report.device}};
+  out["chosen_because"] = report.chosen_because;
+  out["subgroup_size"] = report.subgroup_size;
   out["name"] = target.name();
   out["kind"] = target.kind();
   Json& outputs = out["outputs"] = Json::array();
@@ -76,11 +99,11 @@ std::string run_json(const Target& target, const std::string& backend,
     for (const Parameter& p : target.parameters)
       if (is_host_output(p.role))
         outputs.push_back(output_of(p, result.buffers[p.buffer], preview_elements));
-  out["lane_ops"] = result.lane_ops;
-  out["time"] = {{"runs", timing.runs},
-                 {"min_seconds", timing.min_seconds},
-                 {"median_seconds", timing.median_seconds}};
-  out["diagnostics"] = list_of(diagnostics);
+  const report::Summary time = report::summarize(report.device_ns);
+  out["time"] = {{"runs", report.device_ns.size()},
+                 {"min_seconds", static_cast<double>(time.min_ns) / 1e9},
+                 {"median_seconds", static_cast<double>(time.median_ns) / 1e9}};
+  out["diagnostics"] = list_of(report.diagnostics);
   return finish(out);
 }
 
@@ -107,14 +130,17 @@ std::string codes_json(std::span<const CodeInfo> codes) {
   return finish(out);
 }
 
-std::string backends_json(std::span<const BackendInfo> backends) {
+std::string backends_json(std::span<const driver::Probed> backends) {
   Json out;
   Json& list = out["backends"] = Json::array();
-  for (const BackendInfo& b : backends) {
-    Json properties = Json::object();
-    for (const BackendProperty& p : b.properties) properties[std::string(p.name)] = p.value;
-    list.push_back(
-        {{"name", b.name}, {"available", b.available}, {"why", b.why}, {"properties", properties}});
+  for (const driver::Probed& b : backends) {
+    Json devices = Json::array();
+    for (const driver::DeviceInfo& d : b.devices) devices.push_back(device_of(d));
+    list.push_back({{"name", b.entry.name},
+                    {"summary", b.entry.summary},
+                    {"available", !b.devices.empty()},
+                    {"why", b.devices.empty() ? b.why_none : ""},
+                    {"devices", devices}});
   }
   return finish(out);
 }

@@ -8,7 +8,8 @@
 
 #include "lab/fuzz.h"
 #include "support/diagnostic.h"
-#include "tools/vyre/backends.h"
+#include "driver/registry.h"
+#include "report/run_report.h"
 #include "tools/vyre/results.h"
 
 namespace vyre::cli {
@@ -16,18 +17,11 @@ namespace vyre::cli {
 /// {"ok": no errors?, "diagnostics": […]}
 std::string report_json(const Diagnostics& list);
 
-struct Timing {
-  double min_seconds = 0;
-  double median_seconds = 0;
-  uint64_t runs = 0;
-};
-
-/// {"ok": true, "backend", "name", "kind", "outputs": [{"name", "type", "count", "values"}],
-/// "lane_ops", "time", "diagnostics"}. Floats that JSON cannot write are the strings "nan", "inf"
-/// and "-inf".
-std::string run_json(const Target& target, const std::string& backend,
-                     const ResultRequests& requests, const Launch& launch, const RunResult& result,
-                     const Timing& timing, const Diagnostics& diagnostics);
+/// {"ok": true, "backend", "device", "chosen_because", "subgroup_size", "name", "kind", "outputs":
+/// [{"name", "type", "count", "values"}], "time": {"runs", "min_seconds", "median_seconds"} of the
+/// device, "diagnostics"}. Floats that JSON cannot write are the strings "nan", "inf" and "-inf".
+std::string run_json(const Target& target, const report::RunReport& report,
+                     const ResultRequests& requests, const Launch& launch, const RunResult& result);
 
 /// {"ok", "kernels": [names], "graphs": [names], "diagnostics"}
 std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok,
@@ -36,8 +30,9 @@ std::string check_json(const Module& module, size_t kernels, size_t graphs, bool
 /// An array of {"code", "name", "severity", "title", "page"}.
 std::string codes_json(std::span<const CodeInfo> codes);
 
-/// {"backends": [{"name", "available", "why", "properties": {…}}]}
-std::string backends_json(std::span<const BackendInfo> backends);
+/// {"backends": [{"name", "summary", "available", "why", "devices": [{"index", "name", "target",
+/// "driver_version", "limits": {…}, "properties": {…}}]}]}
+std::string backends_json(std::span<const driver::Probed> backends);
 
 /// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs", "failing",
 /// "seconds", "per_second", "findings": [{"seed", "subject", "file", "diagnostic"}], "features": {name:

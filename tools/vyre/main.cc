@@ -21,11 +21,13 @@ struct Dispatch {
   }
   int operator()(const RunCommand& c) const { return run(c); }
   int operator()(const CheckCommand& c) const { return check(c); }
+  int operator()(const EmitCommand& c) const { return emit(c); }
   int operator()(const FormatCommand& c) const { return format(c); }
   int operator()(const ExplainCommand& c) const { return explain(c); }
   int operator()(const DevicesCommand& c) const { return devices(c); }
   int operator()(const CacheCommand& c) const { return cache(c); }
   int operator()(const FuzzCommand& c) const { return fuzz(c); }
+  int operator()(const CertifyCommand& c) const { return certify(c); }
 };
 
 int run_command(const std::vector<std::string>& words, bool json) {

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <span>
@@ -14,6 +15,12 @@
 
 namespace vyre::cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+uint64_t since(Clock::time_point begin) {
+  return static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
+}
 
 bool is_identifier(std::string_view text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
@@ -100,21 +107,30 @@ ProgramText read_program_text(const std::string& file) {
 }
 
 LoadedModule load_module(const std::string& file, const LoadOptions& options) {
+  const auto begin = Clock::now();
   ProgramText text = read_program_text(file);
-  if (!text.error) return load_module_bytes(std::move(text.bytes), shown_name(file), options);
+  const uint64_t read_ns = since(begin);
   LoadedModule loaded;
-  loaded.diagnostics.push_back(std::move(*text.error));
+  if (!text.error)
+    loaded = load_module_bytes(std::move(text.bytes), shown_name(file), options);
+  else
+    loaded.diagnostics.push_back(std::move(*text.error));
+  loaded.parse_ns += read_ns;
   return loaded;
 }
 
 LoadedModule load_module_bytes(std::string bytes, const std::string& name,
                                const LoadOptions& options) {
   LoadedModule loaded;
+  const auto begin = Clock::now();
   if (is_wire(std::as_bytes(std::span(bytes))))
     decode(bytes, name, options, loaded);
   else
     parse_text(std::move(bytes), name, options, loaded);
+  loaded.parse_ns = since(begin);
+  const auto parsed = Clock::now();
   if (loaded.module) append(loaded.diagnostics, check(*loaded.module, options.check));
+  loaded.check_ns = since(parsed);
   if (has_errors(loaded.diagnostics)) loaded.module.reset();
   return loaded;
 }

@@ -44,6 +44,8 @@ struct LoadedModule {
   Diagnostics diagnostics;  // of reading and of checking, warnings and notes included
   size_t own_kernels = 0;   // the file's own come first in the module, imported ones after them
   size_t own_graphs = 0;
+  uint64_t parse_ns = 0;  // reading included
+  uint64_t check_ns = 0;
 };
 
 /// Reads, parses or decodes, and checks.

@@ -27,7 +27,6 @@ int exit_code(const Diagnostics& list) {
     if (number >= 631 && number <= 639) return exit_program_failed;
     if (number >= 641 && number <= 649) return exit_system_failed;
     if (number >= 661 && number <= 669) return exit_program_failed;  // of codes/lab.def
-    if (d.code == Code::BackendNotHere) return exit_system_failed;  // the words were right
     switch (classify(d.code)) {
       case Failure::BadInput:
         return exit_bad_input;

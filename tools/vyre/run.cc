@@ -1,80 +1,52 @@
-// vyre run: one program, one launch.
+// vyre run: one program on one device.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iterator>
 
-#include "tools/vyre/backends.h"
+#include "driver/cache.h"
 #include "tools/vyre/commands.h"
-#include "tools/vyre/execute.h"
+#include "tools/vyre/device_run.h"
 #include "tools/vyre/json.h"
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/report.h"
+#include "tools/vyre/report_files.h"
 #include "tools/vyre/results.h"
 #include "tools/vyre/terminal.h"
+#include "vyre/version.h"
+#include "wire/fingerprint.h"
 
 namespace vyre::cli {
 namespace {
+
+using report::Stage;
 
 void append(Diagnostics& list, const Diagnostics& more) {
   list.insert(list.end(), more.begin(), more.end());
 }
 
-Result<uint64_t> parse_repeat(const std::string& text) {
-  if (text.empty()) return uint64_t{1};
+uint64_t now() {
+  const auto time = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
+}
+
+Result<uint32_t> parse_repeat(const std::string& text) {
+  if (text.empty()) return uint32_t{1};
   const auto times = parse_count(text);
-  if (times && *times > 0 && *times <= 1'000'000'000) return *times;
+  if (times && *times > 0 && *times <= 1'000'000'000) return static_cast<uint32_t>(*times);
   return diagnose(Code::BadOptionValue, {}, fmt::format("`--repeat {}` has no meaning", text))
       .with_fix("give a number of runs from 1 to 1000000000");
 }
 
-std::string duration(double seconds) {
+std::string duration(uint64_t ns) {
+  const double seconds = static_cast<double>(ns) / 1e9;
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
   return fmt::format("{:.3f} s", seconds);
-}
-
-struct TimedResult {
-  RunResult result;
-  Timing timing;
-};
-
-Result<TimedResult> repeat(const Target& target, Launch& launch, uint64_t times) {
-  Progress progress(fmt::format("running {}", target.name()));
-  std::vector<double> seconds;
-  TimedResult timed;
-  for (uint64_t i = 0; i < times; ++i) {
-    launch.options.progress = [&](double fraction) {
-      progress.update((double(i) + fraction) / double(times));
-    };
-    const auto start = std::chrono::steady_clock::now();
-    auto result = execute(target, launch);
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    launch.options.progress = nullptr;
-    if (!result) return std::move(result.errors());
-    timed.result = std::move(*result);
-  }
-  std::sort(seconds.begin(), seconds.end());
-  timed.timing = {seconds.front(), seconds[seconds.size() / 2], times};
-  return timed;
-}
-
-/// Another order must give the same bytes.
-Diagnostics verify(const Target& target, Launch launch, const RunResult& result) {
-  const bool reversed = launch.options.schedule == interp::Schedule::Reverse;
-  launch.options.schedule = reversed ? interp::Schedule::Order : interp::Schedule::Reverse;
-  Progress progress(fmt::format("verifying {}", target.name()));
-  launch.options.progress = [&](double fraction) { progress.update(fraction); };
-  auto second = execute(target, launch);
-  if (!second) return std::move(second.errors());
-  const auto difference = compare_results(target, result, "the first run", *second,
-                                          reversed ? "`--schedule order`" : "`--schedule reverse`");
-  if (difference) return {*difference};
-  return {};
 }
 
 /// Warnings are for those who write the program; notes only where they ask for them (`vyre check`).
@@ -85,69 +57,251 @@ Diagnostics without_notes(const Diagnostics& list) {
   return kept;
 }
 
-}  // namespace
+/// The paths of `--out name=@path`; what is malformed is found elsewhere.
+std::vector<std::string> output_paths(const std::vector<std::string>& out) {
+  std::vector<std::string> paths;
+  for (const std::string& word : out)
+    if (const size_t at = word.find("=@"); at != word.npos) paths.push_back(word.substr(at + 2));
+  return paths;
+}
 
-int run(const RunCommand& command) {
-  Diagnostics mistakes;
-  const auto fail = [&](const Diagnostics& errors, const Sources& sources = {}) {
-    return report(errors, sources, command.json);
-  };
-  const auto check_piece = [&](const auto& piece) {
-    if (!piece) append(mistakes, piece.errors());
-  };
-
-  const auto backend = choose_backend(command.backend);
-  const auto times = parse_repeat(command.repeat);
-  const auto constants = parse_constants(command.launch.constants);
-  check_piece(backend);
-  check_piece(times);
-  check_piece(constants);
-
-  const FileAndName file = split_file_and_name(command.file);
-  LoadOptions load_options;
-  if (constants) load_options.constants = *constants;
-  load_options.check.exact = command.launch.exact;
-  const LoadedModule loaded = load_module(file.file, load_options);
-  if (!loaded.module) {
-    append(mistakes, without_notes(loaded.diagnostics));
-    return fail(mistakes, loaded.sources);
+/// One `vyre run`, from its words to its exit code. The report grows on the way, so that a failed
+/// run has one, too.
+class Session {
+ public:
+  explicit Session(const RunCommand& command) : command_(command), start_(now()) {
+    report_.vyre = VYRE_VERSION;
+    report_.command = command.words;
   }
 
-  const auto target = choose_target(loaded, file.name, shown_name(file.file));
-  if (!target) {
-    check_piece(target);
-    return fail(mistakes, loaded.sources);
-  }
-
-  LaunchFlags flags = command.launch;
-  flags.stdin_is_program = file.file == "-";
-  auto launch = bind_launch(flags, *target);
-  const auto requests = parse_requests(command.print, command.out, *target);
-  check_piece(launch);
-  check_piece(requests);
-  if (!mistakes.empty()) return fail(mistakes, loaded.sources);
-
-  const auto timed = repeat(*target, *launch, *times);
-  if (!timed) return fail(timed.errors(), loaded.sources);
-  if (command.verify) {
-    const Diagnostics differences = verify(*target, *launch, timed->result);
-    if (!differences.empty()) return fail(differences, loaded.sources);
-  }
-  const Diagnostics write_errors = write_files(*requests, *launch, timed->result);
-  if (!write_errors.empty()) return fail(write_errors);
-
-  const Diagnostics warnings = without_notes(loaded.diagnostics);
-  if (command.json) {
-    write_out(run_json(*target, std::string((*backend)->name), *requests, *launch, timed->result,
-                       timed->timing, warnings));
+  int run() {
+    files_ = try_report_files(command_.report, command_.trace, output_paths(command_.out),
+                              mistakes_);
+    if (!load() || !bind()) return fail(mistakes_);
+    if (const Diagnostics errors = execute(); !errors.empty()) return fail(errors);
+    if (command_.verify)
+      if (const Diagnostics errors = verify(); !errors.empty()) return fail(errors);
+    const Diagnostics write_errors = write_files(*requests_, *launch_, ran_.result);
+    if (!write_errors.empty()) return fail(write_errors);
+    report_.diagnostics = without_notes(loaded_.diagnostics);
+    const Diagnostics report_errors = write_reports();
+    if (!report_errors.empty()) return cli::report(report_errors, {}, command_.json);
+    show_results();
     return exit_done;
   }
-  show(warnings, loaded.sources);
-  write_out(printed_results(*target, *requests, *launch, timed->result));
-  if (!command.repeat.empty())
-    fmt::print(stderr, "time: min {}, median {}, {} runs\n", duration(timed->timing.min_seconds),
-               duration(timed->timing.median_seconds), timed->timing.runs);
-  return exit_done;
-}
+
+ private:
+  template <class T>
+  bool good(const Result<T>& piece) {
+    if (!piece) append(mistakes_, piece.errors());
+    return static_cast<bool>(piece);
+  }
+
+  // ---- from words to a launch. Everything that is wrong is reported at once.
+
+  bool load() {
+    const auto choice = choose_backend(command_.backend, command_.launch);
+    if (good(choice)) choice_ = *choice;
+    const auto repeat = parse_repeat(command_.repeat);
+    if (good(repeat)) repeat_ = *repeat;
+    const auto constants = parse_constants(command_.launch.constants);
+    good(constants);
+
+    const FileAndName file = split_file_and_name(command_.file);
+    report_.file = shown_name(file.file);
+    LoadOptions options;
+    if (constants) options.constants = *constants;
+    options.check.exact = command_.launch.exact;
+    const uint64_t begin = now() - start_;
+    loaded_ = load_module(file.file, options);
+    add_stage(Stage::Parse, begin, loaded_.parse_ns);
+    add_stage(Stage::Check, begin + loaded_.parse_ns, loaded_.check_ns);
+    if (!loaded_.module) {
+      append(mistakes_, without_notes(loaded_.diagnostics));
+      return false;
+    }
+    auto target = choose_target(loaded_, file.name, shown_name(file.file));
+    if (!good(target)) return false;
+    target_ = std::move(*target);
+    describe_target();
+    return true;
+  }
+
+  bool bind() {
+    flags_ = command_.launch;
+    flags_.stdin_is_program = split_file_and_name(command_.file).file == "-";
+    auto launch = bind_launch(flags_, target_);
+    auto requests = parse_requests(command_.print, command_.out, target_);
+    if (good(launch)) launch_ = std::move(*launch);
+    if (good(requests)) requests_ = std::move(*requests);
+    return mistakes_.empty();
+  }
+
+  void describe_target() {
+    report_.program = target_.name();
+    report_.is_graph = target_.graph != nullptr;
+    if (wants_report())  // hashing a large module takes a while
+      report_.fingerprint = (target_.kernel ? fingerprint(*target_.kernel)
+                                            : fingerprint(*target_.graph, *target_.module))
+                                .to_hex();
+    if (target_.kernel) report_.workgroup = target_.kernel->workgroup;
+  }
+
+  // ---- the run
+
+  Diagnostics execute() {
+    driver::OpenOptions options;
+    options.memory_limit = launch_->options.memory_limit;
+    auto device = driver::Device::open(*choice_.backend, choice_.index, options);
+    if (!device) return std::move(device.errors());
+    const driver::DeviceInfo& info = device->info();
+    report_.backend = info.backend;
+    report_.device_index = info.index;
+    report_.device = info.name;
+    report_.chosen_because = choice_.why;
+    if (command_.verbose) show_device();
+
+    Progress progress(fmt::format("running {}", target_.name()));
+    DeviceRunOptions run_options;
+    run_options.repeat = repeat_;
+    // Only for a terminal: who measures does not want to look for the end, but to wait for it.
+    if (::isatty(STDERR_FILENO) == 1)
+      run_options.progress = [&](double fraction) { progress.update(fraction); };
+    auto ran = run_on(*device, target_, *launch_, flags_, run_options);
+    if (!ran) return std::move(ran.errors());
+    ran_ = std::move(*ran);
+    record();
+    return {};
+  }
+
+  /// A second run must give the same bytes: the interpreter's, or if that was the first one already,
+  /// in another order.
+  Diagnostics verify() {
+    const uint64_t begin = now();
+    Launch launch = *launch_;
+    if (ran_.subgroup_size != 0) launch.options.subgroup_size = ran_.subgroup_size;
+    std::string first = fmt::format("`--backend {}`", report_.backend), second;
+    if (report_.backend == "interp") {
+      const bool reversed = launch.options.schedule == interp::Schedule::Reverse;
+      launch.options.schedule = reversed ? interp::Schedule::Order : interp::Schedule::Reverse;
+      first = "the first run";
+      second = reversed ? "`--schedule order`" : "`--schedule reverse`";
+    } else {
+      second = "`--backend interp`";
+    }
+    // The limits were for the device: the interpreter is slower, and counts values of invocations.
+    if (report_.backend != "interp") launch.options.time_limit = 0;
+    launch.options.memory_limit = 0;
+    Progress progress(fmt::format("verifying {}", target_.name()));
+    launch.options.progress = [&](double fraction) { progress.update(fraction); };
+    auto reference = cli::execute(target_, launch);
+    if (!reference) {
+      for (Diagnostic& d : reference.errors())
+        d.note(fmt::format("this is of the second run, with {}", second));
+      return std::move(reference.errors());
+    }
+    report_.spans.push_back({"verify", "host", begin - start_, now() - begin});
+    if (auto difference = compare_results(target_, ran_.result, first, *reference, second))
+      return {*difference};
+    report_.verified = true;
+    return {};
+  }
+
+  // ---- what is said about it
+
+  bool wants_report() const { return !files_.report.empty() || !files_.trace.empty(); }
+
+  void add_stage(Stage s, uint64_t begin, uint64_t ns) {
+    report_.stage(s) += ns;
+    report_.spans.push_back(
+        {std::string(report::stage_names[static_cast<size_t>(s)]), "host", begin, ns});
+  }
+
+  void record() {
+    report_.stage(Stage::Compile) = ran_.times.compile;
+    report_.stage(Stage::Upload) = ran_.times.upload;
+    report_.stage(Stage::Run) = ran_.times.run;
+    report_.stage(Stage::Readback) = ran_.times.readback;
+    for (driver::RunEvent& e : ran_.events)
+      report_.spans.push_back(
+          {std::move(e.name), e.on_device ? "device" : "host", e.begin_ns - start_, e.ns});
+    report_.device_ns = ran_.device_ns;
+    report_.num_workgroups = ran_.num_workgroups;
+    report_.subgroup_size = ran_.subgroup_size;
+    report_.uploaded = ran_.uploaded;
+    report_.read_back = ran_.read_back;
+    report_.device_peak = ran_.device_peak;
+    report_.launches = ran_.launches;
+    report_.segments = ran_.segments;
+    report_.code_origin = ran_.origin;
+    for (const Parameter& p : target_.parameters) {
+      const uint64_t count = ran_.counts[p.buffer];
+      report_.buffers.push_back({p.name, std::string(name(p.role)), std::string(name(p.element)),
+                                 count, count * size_of(p.element)});
+    }
+  }
+
+  Diagnostics write_reports() {
+    if (!wants_report()) return {};
+    const driver::CacheStats cache = driver::CompileCache::shared().stats();
+    report_.cache = {cache.memory_hits, cache.disk_hits, cache.misses};
+    return write_report_files(files_, report_);
+  }
+
+  int fail(Diagnostics errors) {
+    report_.exit_code = exit_code(errors);
+    report_.diagnostics = errors;
+    append(errors, write_reports());
+    return cli::report(errors, loaded_.sources, command_.json);
+  }
+
+  void show_device() {
+    fmt::print(stderr, "backend: {}:{}, {}{}\n", report_.backend, report_.device_index,
+               report_.device,
+               report_.chosen_because.empty() ? "" : fmt::format("; {}", report_.chosen_because));
+  }
+
+  void show_stages() {
+    std::string line;
+    for (size_t i = 0; i < report::stage_names.size(); ++i)
+      if (report_.stage_ns[i] != 0)
+        line += fmt::format("{}{} {}", line.empty() ? "" : ", ", report::stage_names[i],
+                            duration(report_.stage_ns[i]));
+    fmt::print(stderr, "stages: {}\n", line);
+  }
+
+  void show_results() {
+    if (command_.json) {
+      write_out(run_json(target_, report_, *requests_, *launch_, ran_.result));
+      return;
+    }
+    show(report_.diagnostics, loaded_.sources);
+    write_out(printed_results(target_, *requests_, *launch_, ran_.result));
+    if (command_.verbose) show_stages();
+    if (command_.repeat.empty()) return;
+    const report::Summary time = report::summarize(report_.device_ns);
+    fmt::print(stderr, "device time: min {}, median {}, {} runs\n", duration(time.min_ns),
+               duration(time.median_ns), report_.device_ns.size());
+  }
+
+  const RunCommand& command_;
+  const uint64_t start_;
+  ReportFiles files_;
+  report::RunReport report_;
+  Diagnostics mistakes_;
+
+  driver::Choice choice_;
+  uint32_t repeat_ = 1;
+  LoadedModule loaded_;
+  Target target_;
+  LaunchFlags flags_;
+  std::optional<Launch> launch_;
+  std::optional<ResultRequests> requests_;
+  DeviceRun ran_;
+};
+
+}  // namespace
+
+int run(const RunCommand& command) { return Session(command).run(); }
 
 }  // namespace vyre::cli

@@ -1,8 +1,8 @@
-#include "tests/runner/codes.h"
+#include "lab/expected_codes.h"
 
-#include "tests/runner/test_file.h"
+#include "lab/text_test.h"
 
-namespace vyre::runner {
+namespace vyre::lab {
 
 std::string ExpectedCode::text() const {
   return message.empty() ? to_string(code) : to_string(code) + " \"" + message + "\"";
@@ -33,4 +33,4 @@ std::string print_codes(const std::vector<ExpectedCode>& codes) {
   return text;
 }
 
-}  // namespace vyre::runner
+}  // namespace vyre::lab

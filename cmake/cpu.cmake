@@ -1,0 +1,78 @@
+# libvyre_cpu.so: the LLVM emitter (src/emit/llvm) and the CPU backend (src/driver/cpu). It is opened
+# on request (src/driver/cpu_component.cc), so the core neither needs LLVM nor pays for loading it.
+
+# ---- the interface id ----------------------------------------------------------------------------
+
+# Objects cross the border between the core and the component, so both must have been compiled from
+# the same headers by the same compiler; each holds this id, and the core refuses a component whose id
+# differs.
+file(GLOB_RECURSE interface_headers CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/*.h ${PROJECT_SOURCE_DIR}/src/*.def)
+set(interface_id_file ${PROJECT_BINARY_DIR}/generated/vyre/interface_id.h)
+set(interface_id_inputs ${PROJECT_BINARY_DIR}/interface_id_inputs.txt)
+string(REPLACE ";" "\n" interface_id_text "${interface_headers}")
+file(CONFIGURE OUTPUT ${interface_id_inputs} CONTENT "${interface_id_text}" @ONLY)
+add_custom_command(
+  OUTPUT ${interface_id_file}
+  COMMAND ${CMAKE_COMMAND} -D INPUTS=${interface_id_inputs} -D OUTPUT=${interface_id_file}
+    "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${VYRE_SANITIZE}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/interface_id.cmake
+  DEPENDS ${interface_headers} ${interface_id_inputs} ${PROJECT_SOURCE_DIR}/cmake/interface_id.cmake
+  COMMENT "Writing the id of the interface to the CPU component"
+  VERBATIM)
+add_custom_target(vyre_interface_id DEPENDS ${interface_id_file})
+add_dependencies(vyre vyre_interface_id)
+
+# ---- the component -------------------------------------------------------------------------------
+
+set(why_no_cpu "")
+if(NOT VYRE_CPU)
+  set(why_no_cpu "VYRE_CPU is OFF")
+elseif(VYRE_STATIC)
+  set(why_no_cpu "VYRE_STATIC gives one self-contained binary")
+elseif(VYRE_FUZZ)
+  set(why_no_cpu "the fuzz targets do not use it")
+else()
+  find_package(LLVM 19.1 CONFIG QUIET HINTS /usr/lib/llvm-19)
+  find_package(TBB CONFIG QUIET)
+  if(NOT LLVM_FOUND)
+    set(why_no_cpu "LLVM 19.1 was not found (Debian: llvm-19-dev)")
+  elseif(NOT TARGET LLVM)
+    set(why_no_cpu "the LLVM in ${LLVM_DIR} has no shared library")
+  elseif(NOT TBB_FOUND)
+    set(why_no_cpu "oneTBB was not found (Debian: libtbb-dev)")
+  endif()
+endif()
+
+if(why_no_cpu)
+  message(STATUS "CPU backend: not built, because ${why_no_cpu}")
+  return()
+endif()
+message(STATUS "CPU backend: LLVM ${LLVM_PACKAGE_VERSION}, oneTBB ${TBB_VERSION}")
+
+file(GLOB cpu_sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/emit/llvm/*.cc ${PROJECT_SOURCE_DIR}/src/driver/cpu/*.cc)
+# The tests link these objects themselves and see all that is inside.
+add_library(vyre_cpu_objects OBJECT ${cpu_sources})
+set_target_properties(vyre_cpu_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(vyre_cpu_objects SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(vyre_cpu_objects PUBLIC ${LLVM_DEFINITIONS_LIST})
+target_link_libraries(vyre_cpu_objects PUBLIC vyre LLVM TBB::tbb)
+if(NOT LLVM_ENABLE_RTTI)
+  target_compile_options(vyre_cpu_objects PUBLIC -fno-rtti)
+endif()
+add_dependencies(vyre_cpu_objects vyre_interface_id)
+
+add_library(vyre_cpu MODULE)
+set_target_properties(vyre_cpu PROPERTIES
+  OUTPUT_NAME vyre_cpu LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LINKER_LANGUAGE CXX)
+target_link_libraries(vyre_cpu PRIVATE vyre_cpu_objects)
+# It has its own copy of the core, which must not meet the program's. Only the entry points show.
+set(exports ${PROJECT_SOURCE_DIR}/cmake/vyre_cpu.map)
+target_link_options(vyre_cpu PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${exports})
+set_target_properties(vyre_cpu PROPERTIES LINK_DEPENDS ${exports})
+
+# The tool is of the same build as the component, or it refuses it.
+if(TARGET vyre-cli)
+  add_dependencies(vyre-cli vyre_cpu)
+endif()

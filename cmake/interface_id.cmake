@@ -1,0 +1,15 @@
+# Writes OUTPUT, a header with a hash of the files listed in INPUTS and of COMPILER. Leaves it alone if
+# it would not change.
+file(STRINGS ${INPUTS} files)
+set(all "${COMPILER}\n")
+foreach(file IN LISTS files)
+  if(EXISTS ${file})
+    file(SHA256 ${file} hash)
+    cmake_path(GET file FILENAME name)
+    string(APPEND all "${name} ${hash}\n")
+  endif()
+endforeach()
+string(SHA256 id "${all}")
+string(SUBSTRING ${id} 0 32 id)
+file(WRITE ${OUTPUT}.new "// Written by cmake/interface_id.cmake.\n#pragma once\n\n#define VYRE_INTERFACE_ID \"${id}\"\n")
+file(COPY_FILE ${OUTPUT}.new ${OUTPUT})

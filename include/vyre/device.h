@@ -1,0 +1,39 @@
+#pragma once
+
+// Devices: memory that stays there, compiled kernels, and work that runs while the host goes on.
+// docs/driver.md tells how to use them.
+//
+//   driver::Device       one device, opened by name: "auto", "interp", "cpu", "cuda:1". A handle;
+//                        copies mean the same device.
+//   driver::Buffer       memory on it. Allocated as zeros, freed by hand or with the device.
+//   driver::Executable   a program that is ready to run there: from the compiler, or from the cache.
+//   driver::Ticket       the promise of a submission's end: wait() gives times, or what went wrong.
+//   driver::run          one kernel from host bytes to host bytes, with all of the above inside.
+//   driver::run_graph    the same for a graph.
+//   driver::probe_all    which backends there are, their devices, and why others are not.
+//
+// A submission is a list of Upload, Readback, Copy, Fill and Launch commands that run in order.
+// Submissions to one stream run one after the other; those of different streams wait for each other
+// where they share a buffer that one of them writes.
+//
+// Unlike everything else in vyre these objects have a life: a Device closes when its last handle
+// and ticket are gone. All functions may be called from any thread. Errors are values, as elsewhere.
+//
+//   auto device = vyre::driver::Device::open("auto");
+//   if (!device) return fail(device.errors());
+//   auto saxpy = device->compile(program);             // checked, as for interp::run
+//   auto x = device->allocate(bytes), y = device->allocate(bytes);
+//   …
+//   device->submit({vyre::driver::Upload{*x, std::as_bytes(std::span(xs))}});
+//   for (int step = 0; step < 100; ++step)             // returns at once
+//     device->submit({vyre::driver::Launch{*saxpy, {vyre::driver::scalar(2.0f), *x, *y}}});
+//   auto back = std::as_writable_bytes(std::span(ys));
+//   auto ticket = device->submit({vyre::driver::Readback{*y, back}});
+//   auto report = ticket->wait();                      // now ys is there, or errors() says why not
+
+#include "driver/device.h"
+#include "driver/registry.h"
+#include "driver/run.h"
+#include "driver/run_graph.h"
+#include "vyre/diagnostic.h"
+#include "vyre/program.h"

@@ -1,0 +1,29 @@
+#pragma once
+
+// Buffers of one run, given back whatever happens.
+
+#include "driver/device.h"
+
+namespace vyre::driver {
+
+class BufferOwner {
+ public:
+  explicit BufferOwner(Device& device) : device_(device) {}
+  BufferOwner(const BufferOwner&) = delete;
+  BufferOwner& operator=(const BufferOwner&) = delete;
+  ~BufferOwner() {
+    device_.finish();
+    for (const Buffer& b : buffers_) (void)bool(device_.free(b));
+  }
+  Result<Buffer> allocate(uint64_t bytes) {
+    Result<Buffer> b = device_.allocate(bytes);
+    if (b) buffers_.push_back(*b);
+    return b;
+  }
+
+ private:
+  Device& device_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace vyre::driver

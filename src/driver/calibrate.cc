@@ -1,0 +1,222 @@
+#include "driver/calibrate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "driver/cache_directory.h"
+#include "driver/cache_key.h"
+#include "driver/device.h"
+#include "text/parse.h"
+
+namespace vyre::driver {
+namespace {
+
+using Json = nlohmann::json;
+using Steady = std::chrono::steady_clock;
+
+constexpr const char* file_name = "auto.json";
+constexpr double longest = 1.0;  // seconds of one submission
+
+constexpr const char* source = R"(
+kernel nothing(y: inout u32[]) workgroup(64) grid(1) { }
+kernel saxpy(a: f32, x: in f32[], y: inout f32[]) workgroup(64) grid(len(y)) {
+  let i = global_id.x
+  y[i] = fma(a, x[i], y[i])
+}
+kernel arithmetic(y: inout u32[]) workgroup(64) grid(len(y)) {
+  var v: u32 = global_id.x + 1
+  for k in 0..128 {
+    v = v ^ (v << 13)
+    v = v ^ (v >> 17)
+    v = v ^ (v << 5)
+  }
+  y[global_id.x] = v
+}
+)";
+
+class Measurement {
+ public:
+  explicit Measurement(Device device) : d_(std::move(device)) {}
+  ~Measurement() {
+    d_.finish();
+    for (const Buffer& b : buffers_) (void)bool(d_.free(b));
+  }
+
+  Result<Calibration> run() {
+    const ParseOutcome parsed = parse(source);
+    if (!parsed.module) return parsed.diagnostics;
+    std::vector<Executable> kernels;
+    for (const Program& p : parsed.module->kernels) {
+      Result<Executable> e = d_.compile(p);
+      if (!e) return e.errors();
+      kernels.push_back(*e);
+    }
+    constexpr size_t floats = 1 << 16, words = 1 << 14;
+    for (const size_t bytes : {floats * 4, floats * 4, words * 4}) {
+      Result<Buffer> b = d_.allocate(bytes);
+      if (!b) return b.errors();
+      buffers_.push_back(*b);
+    }
+    std::vector<float> x(floats), y(floats, 1.0f), back(floats);
+    for (size_t i = 0; i < floats; ++i) x[i] = float(i);
+    std::vector<uint32_t> mixed(words);
+
+    Calibration c;
+    const auto in = [](const auto& v) { return std::as_bytes(std::span(v)); };
+    const auto out = [](auto& v) { return std::as_writable_bytes(std::span(v)); };
+    const Launch nothing{kernels[0], {buffers_[2]}, {}, true, {}};
+    const Launch saxpy{kernels[1], {scalar(2.0f), buffers_[0], buffers_[1]}, {}, true, {}};
+    const Launch arithmetic{kernels[2], {buffers_[2]}, {}, true, {}};
+    const Result<> done[] = {
+        best(c.launch_ns, {nothing}),
+        best(c.saxpy_ns, {Upload{buffers_[0], in(x)}, Upload{buffers_[1], in(y)}, saxpy,
+                          Readback{buffers_[1], out(back)}}),
+        best(c.arithmetic_ns, {arithmetic}),
+    };
+    for (const Result<>& r : done)
+      if (!r) return r.errors();
+    uint64_t ignored = 0;
+    if (Result<> r = once(ignored, {Readback{buffers_[2], out(mixed)}}); !r) return r.errors();
+    if (!is_right(back, mixed)) c.failure = "it computed something else than the law says";
+    return c;
+  }
+
+ private:
+  static bool is_right(const std::vector<float>& saxpy, const std::vector<uint32_t>& mixed) {
+    for (size_t i = 0; i < saxpy.size(); ++i)
+      if (saxpy[i] != 2.0f * float(i) + 1.0f) return false;
+    for (size_t i = 0; i < mixed.size(); ++i) {
+      auto v = uint32_t(i + 1);
+      for (int k = 0; k < 128; ++k) {
+        v ^= v << 13;
+        v ^= v >> 17;
+        v ^= v << 5;
+      }
+      if (mixed[i] != v) return false;
+    }
+    return true;
+  }
+
+  Result<> once(uint64_t& ns, const std::vector<Command>& commands) {
+    SubmitOptions o;
+    o.time_limit = longest;
+    const auto begin = Steady::now();
+    Result<Ticket> t = d_.submit(commands, o);
+    if (!t) return t.errors();
+    if (Result<SubmitReport> r = t->wait(); !r) return r.errors();
+    ns = uint64_t(std::chrono::nanoseconds(Steady::now() - begin).count());
+    return Ok{};
+  }
+
+  /// At least twice, because the first one warms up; then for 20 ms.
+  Result<> best(uint64_t& least, const std::vector<Command>& commands) {
+    least = ~0ull;
+    const auto stop = Steady::now() + std::chrono::milliseconds(20);
+    for (int n = 0; n < 2 || (n < 50 && Steady::now() < stop); ++n) {
+      uint64_t ns = 0;
+      if (Result<> r = once(ns, commands); !r) return r;
+      least = std::min(least, ns);
+    }
+    return Ok{};
+  }
+
+  Device d_;
+  std::vector<Buffer> buffers_;
+};
+
+/// What the times depend on.
+Json key_of(std::span<const Candidate> candidates) {
+  Json key = Json::array({build_id()});
+  for (const Candidate& c : candidates)
+    key.push_back(
+        {c.info.backend, c.info.index, c.info.name, c.info.target, c.info.driver_version});
+  return key;
+}
+
+std::string text_of(const Json& key, std::span<const Calibration> list) {
+  Json results = Json::array();
+  for (const Calibration& c : list)
+    results.push_back({{"launch_ns", c.launch_ns},
+                       {"saxpy_ns", c.saxpy_ns},
+                       {"arithmetic_ns", c.arithmetic_ns},
+                       {"failure", c.failure}});
+  return Json{{"key", key}, {"results", results}}.dump(2, ' ', false,
+                                                       Json::error_handler_t::replace) +
+         "\n";
+}
+
+/// Nothing if the text is damaged, or about other devices.
+std::optional<std::vector<Calibration>> read(std::string_view text, const Json& key, size_t n) {
+  try {
+    const Json file = Json::parse(text);
+    if (file.at("key") != key || file.at("results").size() != n) return std::nullopt;
+    std::vector<Calibration> list;
+    for (const Json& r : file.at("results"))
+      list.push_back({r.at("launch_ns").get<uint64_t>(), r.at("saxpy_ns").get<uint64_t>(),
+                      r.at("arithmetic_ns").get<uint64_t>(), r.at("failure").get<std::string>()});
+    return list;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::vector<Calibration>> find(const std::string& directory, const Json& key,
+                                             size_t n) {
+  std::string why;
+  const auto folder = CacheDirectory::open(directory, CacheDirectory::Open::Existing, why);
+  if (!folder) return std::nullopt;
+  const CacheDirectory::Contents file = folder->read(file_name, 1 << 20);
+  if (file.kind != CacheDirectory::Contents::Kind::Read) return std::nullopt;
+  return read({reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()}, key, n);
+}
+
+void keep(const std::string& directory, const std::string& text) {
+  std::string why;
+  const auto folder = CacheDirectory::open(directory, CacheDirectory::Open::Create, why);
+  if (folder) folder->write(file_name, std::as_bytes(std::span(text)), ::write);
+}
+
+}  // namespace
+
+Calibration calibrate(const Candidate& candidate) {
+  Calibration failed;
+  try {
+    Result<Device> device = Device::open(*candidate.backend, candidate.info.index);
+    Result<Calibration> done = device ? Measurement(*device).run() : device.errors();
+    if (done) return *done;
+    failed.failure = done.errors()[0].message;
+  } catch (const std::exception& e) {
+    failed.failure = e.what();
+  }
+  return failed;
+}
+
+std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
+                                      const std::string& directory) {
+  // The process remembers what it measured: its folder may not be there, or not ours.
+  static auto& known =
+      *new std::map<std::pair<std::string, std::string>, std::vector<Calibration>>();
+  static auto& mutex = *new std::mutex();
+  const std::lock_guard lock(mutex);  // others wait instead of measuring at the same time
+  const Json key = key_of(candidates);
+  const std::pair where(directory, key.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (!directory.empty()) {
+    if (auto found = find(directory, key, candidates.size())) return *found;
+  }
+  if (const auto it = known.find(where); it != known.end()) {
+    if (!directory.empty()) keep(directory, text_of(key, it->second));
+    return it->second;
+  }
+  std::vector<Calibration> list;
+  for (const Candidate& c : candidates) list.push_back(calibrate(c));
+  if (!directory.empty()) keep(directory, text_of(key, list));
+  return known[where] = list;
+}
+
+}  // namespace vyre::driver

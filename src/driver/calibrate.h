@@ -1,0 +1,43 @@
+#pragma once
+
+// What `auto` goes by: a few small launches on every device that is here, timed once and kept in
+// the folder of the compile cache.
+//
+// The score of a device is the time of ten empty launches, of a saxpy of 2^16 elements with its
+// copies to the device and back, and of a kernel of arithmetic, the best of a few runs each. The
+// least score wins. A device that fails, is wrong or takes longer than a second is out.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/backend.h"
+
+namespace vyre::driver {
+
+/// A device that `auto` may choose.
+struct Candidate {
+  Backend* backend = nullptr;
+  DeviceInfo info;
+};
+
+struct Calibration {
+  uint64_t launch_ns = 0;      // of an empty launch, with the wait for it
+  uint64_t saxpy_ns = 0;       // with the copies
+  uint64_t arithmetic_ns = 0;  // without
+  std::string failure;         // why it is out; "" if it is not
+
+  uint64_t score() const { return 10 * launch_ns + saxpy_ns + arithmetic_ns; }
+  bool operator==(const Calibration&) const = default;
+};
+
+/// Runs the kernels: about a tenth of a second, less on a fast device.
+Calibration calibrate(const Candidate& candidate);
+
+/// Of all candidates, in their order: as measured before for just these devices, their drivers and
+/// this vyre, or measured now and kept. A damaged file is measured anew; a folder that cannot be
+/// written to is no error. `directory` "": kept by the process only.
+std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
+                                      const std::string& directory);
+
+}  // namespace vyre::driver

@@ -1,0 +1,51 @@
+// What libvyre_cpu.so exports.
+
+#include <fmt/format.h>
+
+#include "driver/cpu/cpu_backend.h"
+#include "driver/cpu_component.h"
+#include "emit/llvm/emit.h"
+#include "vyre/interface_id.h"
+
+namespace vyre::driver {
+
+namespace {
+
+Result<std::string> emit_program(const Program& program, const CpuEmitRequest& request) {
+  emit_llvm::EmitOptions options;
+  options.isa = emit_llvm::host_isa();
+  options.subgroup_size = request.subgroup_size;
+  if (!request.arch.empty()) {
+    const auto isa = emit_llvm::parse_isa(request.arch);
+    if (!isa)
+      return diagnose(Code::BadOptionValue, {}, fmt::format("there is no architecture `{}`", request.arch))
+          .with_fix("use x86-64-v2, x86-64-v3, x86-64-v4 or aarch64");
+    options.isa = *isa;
+  }
+  Result<emit_llvm::Module> module = emit_llvm::emit(program, options);
+  if (!module) return module.errors();
+  if (request.optimize) emit_llvm::optimize(*module);
+  switch (request.form) {
+    case CpuEmitRequest::Form::LlvmIr: return emit_llvm::to_text(*module);
+    case CpuEmitRequest::Form::Assembly: return emit_llvm::to_assembly(*module);
+    case CpuEmitRequest::Form::Object: break;
+  }
+  const Result<std::vector<std::byte>> object = emit_llvm::to_object(*module);
+  if (!object) return object.errors();
+  return std::string(reinterpret_cast<const char*>(object->data()), object->size());
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) const char* vyre_cpu_interface_id() { return VYRE_INTERFACE_ID; }
+
+__attribute__((visibility("default"))) const CpuComponent* vyre_cpu_component() {
+  static const CpuComponent component = {cpu_backend(), &emit_program};
+  return &component;
+}
+
+}  // extern "C"
+
+}  // namespace vyre::driver

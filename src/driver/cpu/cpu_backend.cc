@@ -1,0 +1,190 @@
+#include "driver/cpu/cpu_backend.h"
+
+#include <fmt/format.h>
+#include <llvm/Config/llvm-config.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "driver/cache_key.h"
+#include "driver/cpu/cpu_kernel.h"
+#include "driver/cpu/cpu_launch.h"
+#include "driver/host_device.h"
+#include "emit/llvm/isa.h"
+#include "interp/launch_kernel.h"
+#include "interp/wording.h"
+
+namespace vyre::driver {
+
+namespace {
+
+using emit_llvm::Isa;
+
+constexpr uint32_t most_threads = 1024;
+
+Diagnostic bad_option(std::string_view option, std::string_view why) {
+  return diagnose(Code::BadOptionValue, {}, fmt::format("`{}`: {}", option, why))
+      .with_fix(fmt::format("write `isa={}` or less, or `threads=` and a number from 1 to {}", emit_llvm::name(emit_llvm::host_isa()), most_threads));
+}
+
+/// Reads "isa=x86-64-v3" or "threads=2" into `options`; what is neither is for somebody else.
+Result<> read_option(std::string_view text, CpuOptions& options) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return Ok{};
+  const std::string_view key = text.substr(0, equals), value = text.substr(equals + 1);
+  if (key == "isa") {
+    const auto isa = emit_llvm::parse_isa(value);
+    if (!isa) return bad_option(text, "there is no such instruction set");
+    if (!emit_llvm::host_runs(*isa)) return bad_option(text, "this machine does not run it");
+    options.isa = *isa;
+  } else if (key == "threads") {
+    uint32_t n = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+    if (error != std::errc{} || end != value.data() + value.size() || n < 1 || n > most_threads) return bad_option(text, "this is no number of threads");
+    options.threads = n;
+  }
+  return Ok{};
+}
+
+/// VYRE_CPU_ISA and VYRE_CPU_THREADS.
+Result<CpuOptions> environment_options() {
+  CpuOptions options;
+  options.isa = emit_llvm::host_isa();
+  options.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (const char* isa = std::getenv("VYRE_CPU_ISA"))
+    if (auto read = read_option(fmt::format("isa={}", isa), options); !read) return read.errors();
+  if (const char* threads = std::getenv("VYRE_CPU_THREADS"))
+    if (auto read = read_option(fmt::format("threads={}", threads), options); !read) return read.errors();
+  return options;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "CPU";
+}
+
+DeviceInfo cpu_info(const CpuOptions& options) {
+  DeviceInfo i;
+  const std::string_view isa = emit_llvm::name(options.isa);
+  i.backend = "cpu";
+  i.name = fmt::format("{}, {} thread{}, {}", cpu_model(), options.threads, options.threads == 1 ? "" : "s", isa);
+  i.target = fmt::format("{} tuned for {}", isa, emit_llvm::tune_cpu(options.isa));
+  // The emitter is in this library, not in the program that keeps the cache: a change of it counts too.
+  i.driver_version = fmt::format("LLVM {}, {}", LLVM_VERSION_STRING, build_id());
+  i.limits.workgroup_invocations = 1024;
+  i.limits.shared_bytes = 16 << 20;
+  i.limits.buffer_bytes = max_buffer_bytes;
+  i.limits.memory_bytes = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGE_SIZE));
+  i.limits.subgroup_sizes = {1, 2, 4, 8, 16, 32, 64};
+  i.limits.default_subgroup_size = emit_llvm::vector_bytes(options.isa) / 4;
+  i.limits.native_grid_barrier = false;
+  i.limits.forward_progress = true;
+  i.properties = {{"threads", fmt::to_string(options.threads)},
+                  {"instruction set", std::string(isa)},
+                  {"LLVM", LLVM_VERSION_STRING},
+                  {"types", "bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64"},
+                  {"atomics", "i32 u32 i64 u64, f32 add"},
+                  {"native", "integers, f32 and f64 arithmetic, sqrt, fma (but for x86-64-v2), atomics, workgroup barriers"},
+                  {"expanded", "exp, log, sin and the other functions; f16 and bf16 arithmetic in f32; grid barriers by splitting"}};
+  return i;
+}
+
+class CpuDevice : public HostDevice {
+ public:
+  explicit CpuDevice(const CpuOptions& options) : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {}
+
+  ~CpuDevice() override {
+    watchdog_.stop_all();
+    close();
+  }
+
+  Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program, const CompileOptions& options) override {
+    const Result<CpuOptions> chosen = options_with(options);
+    if (!chosen) return chosen.errors();
+    const auto begin = std::chrono::steady_clock::now();
+    Result<std::shared_ptr<CpuKernel>> kernel = compile_kernel(*program, options, *chosen);
+    if (!kernel) return kernel.errors();
+    (*kernel)->compile_ns = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+    return std::shared_ptr<CompiledKernel>(std::move(*kernel));
+  }
+
+  std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program> program, const CompileOptions& options,
+                                              std::span<const std::byte> bytes) override {
+    const Result<CpuOptions> chosen = options_with(options);
+    return chosen ? load_cpu_kernel(*program, options, *chosen, bytes) : nullptr;
+  }
+
+ private:
+  Result<CpuOptions> options_with(const CompileOptions& compile) const {
+    CpuOptions options = options_;
+    options.threads = 0;
+    for (const std::string& extra : compile.extra)
+      if (auto read = read_option(extra, options); !read) return read.errors();
+    return options;
+  }
+
+  bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers, const Surroundings& around) override {
+    auto& kernel = static_cast<CpuKernel&>(*c.kernel);
+    SubmissionOutcome& o = around.outcome;
+    const double limit = around.deadline ? seconds_left(*around.deadline) : 0;
+    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads, &kernel.group_ns};
+    const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_, around.deadline, around.progress);
+    switch (end.kind) {
+      case LaunchEnd::Kind::Done: return true;
+      case LaunchEnd::Kind::Trapped:
+        o.kind = SubmissionOutcome::Kind::Trapped;
+        o.trap = end.trap;
+        o.errors = {interp::trapped(*c.program, end.trap.code, end.trap.invocation, end.trap.op)};
+        return false;
+      case LaunchEnd::Kind::Stopped:
+        o.kind = SubmissionOutcome::Kind::TimedOut;
+        o.stopped_at = end.stopped_at;
+        o.errors = {interp::timed_out(*c.program, end.stopped_at, limit)};
+        return false;
+      case LaunchEnd::Kind::OutOfMemory:
+        o.kind = SubmissionOutcome::Kind::Failed;
+        o.errors = {interp::out_of_memory(fmt::format("{} bytes for a workgroup of `{}`", kernel.info.arena_bytes, c.program->name))};
+        return false;
+    }
+    return true;
+  }
+
+  const CpuOptions options_;
+  Watchdog watchdog_;
+  Workers workers_;
+};
+
+class CpuBackend : public Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  std::string_view summary() const override { return "this machine's cores, compiled by LLVM"; }
+
+  std::vector<DeviceInfo> probe(std::string* why_none) override {
+    const Result<CpuOptions> options = environment_options();
+    if (options && emit_llvm::host_runs(options->isa)) return {cpu_info(*options)};
+    if (why_none) *why_none = options ? "this processor is older than x86-64-v2" : options.errors().front().message;
+    return {};
+  }
+
+  Result<std::unique_ptr<BackendDevice>> open(uint32_t) override {
+    const Result<CpuOptions> options = environment_options();
+    if (!options) return options.errors();
+    return std::unique_ptr<BackendDevice>(std::make_unique<CpuDevice>(*options));
+  }
+};
+
+}  // namespace
+
+Backend* cpu_backend() {
+  static CpuBackend backend;
+  return &backend;
+}
+
+}  // namespace vyre::driver

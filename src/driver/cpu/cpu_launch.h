@@ -1,0 +1,52 @@
+#pragma once
+
+// One launch of compiled code: workgroups over threads, traps and the end.
+
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <functional>
+#include <span>
+
+#include "driver/backend.h"
+#include "driver/cpu/watchdog.h"
+#include "emit/llvm/abi.h"
+
+namespace vyre::driver {
+
+/// Threads that run workgroups, of one device.
+class Workers {
+ public:
+  explicit Workers(uint32_t threads);
+
+  uint32_t threads() const { return threads_; }
+  /// Calls `body(first, last)` on parts of 0 … count-1, of at least `grain` but for the last ones,
+  /// on at most `limit` threads at once.
+  void run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit, const std::function<void(uint64_t, uint64_t)>& body);
+
+ private:
+  uint32_t threads_;
+  tbb::global_control control_;  // more threads than the machine has, if somebody asks for them
+  tbb::task_arena arena_;
+};
+
+/// What a launch is made of.
+struct KernelCall {
+  emit_llvm::KernelFunction entry = nullptr;
+  uint64_t arena_bytes = 0;
+  uint32_t threads = 0;  // at most; 0: all
+  /// What a workgroup took in the last launch, in nanoseconds; 0: not known.
+  std::atomic<uint64_t>* group_ns = nullptr;
+};
+
+struct LaunchEnd {
+  enum class Kind : uint8_t { Done, Trapped, Stopped, OutOfMemory } kind = Kind::Done;
+  Trap trap;
+  OpId stopped_at = none;
+};
+
+LaunchEnd run_workgroups(const KernelCall& call, std::span<std::byte* const> buffers, std::span<const uint64_t> scalars, const LaunchShape& shape,
+                         Workers& workers, Watchdog& watchdog, std::optional<Watchdog::Clock::time_point> deadline,
+                         const std::function<void(double)>& progress);
+
+}  // namespace vyre::driver

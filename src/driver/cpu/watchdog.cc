@@ -1,0 +1,62 @@
+#include "driver/cpu/watchdog.h"
+
+#include <algorithm>
+
+namespace vyre::driver {
+
+Watchdog::Watch::Watch(Watchdog& dog, std::atomic<uint32_t>& word, std::optional<Clock::time_point> deadline)
+    : dog_(dog), word_(word) {
+  const Clock::time_point end = deadline.value_or(Clock::time_point::max());
+  const std::lock_guard lock(dog.mutex_);
+  dog.entries_.push_back({&word, end});
+  if (dog.stopped_) word.store(1, std::memory_order_relaxed);
+  if (!deadline) return;
+  if (!dog.thread_.joinable()) {
+    dog.thread_ = std::thread([&dog] { dog.work(); });
+  } else if (end < dog.wakes_) {
+    dog.changed_.notify_one();
+  }
+}
+
+Watchdog::Watch::~Watch() {
+  const std::lock_guard lock(dog_.mutex_);
+  const auto it = std::find_if(dog_.entries_.begin(), dog_.entries_.end(), [&](const Entry& e) { return e.word == &word_; });
+  *it = dog_.entries_.back();
+  dog_.entries_.pop_back();
+}
+
+void Watchdog::stop_all() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const Entry& e : entries_) e.word->store(1, std::memory_order_relaxed);
+}
+
+void Watchdog::work() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    const Clock::time_point now = Clock::now();
+    wakes_ = Clock::time_point::max();
+    for (Entry& e : entries_) {
+      if (e.deadline <= now) {
+        e.word->store(1, std::memory_order_relaxed);
+        e.deadline = Clock::time_point::max();
+      }
+      wakes_ = std::min(wakes_, e.deadline);
+    }
+    if (wakes_ == Clock::time_point::max())
+      changed_.wait(lock);
+    else
+      changed_.wait_until(lock, wakes_);
+  }
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace vyre::driver

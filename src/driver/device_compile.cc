@@ -1,0 +1,183 @@
+// From programs to executables: limits, splitting at grid barriers, the cache, the backend.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "driver/cache.h"
+#include "driver/device_state.h"
+#include "ir/stats.h"
+#include "plan/check_split.h"
+
+namespace vyre::driver {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+uint64_t since(Steady::time_point begin) {
+  return uint64_t(std::chrono::nanoseconds(Steady::now() - begin).count());
+}
+
+Diagnostic too_large(const Program& p, std::string message) {
+  return diagnose(Code::KernelTooLarge, p.place(p.loc), std::move(message))
+      .with_fix("use a smaller kernel, or another device");
+}
+
+/// The program against the device's limits, all of them.
+Diagnostics misfits(const Program& p, const DeviceInfo& info, const CompileOptions& options) {
+  Diagnostics d;
+  const DeviceLimits& l = info.limits;
+  const uint64_t invocations = uint64_t{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2];
+  if (invocations > l.workgroup_invocations)
+    d.push_back(
+        too_large(p, fmt::format("kernel `{}` has workgroups of {} invocations; {} allows {}",
+                                 p.name, invocations, info.name, l.workgroup_invocations)));
+  if (const uint64_t shared = stats(p).shared_bytes; shared > l.shared_bytes)
+    d.push_back(too_large(p, fmt::format("kernel `{}` has {} bytes of shared memory; {} has {}",
+                                         p.name, shared, info.name, l.shared_bytes)));
+  const uint32_t subgroup = p.subgroup ? p.subgroup : options.subgroup_size;
+  if (subgroup && std::find(l.subgroup_sizes.begin(), l.subgroup_sizes.end(), subgroup) ==
+                      l.subgroup_sizes.end())
+    d.push_back(too_large(p, fmt::format("kernel `{}` needs subgroups of {}; {} has {}", p.name,
+                                         subgroup, info.name, fmt::join(l.subgroup_sizes, ", "))));
+  if (p.requires_forward_progress && !l.forward_progress)
+    d.push_back(
+        diagnose(Code::NeedsForwardProgress, p.place(p.loc),
+                 fmt::format("kernel `{}` requires forward progress; {} does not promise it",
+                             p.name, info.name))
+            .with_fix("use another device, or a grid barrier instead of waiting"));
+  return d;
+}
+
+/// Where code came from, nearest to the compiler first: a program of several segments came from
+/// the first of these that one of them came from.
+enum class Origin : uint8_t { Compiled, Disk, Memory };
+constexpr std::string_view names[] = {"compiled", "disk cache", "memory cache"};
+
+struct Kernel {
+  std::shared_ptr<CompiledKernel> kernel;
+  Origin origin = Origin::Compiled;
+};
+
+/// One program, without a grid barrier unless the device has one.
+class OneKernel {
+ public:
+  OneKernel(DeviceState& device, std::shared_ptr<const Program> program,
+            const CompileOptions& options)
+      : d_(device), program_(std::move(program)), options_(options) {}
+
+  Result<Kernel> get() {
+    const DeviceInfo& info = d_.backend->info();
+    if (!d_.options.cache || !info.keeps_code) return compile();
+    CompileCache& cache = *d_.options.cache;
+    const CacheKey key = make_key(*program_, info, options_);
+    if (const auto entry = cache.find(key, *program_)) {
+      const bool memory = entry->origin == CacheEntry::Origin::Memory;
+      if (memory)
+        if (auto kernel = find_alive(key)) return Kernel{std::move(kernel), Origin::Memory};
+      if (auto kernel = d_.backend->load_kernel(program_, options_, entry->code)) {
+        keep_alive(key, kernel);
+        return Kernel{std::move(kernel), memory ? Origin::Memory : Origin::Disk};
+      }
+    }
+    Result<Kernel> made = compile();
+    if (!made) return made;
+    const std::vector<std::byte> code = made->kernel->serialize();
+    if (code.empty()) return made;
+    cache.store(key, *program_, code);
+    keep_alive(key, made->kernel);
+    return made;
+  }
+
+ private:
+  Result<Kernel> compile() {
+    Result<std::shared_ptr<CompiledKernel>> kernel = d_.backend->compile(program_, options_);
+    if (!kernel) return kernel.errors();
+    return Kernel{std::move(*kernel), Origin::Compiled};
+  }
+
+  std::shared_ptr<CompiledKernel> find_alive(const CacheKey& key) {
+    const std::lock_guard lock(d_.mutex);
+    const auto it = d_.alive.find(key.bytes);
+    return it == d_.alive.end() ? nullptr : it->second.lock();
+  }
+
+  /// Those that nobody has any more are dropped when there are many: now and then, so that the
+  /// cost of an entry stays constant.
+  void keep_alive(const CacheKey& key, const std::shared_ptr<CompiledKernel>& kernel) {
+    const std::lock_guard lock(d_.mutex);
+    if (d_.alive.size() >= d_.alive_sweep) {
+      std::erase_if(d_.alive, [](const auto& e) { return e.second.expired(); });
+      d_.alive_sweep = std::max<size_t>(64, d_.alive.size() * 2);
+    }
+    d_.alive[key.bytes] = kernel;
+  }
+
+  DeviceState& d_;
+  const std::shared_ptr<const Program> program_;
+  const CompileOptions& options_;
+};
+
+/// Says which segment an error is of.
+Diagnostics of_segment(Diagnostics errors, size_t segment, size_t of) {
+  for (Diagnostic& d : errors)
+    d.message = fmt::format("segment {} of {}: {}", segment + 1, of, d.message);
+  return errors;
+}
+
+Result<> split(ExecutableState& e) {
+  Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(*e.program);
+  if (!plan) return plan.errors();
+  if (Result<> checked = plan::check_split(*e.program, *plan); !checked) return checked;
+  const auto kept = std::make_shared<const plan::SplitPlan>(std::move(*plan));
+  e.plan = kept;
+  for (const Program& segment : kept->segments)
+    e.segments.push_back({std::shared_ptr<const Program>(kept, &segment), nullptr});
+  return Ok{};
+}
+
+}  // namespace
+
+Result<Executable> Device::compile(const Program& program, const CompileOptions& options) {
+  Diagnostics wrong = misfits(program, info(), options);
+  if (!wrong.empty()) return wrong;
+  const auto begin = Steady::now();
+  auto made = std::make_shared<ExecutableState>();
+  made->device = state_->id;
+  made->program = std::make_shared<Program>(program);
+  const bool native = info().limits.native_grid_barrier && !state_->options.split_grid_barriers;
+  if (native || !plan::has_grid_barrier(program))
+    made->segments.push_back({made->program, nullptr});
+  else if (Result<> done = split(*made); !done)
+    return done.errors();
+
+  CompileOptions each = options;
+  Origin origin = Origin::Memory;
+  for (size_t i = 0; i < made->segments.size(); ++i) {
+    Result<Kernel> kernel = OneKernel(*state_, made->segments[i].program, each).get();
+    if (!kernel) {
+      if (made->plan && made->plan->is_split())
+        return of_segment(kernel.errors(), i, made->segments.size());
+      return kernel.errors();
+    }
+    made->segments[i].kernel = std::move(kernel->kernel);
+    origin = std::min(origin, kernel->origin);
+    // Subgroups are the program's, not a segment's: what was kept by lane is found by lane.
+    made->subgroup_size = made->segments[i].kernel->subgroup_size;
+    if (program.subgroup == 0) each.subgroup_size = made->subgroup_size;
+  }
+  if (made->segments.empty()) {  // nothing that has an effect
+    origin = Origin::Compiled;
+    made->subgroup_size = program.subgroup        ? program.subgroup
+                          : options.subgroup_size ? options.subgroup_size
+                                                  : info().limits.default_subgroup_size;
+  }
+  made->origin = names[size_t(origin)];
+  made->compile_ns = since(begin);
+  Executable e;
+  e.state_ = std::move(made);
+  return e;
+}
+
+}  // namespace vyre::driver

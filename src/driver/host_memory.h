@@ -1,0 +1,37 @@
+#pragma once
+
+// Zeroed host memory, aligned for the widest vectors.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace vyre::driver {
+
+/// Large pieces come from the system as they are touched, so that what nobody touches costs nothing.
+class HostMemory {
+ public:
+  static constexpr size_t alignment = 64;
+
+  HostMemory() = default;
+  HostMemory(HostMemory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  HostMemory& operator=(HostMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~HostMemory();
+
+  /// False if the system has no memory. Nothing is allocated for 0 bytes.
+  [[nodiscard]] bool allocate(uint64_t bytes);
+
+  std::byte* data() const { return data_; }
+  uint64_t size() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace vyre::driver

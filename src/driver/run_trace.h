@@ -1,0 +1,53 @@
+#pragma once
+
+// What run.cc and run_graph.cc share: events of a run, and waiting with an eye on the progress.
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "driver/run.h"
+
+namespace vyre::driver {
+
+inline uint64_t steady_ns() {
+  return uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+/// Events in the order in which they began, the host's before the device's.
+class RunTrace {
+ public:
+  /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
+  void host(std::string name, uint64_t begin, bool always = false) {
+    if (always || host_.size() < traced_events) host_.push_back({std::move(name), false, begin, steady_ns() - begin});
+  }
+  /// Work of the device that ended just now, and began after the host did at `begin`.
+  void device(std::string name, uint64_t begin, uint64_t ns) {
+    if (device_.size() >= traced_events) return;
+    const uint64_t end = steady_ns();
+    ns = std::min(ns, end - begin);
+    device_.push_back({std::move(name), true, end - ns, ns});
+  }
+  std::vector<RunEvent> take() {
+    host_.insert(host_.end(), std::make_move_iterator(device_.begin()), std::make_move_iterator(device_.end()));
+    return std::move(host_);
+  }
+
+ private:
+  std::vector<RunEvent> host_, device_;
+};
+
+/// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.
+inline Result<SubmitReport> wait_for(const Ticket& t, const std::function<void(double)>& progress) {
+  if (progress) {
+    auto nap = std::chrono::microseconds(20);
+    while (!t.is_done()) {
+      std::this_thread::sleep_for(nap);
+      nap = std::min(nap * 2, std::chrono::microseconds(10'000));
+      progress(t.progress());
+    }
+  }
+  return t.wait();
+}
+
+}  // namespace vyre::driver

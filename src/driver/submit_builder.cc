@@ -1,0 +1,302 @@
+#include "driver/submit_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vyre::driver {
+
+using Kind = DeviceCommand::Kind;
+
+SubmissionBuilder::~SubmissionBuilder() {
+  if (kept_) return;
+  for (const MemoryHandle m : t_.temporaries) d_.backend->release(m);
+  d_.used -= t_.temporary_bytes;
+}
+
+void SubmissionBuilder::add(const Command& command, uint32_t number) {
+  number_ = number;
+  t_.executables.emplace_back();
+  t_.launch_bytes.push_back(0);
+  std::visit([&](const auto& c) { one(c); }, command);
+}
+
+void SubmissionBuilder::report(Diagnostic d) {
+  d.message = fmt::format("command {}: {}", number_ + 1, d.message);
+  errors.push_back(std::move(d));
+}
+
+bool SubmissionBuilder::usable(const Buffer& b, bool must_be_defined) {
+  const bool ours = b.device == d_.id;
+  if (ours && std::find(redefined.begin(), redefined.end(), b.slot) != redefined.end())
+    must_be_defined = false;
+  if (auto p = d_.problem(b, must_be_defined)) {
+    report(std::move(*p));
+    return false;
+  }
+  // A writer that is under way may still fail.
+  const auto& writer = d_.slots[b.slot].writer;
+  if (must_be_defined && writer) t_.needs.push_back({writer, number_, b.bytes});
+  return true;
+}
+
+bool SubmissionBuilder::inside(const Buffer& b, uint64_t offset, uint64_t bytes,
+                               std::string_view what) {
+  if (offset <= b.bytes && bytes <= b.bytes - offset) return true;
+  report(diagnose(Code::RangeOutside, {},
+                  fmt::format("{} of {} bytes at offset {} of a buffer of {}", what, bytes, offset,
+                              b.bytes))
+             .with_fix("stay inside the buffer"));
+  return false;
+}
+
+void SubmissionBuilder::writes(const Buffer& b, bool whole) {
+  t_.writes.push_back(b.slot);
+  if (whole) redefined.push_back(b.slot);
+}
+
+void SubmissionBuilder::fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value) {
+  DeviceCommand c;
+  c.kind = Kind::Fill;
+  c.memory = memory;
+  c.offset = offset;
+  c.bytes = bytes;
+  c.value = value;
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Upload& u) {
+  const bool whole = u.offset == 0 && u.bytes.size() == u.to.bytes;
+  if (!usable(u.to, !whole) || !inside(u.to, u.offset, u.bytes.size(), "an upload")) return;
+  DeviceCommand c;
+  c.kind = Kind::Upload;
+  c.memory = d_.slots[u.to.slot].memory;
+  c.offset = u.offset;
+  c.bytes = u.bytes.size();
+  c.staging = std::make_shared<std::vector<std::byte>>(u.bytes.begin(), u.bytes.end());
+  writes(u.to, whole);
+  t_.report.uploaded += c.bytes;
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Readback& r) {
+  if (!usable(r.from, true) || !inside(r.from, r.offset, r.bytes.size(), "a readback")) return;
+  DeviceCommand c;
+  c.kind = Kind::Readback;
+  c.memory = d_.slots[r.from.slot].memory;
+  c.offset = r.offset;
+  c.bytes = r.bytes.size();
+  c.staging = std::make_shared<std::vector<std::byte>>(r.bytes.size());
+  t_.readbacks.push_back({c.staging, r.bytes});
+  output_bytes += c.bytes;
+  reads(r.from);
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Copy& k) {
+  const bool whole = k.to_offset == 0 && k.bytes == k.to.bytes;
+  if (!usable(k.from, true) || !usable(k.to, !whole) ||
+      !inside(k.from, k.from_offset, k.bytes, "a copy from") ||
+      !inside(k.to, k.to_offset, k.bytes, "a copy to"))
+    return;
+  DeviceCommand c;
+  c.kind = Kind::Copy;
+  c.memory = d_.slots[k.to.slot].memory;
+  c.offset = k.to_offset;
+  c.bytes = k.bytes;
+  c.source = d_.slots[k.from.slot].memory;
+  c.source_offset = k.from_offset;
+  reads(k.from);
+  writes(k.to, whole);
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Fill& f) {
+  const uint64_t bytes = f.bytes == ~0ull ? f.to.bytes - std::min(f.offset, f.to.bytes) : f.bytes;
+  const bool whole = f.offset == 0 && bytes == f.to.bytes;
+  if (!usable(f.to, !whole) || !inside(f.to, f.offset, bytes, "a fill")) return;
+  fill(d_.slots[f.to.slot].memory, f.offset, bytes, f.value);
+  writes(f.to, whole);
+}
+
+// ---- Launches.
+
+bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, size_t index, const Argument& a,
+                                 Binding& out, std::vector<std::pair<uint32_t, size_t>>& bound) {
+  const auto& b = p.buffers[index];
+  const Buffer* buffer = std::get_if<Buffer>(&a);
+  if ((b.role == Role::Scalar) == (buffer != nullptr)) {
+    report(diagnose(Code::WrongArgument, {},
+                    fmt::format("parameter `{}` of `{}` takes a {}", b.name, p.name,
+                                buffer ? "scalar" : "buffer"))
+               .with_fix("give the arguments in the order of the parameters"));
+    return false;
+  }
+  if (!buffer) {
+    out.bits[index] = std::get<uint64_t>(a);
+    out.scalars[index] = out.bits[index];
+    return true;
+  }
+  const bool cleared = b.role == Role::Out && l.clear_outputs;
+  if (!usable(*buffer, !cleared)) return false;
+  if (buffer->bytes % size_of(b.element) != 0) {
+    report(diagnose(Code::WrongArgument, {},
+                    fmt::format("parameter `{}` of `{}` has elements of {} bytes, its buffer {} "
+                                "bytes",
+                                b.name, p.name, size_of(b.element), buffer->bytes))
+               .with_fix("allocate a multiple of the element"));
+    return false;
+  }
+  bool ok = true;
+  for (const auto& [slot, other] : bound) {
+    if (slot != buffer->slot || !(is_writable(b.role) || is_writable(p.buffers[other].role)))
+      continue;
+    report(diagnose(Code::OverlappingArguments, {},
+                    fmt::format("parameters `{}` and `{}` of `{}` have the same buffer, and one is "
+                                "written",
+                                p.buffers[other].name, b.name, p.name))
+               .with_fix("bind different buffers"));
+    ok = false;
+  }
+  bound.emplace_back(buffer->slot, index);
+  out.counts[index] = buffer->bytes / size_of(b.element);
+  out.memory[index] = d_.slots[buffer->slot].memory;
+  t_.launch_bytes[number_] += buffer->bytes;
+  return ok;
+}
+
+bool SubmissionBuilder::bind(const Launch& l, const Program& p, Binding& out) {
+  size_t wanted = 0;
+  for (const auto& b : p.buffers) wanted += is_parameter(b.role) && b.role != Role::Scratch;
+  if (l.arguments.size() != wanted) {
+    report(diagnose(Code::WrongArgument, {},
+                    fmt::format("kernel `{}` takes {} arguments, not {}", p.name, wanted,
+                                l.arguments.size()))
+               .with_fix("give one for each parameter but the scratch ones"));
+    return false;
+  }
+  const size_t n = p.buffers.size();
+  out.memory.assign(n, 0);
+  out.bits.assign(n, 0);
+  out.counts.resize(n);
+  out.scalars.resize(n);
+  bool ok = true;
+  size_t next = 0;
+  std::vector<std::pair<uint32_t, size_t>> bound;  // slot, parameter
+  for (size_t i = 0; i < n; ++i)
+    if (p.buffers[i].role == Role::Scratch && i < l.lengths.size())
+      out.counts[i] = l.lengths[i];
+    else if (is_parameter(p.buffers[i].role) && p.buffers[i].role != Role::Scratch)
+      ok &= bind_one(l, p, i, l.arguments[next++], out, bound);
+  return ok;
+}
+
+/// Launches of one submission run one after the other, so they may share memory that lives for one.
+std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const std::string& what) {
+  for (size_t i = 0; i < temporaries_.size(); ++i)
+    if (temporaries_[i].bytes == bytes && temporaries_[i].command != number_) {
+      temporaries_[i].command = number_;
+      fill(t_.temporaries[i], 0, bytes, 0);
+      return t_.temporaries[i];
+    }
+  const DeviceInfo& info = d_.backend->info();
+  Result<MemoryHandle> made =
+      bytes <= info.limits.buffer_bytes
+          ? d_.take(bytes, what)
+          : diagnose(Code::DeviceMemoryExceeded, {},
+                     fmt::format("{} has {} bytes; {} allows {} in one buffer", what, bytes,
+                                 info.name, info.limits.buffer_bytes))
+                .with_fix("launch a smaller grid, or use another device");
+  if (!made) {
+    for (Diagnostic& d : made.errors()) report(std::move(d));
+    return std::nullopt;
+  }
+  t_.temporary_bytes += bytes;  // taken; the handle is lost only if the next line throws
+  t_.temporaries.push_back(*made);
+  temporaries_.push_back({bytes, number_});
+  return *made;
+}
+
+/// Scratch memory, zeros for outputs, and who reads and writes what.
+bool SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand& c) {
+  size_t next = 0;
+  for (size_t i = 0; i < p.buffers.size(); ++i) {
+    const auto& b = p.buffers[i];
+    if (!is_parameter(b.role)) continue;
+    if (b.role == Role::Scratch) {
+      const auto memory = temporary(c.shape.counts[i] * size_of(b.element),
+                                    fmt::format("the scratch buffer `{}` of `{}`", b.name, p.name));
+      if (!memory) return false;
+      c.buffers[i] = *memory;
+      continue;
+    }
+    const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]);
+    if (!buffer) continue;
+    const bool cleared = b.role == Role::Out && l.clear_outputs;
+    if (cleared) fill(c.buffers[i], 0, buffer->bytes, 0);
+    if (is_writable(b.role))
+      writes(*buffer, cleared);
+    else
+      reads(*buffer);
+  }
+  return true;
+}
+
+void SubmissionBuilder::one(const Launch& l) {
+  const ExecutableState* e = l.executable.state();
+  if (!e || e->device != d_.id) {
+    report(
+        diagnose(Code::ForeignBuffer, {},
+                 e ? fmt::format("the executable of `{}` belongs to device {}, this is device {}",
+                                 e->program->name, e->device, d_.id)
+                   : "the launch has no executable")
+            .with_fix("compile the program on this device"));
+    return;
+  }
+  const Program& p = *e->program;
+  Binding bound;
+  if (!bind(l, p, bound)) return;
+  Result<LaunchShape> shape = resolve_launch(p, bound.counts, bound.scalars, l.grid);
+  if (!shape) {
+    for (Diagnostic& d : shape.errors()) report(std::move(d));
+    return;
+  }
+  DeviceCommand c;
+  c.kind = Kind::Launch;
+  c.buffers = std::move(bound.memory);
+  c.scalars = std::move(bound.bits);
+  c.shape = *shape;
+  if (!prepare(l, p, c)) return;
+  t_.executables[number_] = l.executable;
+  const auto& n = shape->num_workgroups;
+  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return;  // outputs are zeros, and that is all
+  if (e->plan) return launch_split(l, std::move(*shape), std::move(c));
+  c.program = e->segments[0].program;
+  c.kernel = e->segments[0].kernel;
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::launch_split(const Launch& l, LaunchShape shape, DeviceCommand c) {
+  const std::shared_ptr<const ExecutableState> e = l.executable.shared_state();
+  const plan::SplitPlan& plan = *e->plan;
+  Result<LaunchShape> extended = plan::segment_shape(*e->program, plan, shape);
+  if (!extended) {
+    for (Diagnostic& d : extended.errors()) report(std::move(d));
+    return;
+  }
+  c.shape = std::move(*extended);
+  MemoryHandle words = 0;
+  for (size_t i = 0; i < plan.hidden.size(); ++i) {
+    const plan::HiddenBuffer& h = plan.hidden[i];
+    const uint64_t bytes = c.shape.counts[e->program->buffers.size() + i] * size_of(h.element);
+    const auto memory =
+        temporary(bytes, fmt::format("what `{}` keeps at its grid barriers", e->program->name));
+    if (!memory) return;
+    c.buffers.push_back(*memory);
+    c.scalars.push_back(0);
+    if (h.rate == plan::HiddenBuffer::Rate::Once) words = *memory;
+  }
+  t_.recorder.add(number_, std::make_unique<SplitLaunch>(e, std::move(shape), std::move(c), words));
+}
+
+}  // namespace vyre::driver

@@ -1,0 +1,63 @@
+#pragma once
+
+// Turns the caller's commands into what is recorded for the backend, and finds out what is wrong
+// with them. Internal to src/driver.
+
+#include "driver/device_state.h"
+
+namespace vyre::driver {
+
+/// Builds one submission. Used with the device's mutex held; reports every problem it finds.
+/// Temporaries are given back when it goes, unless keep() was called.
+class SubmissionBuilder {
+ public:
+  SubmissionBuilder(DeviceState& device, TicketState& ticket) : d_(device), t_(ticket) {}
+  ~SubmissionBuilder();
+
+  void add(const Command& command, uint32_t number);
+  void keep() { kept_ = true; }
+
+  Diagnostics errors;
+  uint64_t output_bytes = 0;
+  /// Buffers that are written as a whole before they are read: defined by this submission.
+  std::vector<uint32_t> redefined;
+
+ private:
+  void report(Diagnostic d);
+  bool usable(const Buffer& b, bool must_be_defined);
+  bool inside(const Buffer& b, uint64_t offset, uint64_t bytes, std::string_view what);
+  void reads(const Buffer& b) { t_.reads.push_back(b.slot); }
+  void writes(const Buffer& b, bool whole);
+  void fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value);
+
+  void one(const Upload& u);
+  void one(const Readback& r);
+  void one(const Copy& k);
+  void one(const Fill& f);
+  void one(const Launch& l);
+
+  /// By buffer index of a program.
+  struct Binding {
+    std::vector<MemoryHandle> memory;
+    std::vector<uint64_t> bits;
+    std::vector<std::optional<uint64_t>> counts, scalars;
+  };
+  bool bind(const Launch& l, const Program& p, Binding& out);
+  bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out,
+                std::vector<std::pair<uint32_t, size_t>>& bound);
+  bool prepare(const Launch& l, const Program& p, DeviceCommand& c);
+  std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
+  void launch_split(const Launch& l, LaunchShape shape, DeviceCommand c);
+
+  DeviceState& d_;
+  TicketState& t_;
+  uint32_t number_ = 0;
+  bool kept_ = false;
+  struct Temporary {
+    uint64_t bytes = 0;
+    uint32_t command = 0;  // the last that used it
+  };
+  std::vector<Temporary> temporaries_;  // as the ticket's
+};
+
+}  // namespace vyre::driver

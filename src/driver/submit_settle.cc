@@ -1,0 +1,219 @@
+// How submissions end: times, errors in words, readbacks, and buffers that are free again or
+// undefined.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+#include "driver/device_state.h"
+#include "interp/launch_kernel.h"
+
+namespace vyre::driver {
+namespace {
+
+using Kind = SubmissionOutcome::Kind;
+
+/// The program of a device command that failed, and "segment 2 of 4: " if it is one of several.
+struct Culprit {
+  const Program* program = nullptr;
+  std::string segment;
+};
+
+Culprit culprit(const TicketState& t, size_t command) {
+  if (command >= t.part.notes.size()) return {};
+  const CommandNote& note = t.part.notes[command];
+  const ExecutableState* e = t.executables[note.command].state();
+  if (!e) return {};
+  if (note.segment == none) return {e->program.get(), ""};
+  return {e->segments[note.segment].program.get(),
+          e->plan->is_split()
+              ? fmt::format("segment {} of {}: ", note.segment + 1, e->segments.size())
+              : ""};
+}
+
+Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
+  const Culprit who = culprit(t, o.command);
+  Diagnostics errors = std::move(o.errors);
+  if (o.kind == Kind::Trapped && who.program)
+    errors = {interp::trapped(*who.program, o.trap.code, o.trap.invocation, o.trap.op)};
+  if (o.kind == Kind::TimedOut)
+    errors = {who.program
+                  ? interp::timed_out(*who.program, o.stopped_at, t.time_limit)
+                  : diagnose(Code::TimeLimitExceeded, {},
+                             fmt::format("the submission was still running after {} seconds",
+                                         t.time_limit))
+                        .with_fix("raise the time limit, or submit less at once")};
+  for (Diagnostic& d : errors) d.message = who.segment + d.message;
+  return errors;
+}
+
+/// A submission that reads what one before it did not finish writing.
+std::optional<Diagnostic> unusable_input(const TicketState& t) {
+  for (const TicketState::Need& need : t.needs)
+    if (need.writer->finished && !need.writer->errors.empty())
+      return diagnose(Code::UndefinedBuffer, {},
+                      fmt::format("command {}: the buffer of {} bytes is undefined: a submission "
+                                  "before that writes it failed",
+                                  need.command + 1, need.bytes))
+          .note("it failed with: " + need.writer->errors[0].message)
+          .with_fix("wait for the ticket of what writes the buffer, and upload or fill it");
+  return std::nullopt;
+}
+
+}  // namespace
+
+void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
+  SubmitReport& r = t.report;
+  for (size_t i = 0; i < o.device_ns.size() && i < t.part.notes.size(); ++i) {
+    const CommandNote& note = t.part.notes[i];
+    r.command_ns[note.command] += o.device_ns[i];
+    uint64_t* const by_kind[] = {&r.upload_ns, &r.readback_ns, &r.fill_ns, &r.fill_ns, &r.run_ns};
+    *by_kind[size_t(note.kind)] += o.device_ns[i];
+  }
+}
+
+SubmissionOutcome DeviceState::outcome_of(TicketState& t) {
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return t.recorded; });
+    if (t.ended) return *std::exchange(t.ended, SubmissionOutcome{});
+  }
+  return backend->wait(t.handle);
+}
+
+void DeviceState::settle(const std::shared_ptr<TicketState>& t) {
+  if (t->finished) return;
+  // What it reads was written before: by submissions that have ended on the device, but perhaps
+  // nobody asked how. Oldest first, and no recursion: chains may be as long as a program's life.
+  std::vector<std::shared_ptr<TicketState>> chain = {t};
+  {
+    const std::lock_guard lock(mutex);
+    std::unordered_set<const TicketState*> seen = {t.get()};
+    for (size_t i = 0; i < chain.size(); ++i)
+      for (size_t k = 0; k < chain[i]->needs.size(); ++k) {
+        const auto& writer = chain[i]->needs[k].writer;
+        if (!writer->finished && seen.insert(writer.get()).second) chain.push_back(writer);
+      }
+  }
+  std::sort(chain.begin(), chain.end(),
+            [](const auto& a, const auto& b) { return a->number < b->number; });
+  for (const auto& one : chain) settle_one(*one);
+}
+
+void DeviceState::settle_one(TicketState& t) {
+  std::vector<LaunchSample> samples;
+  {
+    const std::lock_guard own(t.mutex);
+    if (t.finished) return;
+    SubmissionOutcome o = outcome_of(t);
+    account(t, o);
+    if (o.kind != Kind::Done) {
+      t.errors = errors_of(t, o);
+      if (t.errors.empty())
+        t.errors = {diagnose(Code::DeviceFailed, {},
+                             fmt::format("{} failed and gave no reason", backend->info().name))
+                        .with_fix("try again, or use another device")};
+    }
+    if (auto unusable = unusable_input(t)) t.errors = {std::move(*unusable)};
+    const bool ok = t.errors.empty();
+    if (ok)
+      for (const TicketState::Out& out : t.readbacks) t.report.read_back += out.to.size();
+    let_go(t, ok);
+    for (size_t i = 0; ok && options.telemetry && i < t.executables.size(); ++i)
+      if (const ExecutableState* e = t.executables[i].state())
+        samples.push_back(
+            {e->program->op_id, e->program->name, t.report.command_ns[i], t.launch_bytes[i]});
+    t.finished = true;
+  }
+  for (const LaunchSample& s : samples) options.telemetry(s);
+}
+
+void DeviceState::let_go(TicketState& t, bool ok) {
+  const std::lock_guard lock(mutex);
+  for (const uint32_t slot : t.reads) {
+    --slots[slot].users;
+    std::erase_if(slots[slot].readers, [&](const auto& r) { return r.get() == &t; });
+  }
+  for (const uint32_t slot : t.writes) {
+    Slot& s = slots[slot];
+    --s.users;
+    if (s.writer.get() != &t) continue;  // a later one decides: it writes all, or needs ours
+    s.writer = nullptr;
+    s.undefined |= !ok;
+  }
+  for (const MemoryHandle m : t.temporaries) backend->release(m);
+  used -= t.temporary_bytes;
+  t.needs.clear();
+  auto& pending = streams[t.stream].pending;
+  pending.erase(
+      std::find_if(pending.begin(), pending.end(), [&](const auto& p) { return p.get() == &t; }));
+}
+
+bool DeviceState::is_done(const TicketState& t) {
+  if (t.finished) return true;
+  SubmissionHandle handle;
+  {
+    const std::lock_guard lock(mutex);
+    if (!t.recorded) return false;
+    if (t.ended) return true;
+    handle = t.handle;
+  }
+  return backend->is_done(handle);
+}
+
+double DeviceState::progress(const TicketState& t) {
+  if (t.finished) return 1;
+  SubmissionHandle handle;
+  {
+    const std::lock_guard lock(mutex);
+    if (!t.recorded) return 0;
+    if (t.ended) return 1;
+    handle = t.handle;
+  }
+  return backend->progress(handle);
+}
+
+void DeviceState::reap() {
+  std::vector<std::shared_ptr<TicketState>> ended;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [id, stream] : streams)
+      for (const auto& t : stream.pending) {  // in order: behind one that is not done none is
+        if (!t->recorded || !(t->ended || backend->is_done(t->handle))) break;
+        ended.push_back(t);
+      }
+  }
+  for (const auto& t : ended) settle(t);
+}
+
+void DeviceState::finish() {
+  std::vector<std::shared_ptr<TicketState>> all;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [id, stream] : streams)
+      all.insert(all.end(), stream.pending.begin(), stream.pending.end());
+  }
+  for (const auto& t : all) settle(t);
+}
+
+/// Nobody has a handle of the device or a ticket of it: nobody can see how what is under way ends.
+DeviceState::~DeviceState() {
+  {
+    const std::lock_guard lock(mutex);
+    closing = true;
+  }
+  changed.notify_all();
+  for (auto& [id, stream] : streams)
+    if (stream.driver.joinable()) stream.driver.join();
+  backend.reset();
+  // Tickets hold those before them; a long chain must not be let go recursively.
+  for (auto& [id, stream] : streams)
+    for (const auto& t : stream.pending) {
+      t->needs.clear();
+      t->after.clear();
+    }
+}
+
+}  // namespace vyre::driver

@@ -1,0 +1,17 @@
+#pragma once
+
+// How a kernel that did not end well is reported: in the same words by every backend.
+
+#include <array>
+
+#include "ir/program.h"
+#include "support/diagnostic.h"
+
+namespace vyre::interp {
+
+Diagnostic trapped(const Program& program, uint32_t code, const std::array<uint32_t, 3>& invocation,
+                   OpId op);
+/// `op`: the loop or barrier where it was, or none.
+Diagnostic timed_out(const Program& program, OpId op, double seconds);
+
+}  // namespace vyre::interp

@@ -1,0 +1,61 @@
+#pragma once
+
+// What an op, with everything in its blocks, does to memory and to others. Linear.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "opt/pass.h"
+
+namespace vyre::opt {
+
+/// Buffers by bit (a program has at most 64).
+struct EffectSummary {
+  uint64_t reads = 0;    // loads; atomics count as reads and writes too
+  uint64_t writes = 0;
+  uint64_t atomics = 0;
+  uint8_t barriers = 0;  // scopes, by bit; uniform_load has a barrier at its scope
+  bool acquires = false; // an acq_rel atomic: other memory may have changed after it
+  bool subgroup = false; // needs its subgroup together
+  bool traps = false;    // trap or assert
+  bool leaves = false;   // break, continue or return out of the op itself
+
+  void add(const EffectSummary& o) {
+    reads |= o.reads;
+    writes |= o.writes;
+    atomics |= o.atomics;
+    barriers |= o.barriers;
+    acquires |= o.acquires;
+    subgroup |= o.subgroup;
+    traps |= o.traps;
+    leaves |= o.leaves;
+  }
+  /// Nothing that anybody could see, whether it runs or not; its results aside.
+  bool is_removable() const { return !writes && !atomics && !barriers && !traps && !leaves && !subgroup; }
+  bool operator==(const EffectSummary&) const = default;
+};
+
+class Effects {
+ public:
+  explicit Effects(const Program& program);
+  /// Of the op and all that is in it. `leaves` does not count what stays inside the op.
+  const EffectSummary& of(OpId op) const { return by_op_[op]; }
+  const EffectSummary& of_program() const { return all_; }
+  /// May the op change what a load of the buffer gives? Writes and atomics on it by this lane; and
+  /// where the buffer is seen by others, barriers and acquires.
+  bool may_change(OpId op, uint32_t buffer) const;
+
+ private:
+  std::vector<EffectSummary> by_op_;
+  EffectSummary all_;
+  uint64_t seen_by_others_ = 0;  // buffers that another invocation could write
+};
+
+/// "reads x", "writes y", "atomics z", "barrier workgroup", "traps", "subgroup".
+std::vector<std::string> describe(const Program& program, const EffectSummary& effects);
+/// Kinds that `after` has and `before` has not.
+EffectKinds added_kinds(const EffectSummary& before, const EffectSummary& after);
+
+}  // namespace vyre::opt

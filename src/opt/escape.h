@@ -1,0 +1,25 @@
+#pragma once
+
+// Who can see what is in a buffer: the host, other workgroups, other invocations of the workgroup,
+// or nobody but the invocation itself. Linear.
+
+#include <vector>
+
+#include "ir/program.h"
+
+namespace vyre::opt {
+
+class Escape {
+ public:
+  enum class Reach : uint8_t { Invocation, Workgroup, Grid, Host };
+  explicit Escape(const Program& program);
+  Reach of(uint32_t buffer) const { return reach_[buffer]; }
+  /// Is it read by anything: a load, an atomic that gives its old value to somebody, or the host?
+  bool is_observed(uint32_t buffer) const { return observed_[buffer]; }
+
+ private:
+  std::vector<Reach> reach_;
+  std::vector<bool> observed_;
+};
+
+}  // namespace vyre::opt

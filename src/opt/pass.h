@@ -1,0 +1,113 @@
+#pragma once
+
+// What a pass is: a free function and a descriptor.
+//
+//   Result<bool> fold_constants(Program& program, PassContext& context);
+//
+// A pass gives whether it changed anything; false means that the program is the same to the bit. It
+// leaves the program compact() and legal, and keeps its meaning for every input: what a pass does
+// must be proved from facts, never guessed from names or shapes. Where it does not, it says why, by
+// context.refuse(). Everything else that anybody has to know of it is data, in its descriptor, so
+// that selection and scheduling need no knowledge of any pass.
+
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/program.h"
+#include "support/result.h"
+
+namespace vyre::opt {
+
+class Facts;
+
+/// When a pass runs; in this order.
+enum class Phase : uint8_t { Canonical, Scalar, Memory, Loop, Sync, Cleanup };
+std::string_view name(Phase phase);
+
+/// What a pass saves, which decides how large a program must be before it is worth its time.
+enum class CostFamily : uint8_t { Loop, Memory, Fusion, Dataflow, Megakernel, Scalar, Sync, Unknown };
+std::string_view name(CostFamily family);
+
+/// What is known of a program. A pass says which facts it uses and which it makes stale.
+enum class Fact : uint8_t { DefUse, Uniformity, Ranges, Affine, Effects, Liveness, Escape, Pressure };
+inline constexpr size_t fact_count = 8;
+std::string_view name(Fact fact);
+
+class FactSet {
+ public:
+  constexpr FactSet() = default;
+  constexpr FactSet(std::initializer_list<Fact> list) {
+    for (const Fact f : list) bits_ |= 1u << unsigned(f);
+  }
+  static constexpr FactSet all() {
+    FactSet s;
+    s.bits_ = (1u << fact_count) - 1;
+    return s;
+  }
+  constexpr bool has(Fact f) const { return bits_ >> unsigned(f) & 1; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+/// What a target can do that a pass may need.
+enum class Capability : uint8_t { VectorAccess, SharedMemory, GridBarrier };
+using CapabilitySet = std::bitset<8>;
+constexpr CapabilitySet capability(Capability c) { return CapabilitySet(1ull << unsigned(c)); }
+
+/// Kinds of effects, for what a pass may add to a program that did not have it.
+enum class EffectKind : uint8_t { Read, Write, Atomic, Barrier, Subgroup, Trap };
+using EffectKinds = std::bitset<8>;
+constexpr EffectKinds effect(EffectKind k) { return EffectKinds(1ull << unsigned(k)); }
+
+/// The target as far as it is known: 0 and none where it is not.
+struct Target {
+  CapabilitySet capabilities = CapabilitySet().set();
+  uint64_t shared_bytes = 0;
+  uint64_t launch_bytes = 0;  // of all buffers, when the launch is known
+};
+
+/// A place where a pass could have done something and did not.
+struct Refusal {
+  OpId op = none;
+  std::string why;
+};
+
+struct PassContext {
+  Facts& facts;
+  const Target& target;
+  /// At most this many refusals are kept.
+  static constexpr size_t most_refusals = 16;
+  std::vector<Refusal> refusals;
+  uint64_t refused = 0;
+  bool nothing_to_do = false;  // set by a pass that found nothing of its kind in the program
+
+  void refuse(OpId op, std::string_view why) {
+    ++refused;
+    if (refusals.size() < most_refusals) refusals.push_back({op, std::string(why)});
+  }
+};
+
+using PassFunction = Result<bool> (*)(Program& program, PassContext& context);
+
+struct PassDescriptor {
+  std::string_view name;     // equals the function's, and the word of `--passes`
+  std::string_view summary;  // one line
+  PassFunction run = nullptr;
+  Phase phase = Phase::Scalar;
+  CostFamily family = CostFamily::Scalar;
+  std::span<const std::string_view> requires_passes = {};
+  FactSet uses = {};
+  FactSet invalidates = FactSet::all();
+  bool keeps_host_abi = true;  // buffers and scalars stay as the host knows them
+  bool keeps_lines = true;     // every source line that did something still does
+  bool grows_code = false;
+  CapabilitySet needs = {};
+  EffectKinds may_add = {};
+};
+
+}  // namespace vyre::opt

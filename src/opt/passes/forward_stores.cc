@@ -1,0 +1,110 @@
+#include "opt/passes/forward_stores.h"
+
+#include "opt/facts.h"
+#include "opt/rewriter.h"
+
+namespace vyre::opt {
+namespace {
+
+constexpr size_t most_stores = 8;
+
+struct Stored {
+  uint32_t buffer = 0;
+  ValueId index = none;
+  ValueId value = none;
+  bool in_bounds = false;
+};
+
+struct State {
+  Program& p;
+  PassContext& context;
+  Rewriter r;
+  const Effects& effects;
+  const AffineForms& affine;
+  std::vector<Stored> known;
+  std::vector<std::vector<Stored>> saved;  // at the beginning of the ifs around
+
+  State(Program& program, PassContext& c)
+      : p(program), context(c), r(program), effects(c.facts.effects()), affine(c.facts.affine()) {}
+
+  bool keeps_value(uint32_t buffer) const {
+    const Type e = p.buffers[buffer].element;
+    return e != Type::F16 && e != Type::BF16;
+  }
+
+  /// Forgets what the op may change.
+  void clobber(OpId op) {
+    std::erase_if(known, [&](const Stored& s) { return effects.may_change(op, s.buffer); });
+  }
+
+  void store(OpId op) {
+    const MemoryRef m = p.memory(op);
+    const ValueId index = p.operand(op, 0);
+    std::erase_if(known, [&](const Stored& s) {
+      if (s.buffer != m.buffer) return false;
+      const auto distance = affine.distance(s.index, index);
+      return !distance || *distance == 0;
+    });
+    if (known.size() >= most_stores) known.erase(known.begin());
+    known.push_back({m.buffer, index, p.operand(op, 1), m.in_bounds});
+  }
+
+  void load(OpId op) {
+    const MemoryRef m = p.memory(op);
+    const ValueId index = p.operand(op, 0);
+    for (const Stored& s : known) {
+      if (s.buffer != m.buffer || r.resolve(s.index) != r.resolve(index)) continue;
+      if (!s.in_bounds && !m.in_bounds) return context.refuse(op, "the index is not proved to be in bounds");
+      if (!keeps_value(m.buffer)) return context.refuse(op, "the element rounds what is stored");
+      if (p.type(p.result(op)) != p.type(s.value)) return;
+      r.replace(p.result(op), s.value);
+      r.remove(op);
+      return;
+    }
+  }
+
+  void visit(OpId op) {
+    const Opcode code = p.op(op).code;
+    if (code == Opcode::Store) return store(op);
+    if (code == Opcode::Load) return load(op);
+    if (!is_control(code)) clobber(op);
+  }
+
+  void enter(BlockId block) {
+    const OpId owner = p.blocks[block].parent;
+    if (owner == none) return;
+    const Opcode code = p.op(owner).code;
+    if (is_loop(code)) {
+      if (block == p.op(owner).first_block) saved.push_back(known);
+      known.clear();
+    } else {
+      if (block == p.op(owner).first_block) saved.push_back(known);
+      else known = saved.back();
+    }
+  }
+
+  void leave(BlockId block) {
+    const OpId owner = p.blocks[block].parent;
+    if (owner == none) return;
+    if (block + 1 != p.op(owner).first_block + p.op(owner).n_blocks) return;
+    known = std::move(saved.back());
+    saved.pop_back();
+    clobber(owner);
+  }
+};
+
+}  // namespace
+
+Result<bool> forward_stores(Program& program, PassContext& context) {
+  State s(program, context);
+  std::vector<std::pair<Visit, uint32_t>> events;
+  walk_blocks(program, 0, [&](Visit visit, uint32_t id) { events.emplace_back(visit, id); });
+  for (const auto& [visit, id] : events) {
+    if (visit == Visit::EnterBlock) s.enter(id);
+    else if (visit == Visit::LeaveBlock) s.leave(id);
+    else s.visit(id);
+  }
+  return s.r.finish();
+}
+
+}  // namespace vyre::opt

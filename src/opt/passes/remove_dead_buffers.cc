@@ -1,0 +1,97 @@
+#include "opt/passes/remove_dead_buffers.h"
+
+#include "opt/facts.h"
+
+namespace vyre::opt {
+namespace {
+
+struct State {
+  Program& p;
+  const DefUse& uses;
+  std::vector<bool> dead;  // by buffer
+
+  State(Program& program, const DefUse& u) : p(program), uses(u), dead(program.buffers.size(), false) {}
+
+  bool names_buffer(OpId op) const {
+    const AttrKind kind = info(p.op(op).code).attribute;
+    return kind == AttrKind::Memory || kind == AttrKind::Buffer;
+  }
+
+  /// Does the op only put something into its buffer?
+  bool only_writes(OpId op) const {
+    const Opcode code = p.op(op).code;
+    if (code == Opcode::Store || code == Opcode::StoreN) return true;
+    if (!is_atomic(code) || p.memory(op).acq_rel) return false;
+    for (const ValueId v : p.results(op))
+      if (uses.is_used(v)) return false;
+    return true;
+  }
+
+  bool find() {
+    for (size_t i = 0; i < p.buffers.size(); ++i) {
+      const Buffer& b = p.buffers[i];
+      const bool is_ours = b.role == Role::Shared || b.role == Role::Private || b.role == Role::Table ||
+                           (b.role == Role::Scratch && b.count != no_formula);
+      dead[i] = is_ours;
+    }
+    walk(p, [&](OpId op) {
+      if (names_buffer(op) && !only_writes(op)) dead[uint32_t(p.op(op).attr)] = false;
+    });
+    for (const FormulaNode& node : p.formulas.nodes)
+      if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar) dead[node.a] = false;
+    for (const bool d : dead)
+      if (d) return true;
+    return false;
+  }
+
+  void remove() {
+    std::vector<uint32_t> number(dead.size(), none);
+    std::vector<Buffer> kept;
+    std::vector<std::byte> tables;
+    for (size_t i = 0; i < dead.size(); ++i) {
+      if (dead[i]) continue;
+      number[i] = uint32_t(kept.size());
+      kept.push_back(p.buffers[i]);
+    }
+    std::vector<OpId> order;
+    walk(p, [&](OpId op) { order.push_back(op); });
+    for (const OpId op : order) {
+      if (!names_buffer(op)) continue;
+      const uint32_t buffer = uint32_t(p.op(op).attr);
+      if (dead[buffer]) p.unlink(op);
+      else p.op(op).attr = (p.op(op).attr & ~uint64_t{0xffffffff}) | number[buffer];
+    }
+    for (FormulaNode& node : p.formulas.nodes)
+      if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar) node.a = number[node.a];
+    keep_tables(kept, tables);
+    p.buffers = std::move(kept);
+    p.table_bytes = std::move(tables);
+    compact(p);
+  }
+
+  void keep_tables(std::vector<Buffer>& kept, std::vector<std::byte>& tables) const {
+    for (Buffer& b : kept) {
+      if (b.role != Role::Table) continue;
+      uint64_t count = 0;
+      p.formulas.is_constant(b.count, &count);
+      const uint64_t bytes = count * size_of(b.element);
+      const auto begin = p.table_bytes.begin() + std::ptrdiff_t(b.table_offset);
+      b.table_offset = tables.size();
+      tables.insert(tables.end(), begin, begin + std::ptrdiff_t(bytes));
+    }
+  }
+};
+
+}  // namespace
+
+Result<bool> remove_dead_buffers(Program& program, PassContext& context) {
+  State s(program, context.facts.def_use());
+  if (!s.find()) {
+    context.nothing_to_do = true;
+    return false;
+  }
+  s.remove();
+  return true;
+}
+
+}  // namespace vyre::opt

@@ -1,0 +1,38 @@
+#pragma once
+
+// The optimizer: which passes there are, which of them run on a program, and the running.
+// pipeline.cc is the list, in the order in which they run.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opt/pass.h"
+#include "opt/profile_file.h"
+#include "opt/report.h"
+#include "opt/schedule.h"
+#include "opt/select.h"
+
+namespace vyre::opt {
+
+std::span<const PassDescriptor* const> all_passes();
+/// Null if there is none.
+const PassDescriptor* find_pass(std::string_view name);
+/// "a,b,c" or "none" to passes in the order written; unknown and repeated names are errors.
+Result<std::vector<const PassDescriptor*>> parse_passes(std::string_view list);
+
+struct OptimizeOptions {
+  Profile profile = Profile::Release;
+  /// These passes in this order, once through the scheduler, whatever selection would say.
+  std::optional<std::vector<const PassDescriptor*>> passes;
+  Target target;
+  const ProfileData* profile_data = nullptr;  // what earlier runs have taught
+  ScheduleOptions schedule;
+};
+
+/// The program has passed the checker, and does so afterwards. On an error it is as it was.
+Result<RunReport> optimize(Program& program, const OptimizeOptions& options = {});
+
+}  // namespace vyre::opt

@@ -1,0 +1,142 @@
+#include "opt/profile_file.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "opt/select.h"
+
+namespace vyre::opt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json cost_json(const Cost& cost) {
+  Json j;
+  for (const CostField& f : cost_fields) j[std::string(f.name)] = cost.*f.value;
+  return j;
+}
+
+Json run_json(const PassRun& run) {
+  Json costs;
+  for (const CostField& f : cost_fields)
+    if (run.before.*f.value != run.after.*f.value)
+      costs[std::string(f.name)] = {run.before.*f.value, run.after.*f.value};
+  return {{"iteration", run.iteration},
+          {"pass", run.pass},
+          {"decision", name(run.decision)},
+          {"ns", run.ns},
+          {"refusals", run.refusals},
+          {"refused", run.refused},
+          {"effects", {{"before", run.effects_before}, {"after", run.effects_after}}},
+          {"facts",
+           {{"reused", run.facts_reused},
+            {"recomputed", run.facts_recomputed},
+            {"invalidated", run.facts_invalidated}}},
+          {"before", cost_json(run.before)},
+          {"after", cost_json(run.after)},
+          {"changes", costs.is_null() ? Json::object() : costs}};
+}
+
+Json report_json(const RunReport& r) {
+  Json choices = Json::array(), runs = Json::array();
+  for (const PassChoice& c : r.choices)
+    choices.push_back({{"pass", c.pass},
+                       {"selected", c.selected},
+                       {"reason", c.reason},
+                       {"priority", c.priority},
+                       {"detail", c.detail}});
+  for (const PassRun& run : r.runs) runs.push_back(run_json(run));
+  return {{"program", r.program},
+          {"op_id", r.op_id},
+          {"profile", r.profile},
+          {"iterations", r.iterations},
+          {"settled", r.settled},
+          {"ns", r.ns},
+          {"before", cost_json(r.before)},
+          {"after", cost_json(r.after)},
+          {"choices", choices},
+          {"runs", runs}};
+}
+
+// Reading: every field is checked by nlohmann's typed access; what is missing or of another type
+// throws, and the one catch below makes the diagnostic.
+
+Cost read_cost(const Json& j) {
+  Cost cost;
+  for (const CostField& f : cost_fields) cost.*f.value = j.at(std::string(f.name)).get<uint64_t>();
+  return cost;
+}
+
+PassDecision read_decision(const std::string& text) {
+  for (const PassDecision d : {PassDecision::NotDirty, PassDecision::NothingToDo, PassDecision::Unchanged,
+                               PassDecision::Changed, PassDecision::Refused})
+    if (name(d) == text) return d;
+  throw std::runtime_error(fmt::format("`{}` is no decision", text));
+}
+
+RunReport read_report(const Json& j) {
+  RunReport r;
+  r.program = j.at("program").get<std::string>();
+  r.op_id = j.at("op_id").get<std::string>();
+  r.profile = j.at("profile").get<std::string>();
+  r.iterations = j.at("iterations").get<uint32_t>();
+  r.settled = j.at("settled").get<bool>();
+  r.ns = j.at("ns").get<uint64_t>();
+  r.before = read_cost(j.at("before"));
+  r.after = read_cost(j.at("after"));
+  for (const Json& c : j.at("choices"))
+    r.choices.push_back({c.at("pass").get<std::string>(), c.at("selected").get<bool>(),
+                         c.at("reason").get<std::string>(), c.at("priority").get<uint32_t>(),
+                         c.at("detail").get<std::string>()});
+  for (const Json& run : j.at("runs")) {
+    PassRun p;
+    p.iteration = run.at("iteration").get<uint32_t>();
+    p.pass = run.at("pass").get<std::string>();
+    p.decision = read_decision(run.at("decision").get<std::string>());
+    p.ns = run.at("ns").get<uint64_t>();
+    p.before = read_cost(run.at("before"));
+    p.after = read_cost(run.at("after"));
+    r.runs.push_back(std::move(p));
+  }
+  return r;
+}
+
+}  // namespace
+
+std::string to_json(const RunReport& report) { return report_json(report).dump(2); }
+
+std::string write_profile(const ProfileData& data) {
+  Json hints = Json::array(), reports = Json::object();
+  for (const HotPathHints::Entry& e : data.hints.entries())
+    hints.push_back({{"op_id", e.op_id}, {"launches", e.launches}, {"total_ns", e.total_ns}, {"bytes", e.bytes}});
+  for (const auto& [fingerprint, report] : data.reports) reports[fingerprint] = report_json(report);
+  const Json j = {{"schema", "vyre-profile"}, {"version", profile_version}, {"hints", hints}, {"reports", reports}};
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<> read_profile(std::string_view text, const std::string& file, ProfileData& data) {
+  const auto bad = [&](std::string why) {
+    return diagnose(Code::BadProfileFile, {file, 0, 0, 1}, fmt::format("{}: {}", file, why))
+        .with_fix("write it anew with `--profile-out`, or leave `--profile-in` out");
+  };
+  try {
+    const Json j = Json::parse(text);
+    if (!j.is_object() || j.value("schema", "") != "vyre-profile") return bad("it is not a profile of vyre");
+    if (const int version = j.at("version").get<int>(); version != profile_version)
+      return bad(fmt::format("it has version {}, this vyre reads {}", version, profile_version));
+    std::vector<HotPathHints::Entry> hints;
+    for (const Json& h : j.at("hints"))
+      hints.push_back({h.at("op_id").get<std::string>(), h.at("launches").get<uint64_t>(),
+                       h.at("total_ns").get<uint64_t>(), h.at("bytes").get<uint64_t>()});
+    std::map<std::string, RunReport> reports;
+    for (const auto& [fingerprint, report] : j.at("reports").items()) reports[fingerprint] = read_report(report);
+    for (const HotPathHints::Entry& h : hints) data.hints.add(h);
+    for (auto& [fingerprint, report] : reports) data.reports[fingerprint] = std::move(report);
+    return Ok{};
+  } catch (const std::exception& e) {
+    return bad(fmt::format("it is damaged: {}", e.what()));
+  }
+}
+
+}  // namespace vyre::opt

@@ -1,0 +1,182 @@
+// `vyre run` on a backend that is not the interpreter, in this process: a backend of our own that
+// runs on the interpreter and can be told to go wrong.
+
+#include <unistd.h>
+
+#include <map>
+
+#include "driver/reference/interp_backend.h"
+#include "driver/registry.h"
+#include "support/failure.h"
+#include "tests/cli/cli_util.h"
+#include "tools/vyre/commands.h"
+#include "tools/vyre/report.h"
+
+namespace vyre {
+namespace {
+
+using namespace driver;
+
+/// Passes everything on, and flips a bit of what is read back if it is `wrong`.
+class OtherDevice : public BackendDevice {
+ public:
+  OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong)
+      : inner_(std::move(inner)), info_(inner_->info()), wrong_(wrong) {
+    info_.backend = "other";
+    info_.index = index;
+    info_.name = "other device " + std::to_string(index);
+    info_.limits.subgroup_sizes = {8, 16};
+    info_.limits.default_subgroup_size = 8;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  Result<MemoryHandle> allocate(uint64_t bytes) override { return inner_->allocate(bytes); }
+  void release(MemoryHandle memory) override { inner_->release(memory); }
+  Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
+                                                  const CompileOptions& options) override {
+    CompileOptions o = options;
+    if (o.subgroup_size == 0) o.subgroup_size = info_.limits.default_subgroup_size;
+    return inner_->compile(std::move(program), o);
+  }
+  Result<SubmissionHandle> submit(
+      uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
+      std::optional<std::chrono::steady_clock::time_point> deadline) override {
+    std::vector<std::shared_ptr<std::vector<std::byte>>> staging;
+    for (const DeviceCommand& c : commands)
+      if (c.kind == DeviceCommand::Kind::Readback) staging.push_back(c.staging);
+    auto handle = inner_->submit(stream, std::move(commands), after, deadline);
+    if (handle) readbacks_[*handle] = std::move(staging);
+    return handle;
+  }
+  bool is_done(SubmissionHandle s) override { return inner_->is_done(s); }
+  SubmissionOutcome wait(SubmissionHandle s) override {
+    SubmissionOutcome o = inner_->wait(s);
+    for (const auto& bytes : readbacks_[s])
+      if (wrong_ && !bytes->empty()) bytes->back() ^= std::byte{1};
+    return o;
+  }
+
+ private:
+  std::unique_ptr<BackendDevice> inner_;
+  DeviceInfo info_;
+  bool wrong_;
+  std::map<SubmissionHandle, std::vector<std::shared_ptr<std::vector<std::byte>>>> readbacks_;
+};
+
+class OtherBackend : public Backend {
+ public:
+  bool wrong = false;
+  std::string_view name() const override { return "other"; }
+  std::string_view summary() const override { return "for tests"; }
+  std::vector<DeviceInfo> probe(std::string*) override {
+    std::vector<DeviceInfo> devices;
+    for (const uint32_t i : {0u, 1u}) devices.push_back((*open(i))->info());
+    return devices;
+  }
+  Result<std::unique_ptr<BackendDevice>> open(uint32_t index) override {
+    auto inner = interp_backend()->open(0);
+    if (!inner) return std::move(inner.errors());
+    return std::unique_ptr<BackendDevice>(
+        std::make_unique<OtherDevice>(std::move(*inner), index, wrong));
+  }
+};
+
+class OtherBackendTest : public CommandLine {
+ protected:
+  OtherBackend other_;
+  RegisterForTest registered_{&other_};
+
+  /// In this process, with what it wrote.
+  ProcessResult run(std::vector<std::string> words) const {
+    const auto command = cli::parse_command_line(words);
+    ProcessResult r;
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    if (const auto* c = command ? std::get_if<cli::RunCommand>(&*command) : nullptr)
+      r.exit_code = cli::run(*c);
+    else if (command)
+      r.exit_code = cli::devices(std::get<cli::DevicesCommand>(*command));
+    std::fflush(stdout);
+    r.out = testing::internal::GetCapturedStdout();
+    r.err = testing::internal::GetCapturedStderr();
+    return r;
+  }
+  ProcessResult run_saxpy(const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"run",  file("saxpy.vyre", saxpy), "--set", "a=2",
+                                      "--in", "x=1,2,3",                 "--in",  "y=10,20,30"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+};
+
+TEST_F(OtherBackendTest, verify_compares_with_the_interpreter) {
+  auto r = run_saxpy({"--backend", "other", "--verify", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 12 24 36\n");
+  other_.wrong = true;
+  r = run_saxpy({"--backend", "other", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_NE(r.out, "y: 12 24 36\n");
+  r = run_saxpy({"--backend", "other", "--verify", "--print", "y"});
+  expect_exit(r, 1);
+  expect_code(r, "V0631");
+  EXPECT_NE(r.err.find("with `--backend other` and 36 with `--backend interp`"), std::string::npos)
+      << r.err;
+  EXPECT_EQ(r.out, "");
+}
+
+// The sum of a subgroup is another number for another size: comparing with 32 lanes would find a
+// difference where there is none.
+TEST_F(OtherBackendTest, verify_takes_the_subgroup_size_of_the_device) {
+  const std::string text =
+      "kernel k(y: out u32[]) workgroup(64) grid(len(y)) {\n"
+      "  y[global_id.x] = subgroup_add(1)\n}\n";
+  auto r = run({"run", file("k.vyre", text), "--len", "y=64", "--backend", "other", "--verify",
+                "--print", "y:1"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 8\n");
+  r = run({"run", path("k.vyre"), "--len", "y=64", "--backend", "other", "--verify", "--print",
+           "y:1", "--subgroup-size", "16"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 16\n");
+  r = run({"run", path("k.vyre"), "--len", "y=64", "--backend", "other", "--subgroup-size", "64"});
+  expect_exit(r, 3);
+  expect_code(r, "V0721");
+}
+
+TEST_F(OtherBackendTest, the_index_chooses_the_device) {
+  auto r = run_saxpy({"--backend", "other:1", "-v", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_NE(r.err.find("backend: other:1, other device 1"), std::string::npos) << r.err;
+  r = run_saxpy({"--backend", "other:2"});
+  expect_exit(r, 3);
+  expect_code(r, "V0703");
+  r = run({"devices"});
+  EXPECT_NE(r.out.find("other:0   other device 0\nother:1   other device 1\n"), std::string::npos)
+      << r.out;
+}
+
+TEST_F(OtherBackendTest, a_schedule_is_for_the_interpreter) {
+  const auto r = run_saxpy({"--backend", "other", "--schedule", "reverse"});
+  expect_exit(r, 2);
+  expect_code(r, "V0624");
+  EXPECT_NE(r.err.find("`--backend interp`"), std::string::npos) << r.err;
+}
+
+// ---- exit codes
+// ----------------------------------------------------------------------------------
+
+TEST(ExitCodes, every_code_of_the_driver_says_whose_fault_it_is) {
+  const auto expect = [](std::initializer_list<Code> codes, int exit) {
+    for (const Code c : codes) EXPECT_EQ(cli::exit_code({diagnose(c, {}, "")}), exit) << to_string(c);
+  };
+  expect({Code::Trapped, Code::TimeLimitExceeded, Code::MemoryLimitExceeded,
+          Code::OutputLimitExceeded, Code::ReadbackLimit, Code::ResultsDiffer}, 1);
+  expect({Code::UnknownDevice, Code::ForeignBuffer, Code::StaleBuffer, Code::BufferInUse,
+          Code::UndefinedBuffer, Code::RangeOutside, Code::OverlappingArguments,
+          Code::WrongArgument, Code::ReportFormat, Code::ScheduleOfDevice}, 2);
+  expect({Code::DeviceNotHere, Code::DeviceIndex, Code::DeviceFailed, Code::DeviceMemoryExceeded,
+          Code::KernelTooLarge, Code::NeedsForwardProgress, Code::OutOfMemory, Code::CannotWrite}, 3);
+}
+
+}  // namespace
+}  // namespace vyre

@@ -1,0 +1,76 @@
+#include "tools/vyre/report_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "support/file.h"
+
+namespace vyre::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two names of one file are the same here, also of one that is not there yet.
+std::string resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path p = fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? path : p.string();
+}
+
+Diagnostic cannot_write(const std::string& what, const FileError& error) {
+  return diagnose(Code::CannotWrite, {}, fmt::format("cannot write the {}: {}", what, error.what))
+      .with_fix("name a file in a folder that can be written to");
+}
+
+Diagnostic no_such_form(const std::string& path) {
+  const std::string extension = fs::path(path).extension().string();
+  Diagnostic d = diagnose(Code::ReportFormat, {},
+                          fmt::format("`--report {}` asks for a form that is not there", path));
+  if (extension == ".html" || extension == ".htm") d.note("pages for people are not there yet");
+  const std::string stem = path.substr(0, path.size() - extension.size());
+  return d.with_fix(fmt::format("write `--report {}.json`", stem.empty() ? "run" : stem));
+}
+
+}  // namespace
+
+ReportFiles try_report_files(const std::string& report, const std::string& trace,
+                             const std::vector<std::string>& outputs, Diagnostics& mistakes) {
+  ReportFiles files;
+  std::vector<std::string> taken;
+  for (const std::string& path : outputs) taken.push_back(resolved(path));
+  const auto accept = [&](const char* what, const std::string& path, std::string& into) {
+    if (path.empty()) return;
+    if (std::find(taken.begin(), taken.end(), resolved(path)) != taken.end()) {
+      mistakes.push_back(
+          diagnose(Code::GivenTwice, {}, fmt::format("two options write to `{}`", path))
+              .with_fix("name a file for each"));
+      return;
+    }
+    if (const auto error = try_write(path)) {
+      mistakes.push_back(cannot_write(what, *error));
+      return;
+    }
+    taken.push_back(resolved(path));
+    into = path;
+  };
+  if (!report.empty() && fs::path(report).extension() != ".json")
+    mistakes.push_back(no_such_form(report));
+  else
+    accept("report", report, files.report);
+  accept("trace", trace, files.trace);
+  return files;
+}
+
+Diagnostics write_report_files(const ReportFiles& files, const report::RunReport& report) {
+  Diagnostics errors;
+  const auto write = [&](const char* what, const std::string& path, const std::string& text) {
+    if (const auto error = write_file(path, text)) errors.push_back(cannot_write(what, *error));
+  };
+  if (!files.report.empty()) write("report", files.report, report::to_json(report));
+  if (!files.trace.empty()) write("trace", files.trace, report::to_trace(report));
+  return errors;
+}
+
+}  // namespace vyre::cli

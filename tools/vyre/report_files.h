@@ -1,0 +1,23 @@
+#pragma once
+
+// The files of `--report` and `--trace`. They are tried before the run, so that a misspelt folder
+// does not cost an hour of computing, and written after it, whole or not at all.
+
+#include "report/run_report.h"
+#include "support/result.h"
+
+namespace vyre::cli {
+
+/// Paths that can be written to; "" where nothing is wanted, or where it is wrong.
+struct ReportFiles {
+  std::string report;
+  std::string trace;
+};
+
+/// What is wrong with the options is added to `mistakes`. `outputs`: paths that other options write.
+ReportFiles try_report_files(const std::string& report, const std::string& trace,
+                             const std::vector<std::string>& outputs, Diagnostics& mistakes);
+
+Diagnostics write_report_files(const ReportFiles& files, const report::RunReport& report);
+
+}  // namespace vyre::cli
