@@ -77,8 +77,9 @@ std::string mistake_in(std::string_view path, const Include& include) {
   }
   const bool is_public = path.starts_with("include/");
   if (folder == "vyre") {
-    // Public headers sit on top of all layers; the version header, which CMake writes, below.
-    return is_public || target == "vyre/version.h" ? "" : "src/ does not use the public headers";
+    // Public headers sit on top of all layers; the two that CMake writes, below.
+    const bool is_written = target == "vyre/version.h" || target == "vyre/interface_id.h";
+    return is_public || is_written ? "" : "src/ does not use the public headers";
   }
   const int to = layer_of(folder);
   if (to < 0 || target == folder) return "an include is written \"folder/file.h\"";

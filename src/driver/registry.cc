@@ -22,9 +22,7 @@ std::vector<BackendEntry>& entries() {
   static std::vector<BackendEntry> table = {
       {"cuda", "NVIDIA GPUs", &not_in_this_build},
       {"vulkan", "any Vulkan device", &not_in_this_build},
-      // Chosen by name until it has passed every test of the interpreter.
-      {"cpu", "this machine's cores, compiled by LLVM", &cpu_component_backend,
-       /*automatic=*/false},
+      {"cpu", "this machine's cores, compiled by LLVM", &cpu_component_backend},
       {"interp", "reference interpreter, one core", [](std::string*) { return interp_backend(); }},
   };
   return table;
@@ -96,6 +94,15 @@ RegisterForTest::RegisterForTest(Backend* backend) {
                    {backend->name(), backend->summary(), nullptr, true, backend});
 }
 RegisterForTest::~RegisterForTest() { entries().erase(entries().begin()); }
+
+NotAutomaticForTest::NotAutomaticForTest(std::string_view name) : name_(name) {
+  for (BackendEntry& e : entries())
+    if (e.name == name_) e.automatic = false;
+}
+NotAutomaticForTest::~NotAutomaticForTest() {
+  for (BackendEntry& e : entries())
+    if (e.name == name_) e.automatic = true;
+}
 
 Probed probe(const BackendEntry& entry) {
   Probed p{entry, nullptr, {}, ""};

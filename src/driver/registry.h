@@ -19,7 +19,7 @@ struct BackendEntry {
   /// The backend, or null and why, to follow "because". May load a library at its first call, so it
   /// is only called for a backend that somebody asks for.
   Backend* (*get)(std::string* why) = nullptr;
-  bool automatic = true;          // may `auto` choose it?
+  bool automatic = true;          // may `auto` choose it? Tests turn it off
   Backend* registered = nullptr;  // by a test, instead of get
 
   Backend* backend(std::string* why) const { return registered ? registered : get(why); }
@@ -33,6 +33,16 @@ class RegisterForTest {
  public:
   explicit RegisterForTest(Backend* backend);
   ~RegisterForTest();
+};
+
+/// For tests: `auto` does not see the backend until the guard is gone.
+class NotAutomaticForTest {
+ public:
+  explicit NotAutomaticForTest(std::string_view name);
+  ~NotAutomaticForTest();
+
+ private:
+  std::string_view name_;
 };
 
 /// A backend and what its probe found.

@@ -49,6 +49,16 @@ Diagnostic failed(const std::string& who, const Diagnostics& errors) {
   return d;
 }
 
+/// A device that splits at grid barriers says in which segment a trap was. That is news, no
+/// difference.
+std::string without_segment(std::string trap) {
+  const size_t at = trap.find("segment ");
+  const size_t end = trap.find(": ", at);
+  if (at != trap.npos && end != trap.npos && trap.find(" of ", at) < end)
+    trap.erase(at, end + 2 - at);
+  return trap;
+}
+
 }  // namespace
 
 Result<Outputs> run_interpreter(const Module& module, const Generated& g,
@@ -65,7 +75,7 @@ Result<Outputs> reference(const Generated& g, uint32_t subgroup_size) {
 }
 
 std::string difference(const Generated& g, const Outputs& expected, const Outputs& got) {
-  if (expected.trap != got.trap) {
+  if (without_segment(expected.trap) != without_segment(got.trap)) {
     const auto say = [](const Outputs& o) {
       return o.trap.empty() ? std::string("no trap") : o.trap;
     };

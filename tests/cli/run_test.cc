@@ -377,7 +377,7 @@ TEST_F(Run, absurd_lengths_are_errors_and_not_crashes) {
 TEST_F(Run, verify_finds_a_race) {
   const std::string racy =
       "kernel k(y: out u32[4]) workgroup(64) grid(64) {\n  y[2] = global_id.x\n}\n";
-  auto r = run_text(racy, {"--verify"});
+  auto r = run_text(racy, {"--backend", "interp", "--verify"});
   expect_exit(r, 1);
   expect_code(r, "V0631");
   EXPECT_NE(r.err.find("`y[2]` is 63"), std::string::npos) << r.err;

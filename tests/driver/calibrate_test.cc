@@ -92,6 +92,10 @@ class Other : public Backend {
 class Calibrate : public CacheTest {
  protected:
   std::string file() const { return directory() + "/auto.json"; }
+
+ private:
+  // The tests bring backends of their own, whose speed they know.
+  NotAutomaticForTest without_cpu_{"cpu"};
 };
 
 TEST_F(Calibrate, alone_there_is_nothing_to_measure) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
+#include <string_view>
 #include <tuple>
 
 #include "driver/host_memory.h"
@@ -28,12 +31,23 @@ uint64_t since(Clock::time_point begin) {
   return uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
 }
 
+/// VYRE_CPU_DIRTY_ARENA=1, for tests: code that takes the arena for zeros is then wrong at once, not
+/// only after another kernel has been there.
+bool arenas_are_dirtied() {
+  static const bool wanted = [] {
+    const char* const text = std::getenv("VYRE_CPU_DIRTY_ARENA");
+    return text && std::string_view(text) == "1";
+  }();
+  return wanted;
+}
+
 /// This thread's memory for shared and private arrays and values that live across barriers. Kept: the
 /// next launch most often needs as much.
 std::byte* arena_of_this_thread(uint64_t bytes) {
   thread_local HostMemory memory;
   const uint64_t wanted = std::max<uint64_t>(bytes, HostMemory::alignment);
   if (memory.size() < wanted && !memory.allocate(wanted)) return nullptr;
+  if (arenas_are_dirtied()) std::memset(memory.data(), 0xa5, memory.size());
   return memory.data();
 }
 

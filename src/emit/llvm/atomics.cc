@@ -36,17 +36,19 @@ llvm::AtomicRMWInst::BinOp operation(Opcode code, Type type) {
 }
 
 /// What memory holds afterwards.
-llvm::Value* next_value(llvm::IRBuilder<>& b, Opcode code, Type type, llvm::Value* old, llvm::Value* v,
-                        llvm::Value* w) {
+llvm::Value* next_value(llvm::IRBuilder<>& b, Opcode code, Type type, llvm::Value* old,
+                        llvm::Value* v, llvm::Value* w) {
   switch (code) {
     case Opcode::AtomicAdd:
       return type == Type::F32 ? b.CreateFAdd(old, v) : b.CreateAdd(old, v);
     case Opcode::AtomicSub:
       return b.CreateSub(old, v);
     case Opcode::AtomicMin:
-      return b.CreateSelect(is_signed(type) ? b.CreateICmpSLT(v, old) : b.CreateICmpULT(v, old), v, old);
+      return b.CreateSelect(is_signed(type) ? b.CreateICmpSLT(v, old) : b.CreateICmpULT(v, old), v,
+                            old);
     case Opcode::AtomicMax:
-      return b.CreateSelect(is_signed(type) ? b.CreateICmpSGT(v, old) : b.CreateICmpUGT(v, old), v, old);
+      return b.CreateSelect(is_signed(type) ? b.CreateICmpSGT(v, old) : b.CreateICmpUGT(v, old), v,
+                            old);
     case Opcode::AtomicAnd:
       return b.CreateAnd(old, v);
     case Opcode::AtomicOr:
@@ -97,7 +99,8 @@ llvm::Value* Emitter::atomic_step(llvm::IRBuilder<>& b, OpId id, bool plain, V a
       return nullptr;
     }
     case Opcode::AtomicCas: {
-      const auto failed = order == llvm::AtomicOrdering::Monotonic ? order : llvm::AtomicOrdering::Acquire;
+      const auto failed =
+          order == llvm::AtomicOrdering::Monotonic ? order : llvm::AtomicOrdering::Acquire;
       return b.CreateExtractValue(b.CreateAtomicCmpXchg(address, v, w, align, order, failed), 0);
     }
     default:
@@ -118,7 +121,8 @@ llvm::Value* Emitter::atomic_step(llvm::IRBuilder<>& b, OpId id, bool plain, V a
   old->addIncoming(first, before);
   V sum = b.CreateFAdd(b.CreateBitCast(old, type), v);
   V bits = b.CreateBitCast(canonical(b, sum), i32);
-  V result = b.CreateAtomicCmpXchg(address, old, bits, align, order, llvm::AtomicOrdering::Monotonic);
+  V result =
+      b.CreateAtomicCmpXchg(address, old, bits, align, order, llvm::AtomicOrdering::Monotonic);
   old->addIncoming(b.CreateExtractValue(result, 0), again);
   b.CreateCondBr(b.CreateExtractValue(result, 1), done, again);
   b.SetInsertPoint(done);
@@ -129,15 +133,12 @@ void Emitter::atomic_op(OpId id) {
   const Op& o = p_.op(id);
   const MemoryRef ref = p_.memory(id);
   const bool plain = p_.buffer_of(id).role == Role::Shared || ref.scope != Scope::Grid;
-  if (ref.acq_rel && p_.buffer_of(id).role != Role::Shared && ref.scope != Scope::Grid) {
-    // Between the workgroup's own invocations program order is enough.
-  }
   const bool has_result = o.results.count > 0;
   const bool is_used = has_result && k_.uses[p_.result(id)] > 0;
   if (!is_used && atomic_reduced(id, plain)) return;
   const Place place = place_of(id);
-  llvm::SmallVector<V, 6> args = {place.pointer, index64(place, p_.operand(id, 0), false), place.limit,
-                                  mask_bits(active_)};
+  llvm::SmallVector<V, 6> args = {place.pointer, index64(place, p_.operand(id, 0), false),
+                                  place.limit, mask_bits(active_)};
   for (uint32_t k = 1; k < o.operands.count; ++k) args.push_back(lanes_of(p_.operand(id, k)));
   llvm::CallInst* call = b_.CreateCall(atomic_function(id, plain), args);
   call->setCallingConv(llvm::CallingConv::Fast);
@@ -185,7 +186,8 @@ bool Emitter::atomic_reduced(OpId id, bool plain) {
   b_.CreateCondBr(write, yes, end);
   enter(yes);
   V operand = lanes_of(p_.operand(id, 1));
-  V total = b_.CreateExtractElement(low_.subgroup(reduce, o.type, {operand}, bits(active_)), uint64_t{0});
+  V total =
+      b_.CreateExtractElement(low_.subgroup(reduce, o.type, {operand}, bits(active_)), uint64_t{0});
   atomic_step(b_, id, plain, address(place, at), total, nullptr);
   b_.CreateBr(end);
   enter(end);
@@ -203,7 +205,9 @@ llvm::Function* Emitter::atomic_function(OpId id, bool plain) {
   std::vector<llvm::Type*> types = {b_.getPtrTy(), indices, i64, i64};
   types.insert(types.end(), o.operands.count - 1, row);
   const std::string name = std::string(mnemonic(o.code)) + "_" + std::string(vyre::name(o.type)) +
-                           (plain ? "_plain" : p_.memory(id).acq_rel ? "_acq_rel" : "");
+                           (plain                   ? "_plain"
+                            : p_.memory(id).acq_rel ? "_acq_rel"
+                                                    : "");
   bool is_new = false;
   llvm::Function* f = helper(name, has_result ? row : b_.getVoidTy(), types, &is_new);
   if (!is_new) return f;

@@ -9,8 +9,8 @@
 namespace vyre::emit_llvm {
 
 namespace {
-constexpr int select_budget = 24;         // of an arm that is executed for all lanes
-constexpr int scalar_select_budget = 6;   // … where one branch would do
+constexpr int select_budget = 24;        // of an arm that is executed for all lanes
+constexpr int scalar_select_budget = 6;  // … where one branch would do
 }  // namespace
 
 // ---- Blocks of LLVM.
@@ -100,7 +100,8 @@ void Emitter::subgroup_op(OpId id) {
   const ValueId result = p_.result(id);
   llvm::SmallVector<V, 2> operands;
   for (const ValueId v : p_.operands(id)) operands.push_back(lanes_of(v));
-  V value = low_.subgroup(o.code, o.type == Type::Void ? p_.type(p_.operand(id, 0)) : o.type, operands, bits(active_));
+  V value = low_.subgroup(o.code, o.type == Type::Void ? p_.type(p_.operand(id, 0)) : o.type,
+                          operands, bits(active_));
   set(result, is_uniform(result) ? b_.CreateExtractElement(value, uint64_t{0}) : value);
 }
 
@@ -228,7 +229,8 @@ bool Emitter::speculatable(BlockId block, int& budget) const {
       case Effect::Control:
         if (o.code != Opcode::If) return false;
         budget -= 1;
-        if (!speculatable(o.first_block, budget) || !speculatable(o.first_block + 1, budget)) return false;
+        if (!speculatable(o.first_block, budget) || !speculatable(o.first_block + 1, budget))
+          return false;
         break;
       default:
         return false;
@@ -269,7 +271,8 @@ llvm::Value* Emitter::select_lanes(V mask, V a, V b) {
 bool Emitter::if_select(OpId id) {
   const Op& o = p_.op(id);
   int budget = is_uniform(p_.operand(id, 0)) ? scalar_select_budget : select_budget;
-  if (!speculatable(o.first_block, budget) || !speculatable(o.first_block + 1, budget)) return false;
+  if (!speculatable(o.first_block, budget) || !speculatable(o.first_block + 1, budget))
+    return false;
   const bool before = std::exchange(speculating_, true);
   select_if(id);
   speculating_ = before;
@@ -316,7 +319,8 @@ void Emitter::if_uniform(OpId id) {
   const Op& o = p_.op(id);
   Context c;
   c.op = id;
-  for (const ValueId r : p_.results(id)) c.values.push_back(k_.uses[r] ? slot(type_of(r)) : nullptr);
+  for (const ValueId r : p_.results(id))
+    c.values.push_back(k_.uses[r] ? slot(type_of(r)) : nullptr);
   BB yes = block("then");
   BB no = block("else");
   BB end = block("end");
@@ -336,8 +340,8 @@ void Emitter::if_uniform(OpId id) {
     if (c.values[i]) set(p_.result(id, i), load_slot(c.values[i], type_of(p_.result(id, i))));
 }
 
-/// Lanes disagree: one arm after the other, each skipped if nobody wants it. An arm that only yields
-/// gives its values beforehand.
+/// Lanes disagree: one arm after the other, each skipped if nobody wants it. An arm that only
+/// yields gives its values beforehand.
 void Emitter::if_masked(OpId id) {
   const Op& o = p_.op(id);
   const auto is_empty = [&](uint32_t arm) {

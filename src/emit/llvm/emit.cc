@@ -20,7 +20,8 @@ Module::~Module() = default;
 Result<Module> emit(const Program& program, const EmitOptions& options) {
   const uint32_t size = program.subgroup ? program.subgroup : options.subgroup_size;
   if (size > 64 || (size != 0 && !std::has_single_bit(size)))
-    return diagnose(Code::BadSubgroupSize, {}, fmt::format("a subgroup size of {} is not possible", size))
+    return diagnose(Code::BadSubgroupSize, {},
+                    fmt::format("a subgroup size of {} is not possible", size))
         .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
   auto state = std::make_unique<Module::State>();
   state->context = std::make_unique<llvm::LLVMContext>();

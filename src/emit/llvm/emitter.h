@@ -67,16 +67,18 @@ class Emitter {
   Slot home_slot(ValueId v);
 
   // ---- values.cc
-  V get(ValueId v);          // scalar or vector
-  V lanes_of(ValueId v);     // always a vector
-  V base_of(ValueId v);      // scalar; of a value that steps
+  V get(ValueId v);       // scalar or vector
+  V lanes_of(ValueId v);  // always a vector
+  V base_of(ValueId v);   // scalar; of a value that steps
   void set(ValueId v, V value, V base = nullptr);
-  V on_demand(OpId def);     // ops without operands
+  V on_demand(OpId def);  // ops without operands
   V id_lanes(Opcode code, uint32_t dim, V* base);
   bool is_scalar_dim(uint32_t dim) const { return k_.rows && dim > 0; }
   V splat(V scalar);
   V iota(llvm::Type* element, int64_t step = 1);
-  V step_out(V base, int64_t step) { return b_.CreateAdd(splat(base), iota(base->getType(), step)); }
+  V step_out(V base, int64_t step) {
+    return b_.CreateAdd(splat(base), iota(base->getType(), step));
+  }
   llvm::Type* type_of(ValueId v);
   Slot slot(llvm::Type* type);
   bool is_uniform(ValueId v) const { return k_.uniform(v); }
@@ -140,19 +142,19 @@ class Emitter {
   struct Place {
     uint32_t buffer = 0;
     V pointer = nullptr;
-    V limit = nullptr;                    // i64: indices below are inside
-    std::optional<uint64_t> known;        // … if it is a constant
+    V limit = nullptr;              // i64: indices below are inside
+    std::optional<uint64_t> known;  // … if it is a constant
     Type element = Type::U32;
-    llvm::Type* raw = nullptr;            // of an element in memory
-    unsigned size = 1;                    // of it
-    unsigned scale = 1;                   // bytes of an index step
+    llvm::Type* raw = nullptr;  // of an element in memory
+    unsigned size = 1;          // of it
+    unsigned scale = 1;         // bytes of an index step
     unsigned align = 1;
-    uint32_t plus = 0;                    // added to the index, as a number
+    uint32_t plus = 0;  // added to the index, as a number
     bool is_private = false;
-    uint64_t lane_bytes = 0;              // private: from lane to lane
-    bool proved = false;                  // active lanes are inside
-    bool is_constant = false;             // nobody writes it
-    bool racy = false;                    // others may write it meanwhile
+    uint64_t lane_bytes = 0;   // private: from lane to lane
+    bool proved = false;       // active lanes are inside
+    bool is_constant = false;  // nobody writes it
+    bool racy = false;         // others may write it meanwhile
   };
   Place place_of(OpId op, uint32_t plus = 0);
   void load_op(OpId op);
@@ -171,10 +173,12 @@ class Emitter {
   void call_scatter(const Place& p, V index, V raw);
   V index64(const Place& p, ValueId index, bool scalar);  // out of range stays so
   bool is_dense(const Place& p, ValueId index);
-  V dense_limit(const Place& p, Type index, uint64_t span);  // i64: bases below are inside with all lanes
+  V dense_limit(const Place& p, Type index,
+                uint64_t span);              // i64: bases below are inside with all lanes
   V last_index(const Place& p, Type index);  // of the index's type
   V inside(const Place& p, ValueId index, V* clamped);
   bool surely_inside(const Place& p, ValueId index);
+  bool within_limit(const Place& p, ValueId index);
   V address(const Place& p, V index64);
   V load_at(const Place& p, V address, llvm::Type* type);
   void store_at(const Place& p, V address, V value);
@@ -182,8 +186,10 @@ class Emitter {
   V arena_at(uint64_t offset);
   bool has_masked_store(llvm::Type* raw) const;
   // Functions for what is rare or long; one for each kind.
-  llvm::Function* gather_function(const Place& p);
-  llvm::Function* scatter_function(const Place& p);
+  llvm::Function* gather_function(const Place& p, bool run, Type index_type);
+  llvm::Function* scatter_function(const Place& p, bool run, Type index_type);
+  V wrap_bits(Type index);
+  V run_index(llvm::IRBuilder<>& b, const Place& p, V first, V lane, V wrap, bool with_sign);
   llvm::Function* helper(const std::string& name, llvm::Type* result,
                          llvm::ArrayRef<llvm::Type*> args, bool* is_new);
   std::string type_name(llvm::Type* type) const;
@@ -201,15 +207,15 @@ class Emitter {
   struct Context {
     OpId op = none;
     bool is_loop = false;
-    bool masked = false;            // lanes part here
-    BB next = nullptr;              // of a loop: where an iteration ends
+    bool masked = false;  // lanes part here
+    BB next = nullptr;    // of a loop: where an iteration ends
     BB exit = nullptr;
-    V entered = nullptr;            // active lanes before it
-    Slot run = nullptr;             // lanes of the next iteration
-    Slot live = nullptr;            // lanes of this iteration; may be run itself
-    std::vector<Slot> values;       // carried, or results of an if
-    std::vector<Slot> results;      // of a loop where they are kept apart
-    bool blend = false;             // slots hold what other lanes have
+    V entered = nullptr;        // active lanes before it
+    Slot run = nullptr;         // lanes of the next iteration
+    Slot live = nullptr;        // lanes of this iteration; may be run itself
+    std::vector<Slot> values;   // carried, or results of an if
+    std::vector<Slot> results;  // of a loop where they are kept apart
+    bool blend = false;         // slots hold what other lanes have
   };
 
   const Prepared& k_;
@@ -229,8 +235,8 @@ class Emitter {
   BB start_ = nullptr;  // the function's first block: slots and what is loaded once
   V args_ = nullptr, arena_ = nullptr, stop_ = nullptr;
   llvm::GlobalVariable* zeros_ = nullptr;
-  V group_[3] = {};     // i32, of the current workgroup
-  V counts_[3] = {};    // i32, workgroups of the launch
+  V group_[3] = {};   // i32, of the current workgroup
+  V counts_[3] = {};  // i32, workgroups of the launch
   std::vector<V> counts_of_, pointers_, scalars_;
   std::vector<V> array_base_;  // by buffer: shared and private arrays
   std::map<std::tuple<V, uint64_t, unsigned, bool>, V> limits_;
@@ -249,9 +255,9 @@ class Emitter {
   uint32_t stretch_count_ = 0;
   std::vector<OpId> pending_;  // ops of the stretch that is being collected
   BB stretch_entry_ = nullptr, stretch_end_ = nullptr;
-  V subgroup_ = nullptr;       // i64, number of the subgroup
-  V active_ = nullptr;         // a mask; null: all
-  Slot body_live_ = nullptr;   // lanes that have not returned
+  V subgroup_ = nullptr;           // i64, number of the subgroup
+  V active_ = nullptr;             // a mask; null: all
+  Slot body_live_ = nullptr;       // lanes that have not returned
   std::vector<Context> contexts_;  // ifs and loops around
   std::vector<uint32_t> loops_;    // those that are loops
   bool speculating_ = false;       // lanes may come here that the program keeps out

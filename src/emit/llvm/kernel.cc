@@ -94,7 +94,8 @@ void Emitter::begin_function() {
       arena_bytes_ = aligned(arena_bytes_ + array_count(i) * size_of(buffer.element));
     } else if (buffer.role == Role::Private) {
       array_offset_[i] = private_stride_;
-      private_stride_ = aligned(private_stride_ + (array_count(i) + 1) * S_ * size_of(buffer.element));
+      private_stride_ =
+          aligned(private_stride_ + (array_count(i) + 1) * S_ * size_of(buffer.element));
     }
   }
   const uint64_t privates = arena_bytes_;
@@ -143,24 +144,26 @@ llvm::Value* Emitter::count_of(uint32_t i) {
   if (counts_of_[i]) return counts_of_[i];
   if (!is_parameter(p_.buffers[i].role)) return counts_of_[i] = b_.getInt64(array_count(i));
   return counts_of_[i] = at_start([&] {
-    V list = argument(at_counts, b_.getPtrTy());
-    llvm::LoadInst* load = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i));
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
-    return load;
-  });
+           V list = argument(at_counts, b_.getPtrTy());
+           llvm::LoadInst* load =
+               b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i));
+           load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
+           return load;
+         });
 }
 
 llvm::Value* Emitter::scalar_of(uint32_t i) {
   if (scalars_[i]) return scalars_[i];
   return scalars_[i] = at_start([&]() -> V {
-    V list = argument(at_scalars, b_.getPtrTy());
-    llvm::LoadInst* load = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i));
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
-    const Type t = p_.buffers[i].element;
-    if (t == Type::Bool) return b_.CreateICmpNE(load, b_.getInt64(0));
-    V bits = b_.CreateTrunc(load, b_.getIntNTy(width_of(t)));
-    return is_float(t) ? b_.CreateBitCast(bits, low_.value_type(t)) : bits;
-  });
+           V list = argument(at_scalars, b_.getPtrTy());
+           llvm::LoadInst* load =
+               b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i));
+           load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
+           const Type t = p_.buffers[i].element;
+           if (t == Type::Bool) return b_.CreateICmpNE(load, b_.getInt64(0));
+           V bits = b_.CreateTrunc(load, b_.getIntNTy(width_of(t)));
+           return is_float(t) ? b_.CreateBitCast(bits, low_.value_type(t)) : bits;
+         });
 }
 
 llvm::Value* Emitter::arena_at(uint64_t offset) {
@@ -185,22 +188,24 @@ llvm::Value* Emitter::pointer_of(uint32_t i) {
   if (buffer.role == Role::Shared) return pointers_[i] = arena_at(array_offset_[i]);
   if (buffer.role == Role::Table) {
     const uint64_t bytes = array_count(i) * size_of(buffer.element);
-    std::string text(reinterpret_cast<const char*>(p_.table_bytes.data()) + buffer.table_offset, bytes);
+    std::string text(reinterpret_cast<const char*>(p_.table_bytes.data()) + buffer.table_offset,
+                     bytes);
     text.append(S_ * size_of(buffer.element), '\0');  // whole vectors may be read over the end
     llvm::Constant* data = llvm::ConstantDataArray::getString(c_, text, false);
-    auto* table = new llvm::GlobalVariable(m_, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                           data, "table");
+    auto* table = new llvm::GlobalVariable(m_, data->getType(), true,
+                                           llvm::GlobalValue::PrivateLinkage, data, "table");
     table->setAlignment(llvm::Align(arena_align));
     table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     return pointers_[i] = table;
   }
   return pointers_[i] = at_start([&] {
-    V list = argument(at_buffers, b_.getPtrTy());
-    llvm::LoadInst* load = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
-    V empty = b_.CreateICmpEQ(count_of(i), b_.getInt64(0));
-    return b_.CreateSelect(empty, zeros(), load);
-  });
+           V list = argument(at_buffers, b_.getPtrTy());
+           llvm::LoadInst* load =
+               b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
+           load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
+           V empty = b_.CreateICmpEQ(count_of(i), b_.getInt64(0));
+           return b_.CreateSelect(empty, zeros(), load);
+         });
 }
 
 /// Workgroups in linear order; their ids are counted along, without division.
@@ -278,7 +283,8 @@ void Emitter::zero_arrays(Role role) {
     if (buffer.role != role) continue;
     uint64_t bytes = array_count(i) * size_of(buffer.element);
     // Element after element, or lane after lane with one element more.
-    if (role == Role::Private) bytes = (bytes + (lane_major_[i] ? size_of(buffer.element) : 0)) * S_;
+    if (role == Role::Private)
+      bytes = (bytes + (lane_major_[i] ? size_of(buffer.element) : 0)) * S_;
     const uint32_t copies = role == Role::Private && k_.phased ? k_.subgroups : 1;
     for (uint32_t n = 0; n < copies; ++n)
       b_.CreateMemSet(arena_at(array_offset_[i] + n * private_stride_), b_.getInt8(0), bytes,

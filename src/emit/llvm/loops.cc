@@ -21,7 +21,9 @@ void Emitter::loop_op(OpId id) {
     const ValueId a = args[k], r = p_.result(id, k);
     const bool stepping = !is_uniform(a) && is_integer(p_.type(a)) && shapes_.steps(a);
     loop.values.push_back(slot(stepping ? low_.value_type(p_.type(a)) : type_of(a)));
-    store_slot(loop.values[k], is_uniform(a) ? get(init[k]) : stepping ? base_of(init[k]) : lanes_of(init[k]));
+    store_slot(loop.values[k], is_uniform(a) ? get(init[k])
+                               : stepping    ? base_of(init[k])
+                                             : lanes_of(init[k]));
     Slot result = nullptr;
     if (k_.uses[r] != 0) {
       if (is_uniform(r) == is_uniform(a) && !stepping)
@@ -94,7 +96,8 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
     else if (is_integer(p_.type(a)) && shapes_.steps(a))
       store_slot(loop.values[k], base_of(from));
     else  // lanes that have left keep what they had, if anyone asks
-      store_carried(loop.values[k], lanes_of(from), loop.masked && (result || k_.continues[loop.op]));
+      store_carried(loop.values[k], lanes_of(from),
+                    loop.masked && (result || k_.continues[loop.op]));
   }
 }
 
@@ -112,11 +115,11 @@ void Emitter::finish_loop(Context& loop) {
       set(r, get(init[k]));  // uniform though what is carried is not: it never changes
   }
   // Lanes that returned inside are in no loop any more.
-  if (Context* outer = innermost_loop(); outer && loop.masked && k_.drops[loop.op] && outer->masked) {
+  if (Context* outer = innermost_loop();
+      outer && loop.masked && k_.drops[loop.op] && outer->masked) {
     V live = load_mask(body_live_);
     store_slot(outer->run, mask_and(load_mask(outer->run), live));
-    if (outer->live != outer->run)
-      store_slot(outer->live, mask_and(load_mask(outer->live), live));
+    if (outer->live != outer->run) store_slot(outer->live, mask_and(load_mask(outer->live), live));
   }
 }
 
@@ -180,7 +183,9 @@ void Emitter::for_masked(OpId id, Context& loop) {
   V hi = bound(1);
   V step = bound(2);
   const bool stepping = !is_uniform(counter) && shapes_.steps(counter);
-  V first = stepping ? base_of(p_.operand(id, 0)) : is_uniform(counter) ? get(p_.operand(id, 0)) : lo;
+  V first = stepping              ? base_of(p_.operand(id, 0))
+            : is_uniform(counter) ? get(p_.operand(id, 0))
+                                  : lo;
   V one_step = stepping || is_uniform(counter) ? get(p_.operand(id, 2)) : step;
   Slot at = slot(first->getType());
   store_slot(at, first);

@@ -26,7 +26,8 @@ Emitter::Place Emitter::place_of(OpId id, uint32_t plus) {
   p.align = by_byte ? 1 : p.size;
   p.plus = plus;
   p.proved = ref.in_bounds && !speculating_;
-  p.is_constant = buffer.role == Role::In || buffer.role == Role::Uniform || buffer.role == Role::Table;
+  p.is_constant =
+      buffer.role == Role::In || buffer.role == Role::Uniform || buffer.role == Role::Table;
   p.racy = is_parameter(buffer.role) && !p.is_constant;
   p.limit = count_of(ref.buffer);
   if (by_byte) {
@@ -35,10 +36,11 @@ Emitter::Place Emitter::place_of(OpId id, uint32_t plus) {
       const uint64_t bytes = array_count(ref.buffer) * size_of(buffer.element);
       limit = b_.getInt64(bytes < p.size ? 0 : bytes - p.size + 1);
     }
-    if (!limit) limit = at_start([&] {
-      V all = b_.CreateMul(count_of(ref.buffer), b_.getInt64(size_of(buffer.element)));
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, all, b_.getInt64(p.size - 1));
-    });
+    if (!limit)
+      limit = at_start([&] {
+        V all = b_.CreateMul(count_of(ref.buffer), b_.getInt64(size_of(buffer.element)));
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, all, b_.getInt64(p.size - 1));
+      });
     p.limit = limit;
   }
   if (auto* c = llvm::dyn_cast<llvm::ConstantInt>(p.limit)) p.known = c->getZExtValue();
@@ -49,7 +51,8 @@ Emitter::Place Emitter::place_of(OpId id, uint32_t plus) {
       V& start = limits_[{p.limit, 0, 0, false}];
       if (!start)
         start = at_start([&] {
-          return b_.CreateSelect(b_.CreateICmpEQ(p.limit, b_.getInt64(0)), zeros(), pointer_of(ref.buffer));
+          return b_.CreateSelect(b_.CreateICmpEQ(p.limit, b_.getInt64(0)), zeros(),
+                                 pointer_of(ref.buffer));
         });
       p.pointer = start;
     }
@@ -61,7 +64,8 @@ Emitter::Place Emitter::place_of(OpId id, uint32_t plus) {
     b_.SetInsertPoint(stretch_entry_->getTerminator());
     V first = arena_at(array_offset_[ref.buffer]);
     array_base_[ref.buffer] =
-        k_.phased ? b_.CreateGEP(b_.getInt8Ty(), first, b_.CreateMul(subgroup_, b_.getInt64(private_stride_)))
+        k_.phased ? b_.CreateGEP(b_.getInt8Ty(), first,
+                                 b_.CreateMul(subgroup_, b_.getInt64(private_stride_)))
                   : first;
   }
   p.pointer = array_base_[ref.buffer];
@@ -88,9 +92,8 @@ void Emitter::load_op(OpId id) {
 
 llvm::Value* Emitter::load_raw(const Place& p, ValueId index) {
   if (p.known && *p.known == 0)
-    return llvm::Constant::getNullValue(is_uniform(index) && !p.is_private
-                                            ? p.raw
-                                            : llvm::FixedVectorType::get(p.raw, S_));
+    return llvm::Constant::getNullValue(
+        is_uniform(index) && !p.is_private ? p.raw : llvm::FixedVectorType::get(p.raw, S_));
   if (p.is_private) return load_private(p, index);
   if (is_uniform(index)) return load_scalar(p, index);
   if (is_dense(p, index)) return load_dense(p, index);
@@ -125,11 +128,12 @@ llvm::Value* Emitter::dense_limit(const Place& p, Type index, uint64_t span) {
   V& made = limits_[{p.limit, span, bits, true}];
   if (made) return made;
   return made = at_start([&] {
-    V most = p.limit;
-    if (bits < 63)
-      most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, most, b_.getInt64((uint64_t{1} << bits)));
-    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, most, b_.getInt64(span));
-  });
+           V most = p.limit;
+           if (bits < 63)
+             most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, most,
+                                             b_.getInt64((uint64_t{1} << bits)));
+           return b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, most, b_.getInt64(span));
+         });
 }
 
 /// The largest index that is inside and that its type can hold; 0 if nothing is inside.
@@ -138,10 +142,11 @@ llvm::Value* Emitter::last_index(const Place& p, Type index) {
   V& made = limits_[{p.limit, width_of(index), bits, false}];
   if (made) return made;
   return made = at_start([&] {
-    V last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, p.limit, b_.getInt64(1));
-    last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, last, b_.getInt64(low_mask(bits)));
-    return b_.CreateTrunc(last, b_.getIntNTy(width_of(index)));
-  });
+           V last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, p.limit, b_.getInt64(1));
+           last =
+               b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, last, b_.getInt64(low_mask(bits)));
+           return b_.CreateTrunc(last, b_.getIntNTy(width_of(index)));
+         });
 }
 
 /// For each lane: is its index inside? With nothing inside, index 0 counts as such. `clamped`: the
@@ -157,19 +162,26 @@ llvm::Value* Emitter::inside(const Place& p, ValueId index, V* clamped) {
 bool Emitter::surely_inside(const Place& p, ValueId index) {
   if (active_ || speculating_) return false;
   if (p.proved) return true;
+  return within_limit(p, index);
+}
+
+/// Is the index of every active lane below the length, by its limit?
+bool Emitter::within_limit(const Place& p, ValueId index) {
   const auto limit = shapes_.limit(index);
-  return limit && p.known && *limit + p.plus < *p.known;
+  return limit && p.known && *limit < *p.known && p.plus < *p.known - *limit;
 }
 
 llvm::Value* Emitter::address(const Place& p, V index) {
-  V offset = p.scale == 1 ? index : b_.CreateMul(index, llvm::ConstantInt::get(index->getType(), p.scale));
+  V offset =
+      p.scale == 1 ? index : b_.CreateMul(index, llvm::ConstantInt::get(index->getType(), p.scale));
   return b_.CreateGEP(b_.getInt8Ty(), p.pointer, offset);
 }
 
 llvm::Value* Emitter::load_at(const Place& p, V address, llvm::Type* type) {
   llvm::LoadInst* load = b_.CreateAlignedLoad(type, address, llvm::Align(p.align));
   set_noalias(load, p.buffer);
-  if (p.is_constant) load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
+  if (p.is_constant)
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
   return load;
 }
 
@@ -177,9 +189,8 @@ llvm::Value* Emitter::load_at(const Place& p, V address, llvm::Type* type) {
 
 llvm::Value* Emitter::load_scalar(const Place& p, ValueId index) {
   V at = index64(p, index, true);
-  const auto limit = shapes_.limit(index);
-  const bool known_inside = limit && p.known && *limit + p.plus < *p.known;
-  if (p.proved || known_inside) return load_at(p, address(p, at), p.raw);
+  // What is proved holds for lanes that get here, and with a mask there may be none.
+  if ((p.proved && !active_) || within_limit(p, index)) return load_at(p, address(p, at), p.raw);
   V is_inside = b_.CreateICmpULT(at, p.limit);
   V moved = b_.CreateSelect(is_inside, at, b_.getInt64(0));
   V value = load_at(p, address(p, moved), p.raw);
@@ -200,8 +211,9 @@ llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   V whole = load_at(p, address(p, base), type);
   b_.CreateBr(end);
   enter(slow);
-  V parts = b_.CreateCall(gather_function(p), {p.pointer, index64(p, index, false), p.limit});
-  llvm::cast<llvm::CallInst>(parts)->setCallingConv(llvm::CallingConv::Fast);
+  llvm::CallInst* parts = b_.CreateCall(gather_function(p, true, p_.type(index)),
+                                        {p.pointer, base, p.limit, wrap_bits(p_.type(index))});
+  parts->setCallingConv(llvm::CallingConv::Fast);
   b_.CreateBr(end);
   enter(end);
   llvm::PHINode* value = b_.CreatePHI(type, 2);
@@ -210,8 +222,8 @@ llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   return value;
 }
 
-/// Elements at indices that are all inside. One by one, which is no slower than the instruction for it
-/// on machines of today.
+/// Elements at indices that are all inside. One by one, which is no slower than the instruction for
+/// it on machines of today.
 llvm::Value* Emitter::gather(const Place& p, V index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
@@ -219,7 +231,8 @@ llvm::Value* Emitter::gather(const Place& p, V index) {
   for (unsigned l = 0; l < S_; ++l) {
     V at = b_.CreateZExt(b_.CreateExtractElement(index, l), i64);
     Place lane = p;
-    if (p.is_private) lane.pointer = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), p.pointer, p.lane_bytes * l);
+    if (p.is_private)
+      lane.pointer = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), p.pointer, p.lane_bytes * l);
     value = b_.CreateInsertElement(value, load_at(lane, address(lane, at), p.raw), l);
   }
   return value;
@@ -228,8 +241,8 @@ llvm::Value* Emitter::gather(const Place& p, V index) {
 llvm::Value* Emitter::load_gather(const Place& p, ValueId index) {
   if (p.plus == 0 && surely_inside(p, index)) return gather(p, lanes_of(index));
   if (S_ > most_inline_lanes && !p.is_private) {
-    llvm::CallInst* call =
-        b_.CreateCall(gather_function(p), {p.pointer, index64(p, index, false), p.limit});
+    llvm::CallInst* call = b_.CreateCall(gather_function(p, false, Type::U64),
+                                         {p.pointer, index64(p, index, false), p.limit});
     call->setCallingConv(llvm::CallingConv::Fast);
     return call;
   }
@@ -245,8 +258,7 @@ llvm::Value* Emitter::load_private(const Place& p, ValueId index) {
   if (!is_uniform(index) || lane_major_[p.buffer]) return load_gather(p, index);
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   V at = index64(p, index, true);
-  const auto limit = shapes_.limit(index);
-  if (p.proved || (limit && *limit + p.plus < *p.known)) return load_at(p, address(p, at), type);
+  if ((p.proved && !active_) || within_limit(p, index)) return load_at(p, address(p, at), type);
   V is_inside = b_.CreateICmpULT(at, p.limit);
   V moved = b_.CreateSelect(is_inside, at, b_.getInt64(0));
   V value = load_at(p, address(p, moved), type);
@@ -277,14 +289,30 @@ llvm::Function* Emitter::helper(const std::string& name, llvm::Type* result,
   return f;
 }
 
-/// (pointer, indices, limit) → elements; zero where an index is not below the limit.
-llvm::Function* Emitter::gather_function(const Place& p) {
+/// The bits that an index of 64 bits has more than its type.
+llvm::Value* Emitter::wrap_bits(Type index) { return b_.getInt64(64 - width_of(index)); }
+
+/// The index of a lane in a run of neighbours, wrapped as its type does, as a number.
+llvm::Value* Emitter::run_index(llvm::IRBuilder<>& b, const Place& p, V first, V lane, V wrap,
+                                bool with_sign) {
+  V step = b.CreateMul(lane, b.getInt64(p.size / p.scale));
+  V high = b.CreateShl(b.CreateAdd(first, step), wrap);
+  return with_sign ? b.CreateAShr(high, wrap) : b.CreateLShr(high, wrap);
+}
+
+/// (pointer, indices, limit) → elements; zero where an index is not below the limit. `run`: the
+/// first index and its wrap_bits() stand for the indices.
+llvm::Function* Emitter::gather_function(const Place& p, bool run, Type index_type) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
   llvm::Type* indices = llvm::FixedVectorType::get(i64, S_);
   bool is_new = false;
-  llvm::Function* f = helper("gather_" + type_name(p.raw) + (p.scale == 1 ? "_bytes" : ""), type,
-                             {b_.getPtrTy(), indices, i64}, &is_new);
+  const std::string name =
+      "gather_" + type_name(p.raw) + (p.scale == 1 && p.size > 1 ? "_bytes" : "");
+  const bool with_sign = is_signed(index_type);
+  llvm::Function* f = run ? helper(name + (with_sign ? "_signed_run" : "_run"), type,
+                                   {b_.getPtrTy(), i64, i64, i64}, &is_new)
+                          : helper(name, type, {b_.getPtrTy(), indices, i64}, &is_new);
   if (!is_new) return f;
   f->setOnlyReadsMemory();
   BB start = llvm::BasicBlock::Create(c_, "", f);
@@ -293,19 +321,21 @@ llvm::Function* Emitter::gather_function(const Place& p) {
   BB next = llvm::BasicBlock::Create(c_, "next", f);
   BB end = llvm::BasicBlock::Create(c_, "end", f);
   llvm::IRBuilder<> b(start);
-  V list = b.CreateAlloca(indices);
+  V list = run ? nullptr : b.CreateAlloca(indices);
   V result = b.CreateAlloca(type);
-  b.CreateStore(f->getArg(1), list);
+  if (!run) b.CreateStore(f->getArg(1), list);
   b.CreateStore(llvm::Constant::getNullValue(type), result);
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
   llvm::PHINode* lane = b.CreatePHI(i64, 2);
   lane->addIncoming(b.getInt64(0), start);
-  V index = b.CreateLoad(i64, b.CreateGEP(i64, list, lane));
+  V index = run ? run_index(b, p, f->getArg(1), lane, f->getArg(3), with_sign)
+                : b.CreateLoad(i64, b.CreateGEP(i64, list, lane));
   b.CreateCondBr(b.CreateICmpULT(index, f->getArg(2)), read, next);
   b.SetInsertPoint(read);
   V from = b.CreateGEP(b.getInt8Ty(), f->getArg(0), b.CreateMul(index, b.getInt64(p.scale)));
-  b.CreateStore(b.CreateAlignedLoad(p.raw, from, llvm::Align(p.align)), b.CreateGEP(p.raw, result, lane));
+  b.CreateStore(b.CreateAlignedLoad(p.raw, from, llvm::Align(p.align)),
+                b.CreateGEP(p.raw, result, lane));
   b.CreateBr(next);
   b.SetInsertPoint(next);
   V following = b.CreateAdd(lane, b.getInt64(1));

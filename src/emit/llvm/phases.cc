@@ -93,9 +93,11 @@ void Emitter::workgroup_while(OpId id) {
     V any_live = b_.getFalse();
     llvm::Type* row = llvm::FixedVectorType::get(b_.getInt8Ty(), S_);
     for (uint32_t j = 0; j < k_.subgroups; ++j) {
-      V lanes = b_.CreateAlignedLoad(row, arena_at(live_offset_ + uint64_t{j} * S_), llvm::Align(1));
+      V lanes =
+          b_.CreateAlignedLoad(row, arena_at(live_offset_ + uint64_t{j} * S_), llvm::Align(1));
       V bits = b_.CreateBitCast(lanes, b_.getIntNTy(S_ * 8));
-      any_live = b_.CreateOr(any_live, b_.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType())));
+      any_live = b_.CreateOr(any_live,
+                             b_.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType())));
     }
     BB on = block("all_live");
     b_.CreateCondBr(any_live, on, end);
@@ -160,7 +162,8 @@ void Emitter::flush() {
   // What the exit gives: scalars after the stretch, the rest at its end, all read before any is
   // written.
   const OpId parent = p_.blocks[p_.op(last).parent].parent;
-  const auto targets = is_loop(p_.op(parent).code) ? p_.args(p_.op(parent).first_block) : p_.results(parent);
+  const auto targets =
+      is_loop(p_.op(parent).code) ? p_.args(p_.op(parent).first_block) : p_.results(parent);
   const auto from = p_.operands(last);
   std::vector<std::pair<ValueId, ValueId>> spread, scalars;
   for (size_t i = 0; i < targets.size(); ++i) {
@@ -221,7 +224,8 @@ void Emitter::stretch(const std::vector<OpId>& list, llvm::function_ref<void()> 
   llvm::Type* row = llvm::FixedVectorType::get(b_.getInt8Ty(), S_);
   V live_at = nullptr;
   if (keeps_live) {
-    live_at = b_.CreateGEP(b_.getInt8Ty(), arena_at(live_offset_), b_.CreateMul(subgroup_, b_.getInt64(S_)));
+    live_at = b_.CreateGEP(b_.getInt8Ty(), arena_at(live_offset_),
+                           b_.CreateMul(subgroup_, b_.getInt64(S_)));
     V live = b_.CreateAlignedLoad(row, live_at, llvm::Align(1));
     active_ = mask_and(active_, b_.CreateICmpNE(live, llvm::Constant::getNullValue(row)));
   }
@@ -248,7 +252,8 @@ void Emitter::stretch(const std::vector<OpId>& list, llvm::function_ref<void()> 
   go(end);
   enter(end);
   if (keeps_live)
-    b_.CreateAlignedStore(b_.CreateSExt(load_slot(body_live_, mask_type()), row), live_at, llvm::Align(1));
+    b_.CreateAlignedStore(b_.CreateSExt(load_slot(body_live_, mask_type()), row), live_at,
+                          llvm::Align(1));
   active_ = nullptr;
   epoch_ = 0;
   if (!several) return;
@@ -286,7 +291,8 @@ void Emitter::export_value(ValueId v) {
     llvm::Type* bytes = value->getType()->getWithNewType(b_.getInt8Ty());
     value = b_.CreateSExt(value, bytes);
   }
-  llvm::StoreInst* store = b_.CreateAlignedStore(value, spill_address(home), llvm::Align(size_of(p_.type(v))));
+  llvm::StoreInst* store =
+      b_.CreateAlignedStore(value, spill_address(home), llvm::Align(size_of(p_.type(v))));
   set_noalias(store, static_cast<uint32_t>(p_.buffers.size()));
 }
 
@@ -301,7 +307,8 @@ llvm::Value* Emitter::reload(ValueId v) {
   b_.SetInsertPoint(stretch_entry_->getTerminator());
   const bool is_bool = p_.type(v) == Type::Bool;
   llvm::Type* raw = is_bool ? type->getWithNewType(b_.getInt8Ty()) : type;
-  llvm::LoadInst* load = b_.CreateAlignedLoad(raw, spill_address(home), llvm::Align(size_of(p_.type(v))));
+  llvm::LoadInst* load =
+      b_.CreateAlignedLoad(raw, spill_address(home), llvm::Align(size_of(p_.type(v))));
   set_noalias(load, static_cast<uint32_t>(p_.buffers.size()));
   V value = is_bool ? b_.CreateICmpNE(load, llvm::Constant::getNullValue(raw)) : load;
   made_[v] = {value, nullptr, epoch_};

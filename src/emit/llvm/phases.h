@@ -8,8 +8,8 @@
 // collected, are executed once too, before it. A kernel without barriers is one stretch.
 //
 // A value of one stretch that another one, or the workgroup's own code, uses has a home in memory:
-// a scalar if the workgroup agrees on it, else a place in the arena for each subgroup. What needs no
-// operands is made again instead.
+// a scalar if the workgroup agrees on it, else a place in the arena for each subgroup. What needs
+// no operands is made again instead.
 
 #include <vector>
 

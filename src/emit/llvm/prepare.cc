@@ -48,9 +48,9 @@ bool is_narrow(const Program& p) {
   return narrow * 2 >= all && narrow > 0;
 }
 
-/// Two registers of 32-bit lanes, so that one's latency hides behind the other and what is scalar is
-/// shared by more; four where the data is narrow. Fewer if a subgroup would then be more than a row of
-/// the workgroup: ids of rows and columns would no longer be plain.
+/// Two registers of 32-bit lanes, so that one's latency hides behind the other and what is scalar
+/// is shared by more; four where the data is narrow. Fewer if a subgroup would then be more than a
+/// row of the workgroup: ids of rows and columns would no longer be plain.
 uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t workgroup) {
   if (p.subgroup != 0) return p.subgroup;
   if (options.subgroup_size != 0) return options.subgroup_size;

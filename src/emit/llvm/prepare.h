@@ -19,19 +19,19 @@ struct Prepared {
   std::vector<OpId> original;  // by op: the one of the program that was given
   UniformityInfo uniformity;
 
-  uint32_t lanes = 1;      // S, the subgroup size
-  uint32_t workgroup = 1;  // invocations
-  uint32_t subgroups = 1;  // of a workgroup
-  bool rows = false;       // lanes of a subgroup are neighbours in x, with one y and z
-  bool phased = false;     // there are workgroup barriers to wait at
+  uint32_t lanes = 1;               // S, the subgroup size
+  uint32_t workgroup = 1;           // invocations
+  uint32_t subgroups = 1;           // of a workgroup
+  bool rows = false;                // lanes of a subgroup are neighbours in x, with one y and z
+  bool phased = false;              // there are workgroup barriers to wait at
   std::vector<bool> holds_barrier;  // by op, if phased: inside its blocks
 
   // Flow of lanes, by op.
-  std::vector<bool> masked;  // a loop that lanes leave one by one
+  std::vector<bool> masked;     // a loop that lanes leave one by one
   std::vector<bool> continues;  // a loop with a `continue`
-  std::vector<bool> drops;   // lanes may be missing after it
-  std::vector<bool> polls;   // a loop that may run for long
-  bool masked_body = false;  // returns take single lanes out
+  std::vector<bool> drops;      // lanes may be missing after it
+  std::vector<bool> polls;      // a loop that may run for long
+  bool masked_body = false;     // returns take single lanes out
   bool has_traps = false;
   std::vector<uint32_t> uses;  // of values
 

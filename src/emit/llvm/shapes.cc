@@ -115,7 +115,8 @@ class ShapeFinder {
         }
         break;
       case Opcode::Div:
-        if (const auto c = constant(p_.operand(id, 1)); in(0).limit && c && *c > 0 && *c <= largest(t))
+        if (const auto c = constant(p_.operand(id, 1));
+            in(0).limit && c && *c > 0 && *c <= largest(t))
           s.limit = *in(0).limit / *c;
         break;
       case Opcode::Select:
@@ -146,7 +147,8 @@ class ShapeFinder {
     const bool fits = in.limit && *in.limit <= largest(to);
     if (fits) s.limit = in.limit;
     const bool widens = width_of(to) > width_of(from);
-    if (in.stride && (!widens || (in.exact && (is_unsigned(from) || in.limit)))) s.stride = in.stride;
+    if (in.stride && (!widens || (in.exact && (is_unsigned(from) || in.limit))))
+      s.stride = in.stride;
     s.exact = in.exact && (fits || (widens && is_unsigned(from)));
     return s;
   }

@@ -4,8 +4,8 @@
 // constant times the lane, in the arithmetic of its type. An access whose index does so in steps of
 // one is a plain vector access.
 //
-// Lanes that are switched off don't count: in a loop that lanes leave one by one, all that are still
-// in it have gone round equally often, so the counter keeps its shape.
+// Lanes that are switched off don't count: in a loop that lanes leave one by one, all that are
+// still in it have gone round equally often, so the counter keeps its shape.
 //
 // Besides, an upper limit where one is plain to see (ids, constants, sums and products of those),
 // for indices that cannot be out of bounds.

@@ -39,8 +39,7 @@ llvm::Value* Emitter::first_lane(V mask) {
 void Emitter::store_one(const Place& p, ValueId index, V raw) {
   V at = index64(p, index, true);
   V write = active_ ? any(active_) : nullptr;
-  const auto limit = shapes_.limit(index);
-  if (!p.proved && !(limit && p.known && *limit + p.plus < *p.known)) {
+  if (!p.proved && !within_limit(p, index)) {
     V is_inside = b_.CreateICmpULT(at, p.limit);
     write = write ? b_.CreateAnd(write, is_inside) : is_inside;
   }
@@ -77,7 +76,8 @@ void Emitter::store_dense(const Place& p, ValueId index, V raw) {
   branch(whole, fast, slow, active_ ? -1 : 1);
   enter(fast);
   if (active_ && options_.isa == Isa::X86_64_V4) {
-    llvm::CallInst* store = b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), bits(active_));
+    llvm::CallInst* store =
+        b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), bits(active_));
     set_noalias(store, p.buffer);
   } else {
     store_at(p, address(p, base), raw);
@@ -90,19 +90,23 @@ void Emitter::store_dense(const Place& p, ValueId index, V raw) {
     BB over = block("over");
     branch(inside, masked, over, 1);
     enter(masked);
-    llvm::CallInst* store = b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), bits(active_));
+    llvm::CallInst* store =
+        b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), bits(active_));
     set_noalias(store, p.buffer);
     b_.CreateBr(end);
     enter(over);
   }
-  call_scatter(p, index64(p, index, false), raw);
+  llvm::CallInst* call =
+      b_.CreateCall(scatter_function(p, true, p_.type(index)),
+                    {p.pointer, base, raw, mask_bits(active_), p.limit, wrap_bits(p_.type(index))});
+  call->setCallingConv(llvm::CallingConv::Fast);
   b_.CreateBr(end);
   enter(end);
 }
 
 void Emitter::call_scatter(const Place& p, V index, V raw) {
-  llvm::CallInst* call =
-      b_.CreateCall(scatter_function(p), {p.pointer, index, raw, mask_bits(active_), p.limit});
+  llvm::CallInst* call = b_.CreateCall(scatter_function(p, false, Type::U64),
+                                       {p.pointer, index, raw, mask_bits(active_), p.limit});
   call->setCallingConv(llvm::CallingConv::Fast);
 }
 
@@ -124,7 +128,9 @@ void Emitter::store_scatter(const Place& p, ValueId index, V raw) {
   if (p.scale != 1) at = b_.CreateMul(at, llvm::ConstantInt::get(at->getType(), p.scale));
   V addresses = b_.CreateGEP(b_.getInt8Ty(), p.pointer, at);
   if (native) {
-    llvm::CallInst* store = b_.CreateMaskedScatter(raw, addresses, llvm::Align(p.align), write ? bits(write) : llvm::Constant::getAllOnesValue(mask_type()));
+    llvm::CallInst* store =
+        b_.CreateMaskedScatter(raw, addresses, llvm::Align(p.align),
+                               write ? bits(write) : llvm::Constant::getAllOnesValue(mask_type()));
     set_noalias(store, p.buffer);
     return;
   }
@@ -153,13 +159,18 @@ void Emitter::store_private(const Place& p, ValueId index, V raw) {
 }
 
 /// (pointer, indices, elements, mask, limit): writes those of the mask that are below the limit.
-llvm::Function* Emitter::scatter_function(const Place& p) {
+/// `run` as for gather_function.
+llvm::Function* Emitter::scatter_function(const Place& p, bool run, Type index_type) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
   llvm::Type* indices = llvm::FixedVectorType::get(i64, S_);
   bool is_new = false;
-  llvm::Function* f = helper("scatter_" + type_name(p.raw), b_.getVoidTy(),
-                             {b_.getPtrTy(), indices, type, i64, i64}, &is_new);
+  const std::string name = "scatter_" + type_name(p.raw);
+  const bool with_sign = is_signed(index_type);
+  llvm::Function* f =
+      run ? helper(name + (with_sign ? "_signed_run" : "_run"), b_.getVoidTy(),
+                   {b_.getPtrTy(), i64, type, i64, i64, i64}, &is_new)
+          : helper(name, b_.getVoidTy(), {b_.getPtrTy(), indices, type, i64, i64}, &is_new);
   if (!is_new) return f;
   BB start = llvm::BasicBlock::Create(c_, "", f);
   BB loop = llvm::BasicBlock::Create(c_, "lane", f);
@@ -167,20 +178,22 @@ llvm::Function* Emitter::scatter_function(const Place& p) {
   BB next = llvm::BasicBlock::Create(c_, "next", f);
   BB end = llvm::BasicBlock::Create(c_, "end", f);
   llvm::IRBuilder<> b(start);
-  V list = b.CreateAlloca(indices);
+  V list = run ? nullptr : b.CreateAlloca(indices);
   V values = b.CreateAlloca(type);
-  b.CreateStore(f->getArg(1), list);
+  if (!run) b.CreateStore(f->getArg(1), list);
   b.CreateStore(f->getArg(2), values);
   b.CreateCondBr(b.CreateICmpNE(f->getArg(3), b.getInt64(0)), loop, end);
   b.SetInsertPoint(loop);
   llvm::PHINode* mask = b.CreatePHI(i64, 2);
   mask->addIncoming(f->getArg(3), start);
   V lane = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask, b.getTrue());
-  V index = b.CreateLoad(i64, b.CreateGEP(i64, list, lane));
+  V index = run ? run_index(b, p, f->getArg(1), lane, f->getArg(5), with_sign)
+                : b.CreateLoad(i64, b.CreateGEP(i64, list, lane));
   b.CreateCondBr(b.CreateICmpULT(index, f->getArg(4)), write, next);
   b.SetInsertPoint(write);
   V to = b.CreateGEP(b.getInt8Ty(), f->getArg(0), b.CreateMul(index, b.getInt64(p.scale)));
-  b.CreateAlignedStore(b.CreateLoad(p.raw, b.CreateGEP(p.raw, values, lane)), to, llvm::Align(p.align));
+  b.CreateAlignedStore(b.CreateLoad(p.raw, b.CreateGEP(p.raw, values, lane)), to,
+                       llvm::Align(p.align));
   b.CreateBr(next);
   b.SetInsertPoint(next);
   V left = b.CreateAnd(mask, b.CreateSub(mask, b.getInt64(1)));

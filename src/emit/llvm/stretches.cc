@@ -98,7 +98,8 @@ class Partition {
           give_home(args[i]);
           // A result is what the argument was last, and in the same place.
           const ValueId r = p_.result(op, i);
-          if (k_.uniformity.value(r) == k_.uniformity.value(args[i])) to_.home[r] = to_.home[args[i]];
+          if (k_.uniformity.value(r) == k_.uniformity.value(args[i]))
+            to_.home[r] = to_.home[args[i]];
         }
       }
       for (const ValueId v : p_.results(op)) give_home(v);

@@ -31,7 +31,8 @@ void Emitter::trap_lanes(V mask, V codes, OpId op) {
   llvm::Type* i64 = b_.getInt64Ty();
   llvm::Type* row = llvm::FixedVectorType::get(i32, S_);
   bool is_new = false;
-  llvm::Function* f = helper("trap_lanes", b_.getVoidTy(), {b_.getPtrTy(), row, row, row, row, i64, i32}, &is_new);
+  llvm::Function* f =
+      helper("trap_lanes", b_.getVoidTy(), {b_.getPtrTy(), row, row, row, row, i64, i32}, &is_new);
   if (is_new) {
     f->addFnAttr(llvm::Attribute::Cold);
     BB start = llvm::BasicBlock::Create(c_, "", f);
@@ -43,8 +44,8 @@ void Emitter::trap_lanes(V mask, V codes, OpId op) {
       list[i] = b.CreateAlloca(row);
       b.CreateStore(f->getArg(i + 1), list[i]);
     }
-    V callee = b.CreateLoad(
-        b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), f->getArg(0), offsetof(LaunchArgs, trap)));
+    V callee = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), f->getArg(0),
+                                                               offsetof(LaunchArgs, trap)));
     b.CreateCondBr(b.CreateICmpNE(f->getArg(5), b.getInt64(0)), loop, end);
     b.SetInsertPoint(loop);
     llvm::PHINode* left = b.CreatePHI(i64, 2);

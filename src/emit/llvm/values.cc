@@ -39,7 +39,8 @@ llvm::Value* Emitter::base_of(ValueId v) {
   V value = get(v);
   if (!value->getType()->isVectorTy()) return value;
   const OpId def = p_.values[v].def;
-  if (def != none && is_on_demand(p_.op(def).code)) return ids_.at({p_.op(def).code, p_.op(def).attr}).base;
+  if (def != none && is_on_demand(p_.op(def).code))
+    return ids_.at({p_.op(def).code, p_.op(def).attr}).base;
   if (made_[v].base) return made_[v].base;
   return b_.CreateExtractElement(value, uint64_t{0});  // it came out of the arena
 }
@@ -112,7 +113,7 @@ llvm::Value* Emitter::id_lanes(Opcode code, uint32_t dim, V* base) {
       return b_.CreateURem(v, llvm::ConstantInt::get(v->getType(), d));
     };
     V place = k_.rows ? first : step_out(first, 1);
-    V id = dim == 0 ? (one_row ? place : remainder(place, x))
+    V id = dim == 0   ? (one_row ? place : remainder(place, x))
            : dim == 1 ? remainder(quotient(place, x), y)
                       : quotient(place, x * y);
     if (one_row && dim > 0) id = b_.getInt32(0);
@@ -161,8 +162,9 @@ llvm::Value* Emitter::load_mask(Slot s) { return b_.CreateLoad(s->getAllocatedTy
 
 void Emitter::store_slot(Slot s, V value) { b_.CreateStore(to_stored(value), s); }
 
-// ---- Masks. A condition is a vector of bits. What is combined from conditions and kept is as wide as
-// in a slot, because on the way through a block's end a vector of bits would become something slow.
+// ---- Masks. A condition is a vector of bits. What is combined from conditions and kept is as wide
+// as in a slot, because on the way through a block's end a vector of bits would become something
+// slow.
 
 llvm::Value* Emitter::wide(V mask) {
   return mask ? to_stored(mask) : llvm::Constant::getAllOnesValue(stored_type(mask_type()));
