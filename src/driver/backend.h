@@ -22,13 +22,19 @@
 #include "ir/program.h"
 #include "support/result.h"
 
+namespace vyre::opt {
+struct PassDescriptor;
+struct ProfileData;
+enum class Profile : uint8_t;
+}  // namespace vyre::opt
+
 namespace vyre::driver {
 
 struct DeviceLimits {
   uint32_t workgroup_invocations = 1024;
-  uint64_t shared_bytes = 0;        // of one workgroup
-  uint64_t buffer_bytes = 0;        // of one buffer
-  uint64_t memory_bytes = 0;        // of the device
+  uint64_t shared_bytes = 0;  // of one workgroup
+  uint64_t buffer_bytes = 0;  // of one buffer
+  uint64_t memory_bytes = 0;  // of the device
   std::vector<uint32_t> subgroup_sizes;
   uint32_t default_subgroup_size = 32;
   bool native_grid_barrier = false;
@@ -36,20 +42,34 @@ struct DeviceLimits {
 };
 
 struct DeviceInfo {
-  std::string backend;         // "interp"
+  std::string backend;  // "interp"
   uint32_t index = 0;
   std::string name;            // "reference interpreter, one core"
   std::string target;          // what compiled code is for, part of cache keys
   std::string driver_version;  // part of cache keys
   DeviceLimits limits;
   bool keeps_code = true;  // its kernels may serialize: worth a look into the compile cache
+  bool optimizes = false;  // programs are optimized for it unless asked otherwise
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
+};
+
+/// How the driver optimizes a program before the backend sees it. Not part of cache keys: these are
+/// of the optimized program, which is what the code depends on.
+struct Optimization {
+  /// Unset: OpenOptions::passes, VYRE_PASSES, or else Release where the device optimizes.
+  std::optional<opt::Profile> profile;
+  /// These in this order, whatever selection would say; empty: none.
+  std::optional<std::vector<const opt::PassDescriptor*>> passes;
+  std::shared_ptr<const opt::ProfileData> learnt;  // what earlier runs have taught
+  uint64_t launch_bytes = 0;                       // of all buffers of the launch, if it is known
+  bool operator==(const Optimization&) const = default;
 };
 
 /// What compiling depends on besides the program. Part of cache keys.
 struct CompileOptions {
   uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
   bool stoppable = true;       // poll the deadline at back-edges
+  Optimization optimize;       // done when the backend is asked
   /// Backend-specific: "schedule=reverse". Sorted.
   std::vector<std::string> extra;
   bool operator==(const CompileOptions&) const = default;
@@ -63,6 +83,7 @@ class CompiledKernel {
   virtual std::vector<std::byte> serialize() const { return {}; }
   uint32_t subgroup_size = 0;
   uint64_t compile_ns = 0;
+  uint64_t emit_ns = 0;  // of it: from the program to the code that is compiled; 0: not known
 };
 
 using MemoryHandle = uint64_t;
@@ -115,17 +136,18 @@ class BackendDevice {
   virtual Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
                                                           const CompileOptions& options) = 0;
   /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
-  virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>, const CompileOptions&,
+  virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>,
+                                                      const CompileOptions&,
                                                       std::span<const std::byte>) {
     return nullptr;
   }
 
   /// Begins the commands after everything submitted to the stream before and after `after` (of
-  /// which some may have been waited for). Streams are numbers from 0, made when first used. A launch
-  /// that would begin past the deadline is a TimedOut.
-  virtual Result<SubmissionHandle> submit(uint32_t stream, std::vector<DeviceCommand> commands,
-                                          std::span<const SubmissionHandle> after,
-                                          std::optional<std::chrono::steady_clock::time_point> deadline) = 0;
+  /// which some may have been waited for). Streams are numbers from 0, made when first used. A
+  /// launch that would begin past the deadline is a TimedOut.
+  virtual Result<SubmissionHandle> submit(
+      uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
+      std::optional<std::chrono::steady_clock::time_point> deadline) = 0;
   /// Also true for one that was waited for.
   virtual bool is_done(SubmissionHandle submission) = 0;
   /// The share of it that is done, from 0 to 1. A guess will do.

@@ -3,22 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "driver/cache.h"
 #include "driver/device_state.h"
 #include "driver/registry.h"
+#include "opt/pipeline.h"
 
 namespace vyre::driver {
 namespace {
 
 std::atomic<uint32_t> next_device{1};
 
+/// The passes that this device's compiles run unless they ask for others; unset: what is selected.
+Result<std::optional<std::vector<const opt::PassDescriptor*>>> standing_passes(
+    const OpenOptions& options) {
+  using Passes = std::optional<std::vector<const opt::PassDescriptor*>>;
+  const char* variable = options.passes.empty() ? std::getenv("VYRE_PASSES") : nullptr;
+  const std::string list = variable ? variable : options.passes;
+  if (list.empty()) return Passes();
+  auto passes = opt::parse_passes(list);
+  if (passes) return Passes(std::move(*passes));
+  if (variable)
+    for (Diagnostic& d : passes.errors()) d.note("the environment variable VYRE_PASSES names it");
+  return std::move(passes.errors());
+}
+
 }  // namespace
 
 // ---- Handles.
 
-const Program& Executable::program() const { return *state_->program; }
+const Program& Executable::program() const { return *state_->given; }
+const Program& Executable::optimized() const { return *state_->program; }
+const opt::RunReport& Executable::optimizer() const { return state_->optimizer; }
+uint64_t Executable::optimize_ns() const { return state_->optimize_ns; }
+uint64_t Executable::emit_ns() const { return state_->emit_ns; }
 uint32_t Executable::subgroup_size() const { return state_->subgroup_size; }
 std::string_view Executable::origin() const { return state_->origin; }
 uint64_t Executable::compile_ns() const { return state_->compile_ns; }
@@ -50,6 +70,8 @@ Result<Device> Device::open(std::string_view name, const OpenOptions& options) {
 }
 
 Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions& options) {
+  auto passes = standing_passes(options);
+  if (!passes) return passes.errors();
   Result<std::unique_ptr<BackendDevice>> opened = backend.open(index);
   if (!opened) return opened.errors();
   Device d;
@@ -57,6 +79,7 @@ Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions&
   d.state_->id = next_device++;
   d.state_->backend = std::move(*opened);
   d.state_->options = options;
+  d.state_->passes = std::move(*passes);
   if (!options.use_cache)
     d.state_->options.cache = nullptr;
   else if (!options.cache)

@@ -27,6 +27,9 @@
 #include "driver/backend.h"
 #include "driver/telemetry.h"
 
+namespace vyre::opt {
+struct RunReport;
+}
 namespace vyre::plan {
 struct SplitPlan;
 }
@@ -52,11 +55,21 @@ struct Buffer {
 class Executable {
  public:
   Executable() = default;
+  /// As it was given to compile().
   const Program& program() const;
+  /// What runs: the given one after the optimizer's passes. Buffers of the host have the same
+  /// numbers; those behind them may be fewer.
+  const Program& optimized() const;
+  /// What the optimizer did; of passes that ran for an earlier compile, what they did then.
+  const opt::RunReport& optimizer() const;
   uint32_t subgroup_size() const;
   /// Where the code came from: "compiled", "memory cache", "disk cache".
   std::string_view origin() const;
+  /// Without optimizing.
   uint64_t compile_ns() const;
+  uint64_t optimize_ns() const;
+  /// Of compiling: what the backend needed to write its code; 0 if it does not tell or did not.
+  uint64_t emit_ns() const;
   /// Programs that it is on the device: more than one if it was split at grid barriers. A launch
   /// runs each of them once, but for loops (SubmitReport::launches counts).
   size_t segments() const;
@@ -149,6 +162,9 @@ struct OpenOptions {
   CompileCache* cache = nullptr;     // instead of the process's (driver/cache.h); must outlive it
   bool split_grid_barriers = false;  // even where the device has a native one
   HotPathSink telemetry;             // told of every launch: op_id, device time, bytes
+  /// "a,b" or "none": the passes of compiles that name none and no profile, where the device
+  /// optimizes. "": what the variable VYRE_PASSES says, else what the profile selects.
+  std::string passes;
 };
 
 class Device {
@@ -172,7 +188,8 @@ class Device {
   /// Is its content undefined after a failed launch?
   bool is_undefined(Buffer buffer) const;
 
-  /// Checks the program against the device's limits, and compiles it or finds it in the cache.
+  /// Checks the program against the device's limits, optimizes it, and compiles it or finds it in
+  /// the cache.
   Result<Executable> compile(const Program& program, const CompileOptions& options = {});
 
   Result<Ticket> submit(std::vector<Command> commands, const SubmitOptions& options = {});

@@ -145,9 +145,14 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   const auto begin = Steady::now();
   auto made = std::make_shared<ExecutableState>();
   made->device = state_->id;
-  made->program = std::make_shared<Program>(program);
+  const Result<std::shared_ptr<const Optimized>> optimized = state_->optimize(program, options);
+  if (!optimized) return optimized.errors();
+  made->given = (*optimized)->given;
+  made->program = (*optimized)->program;
+  made->optimizer = (*optimized)->report;
+  if (!(*optimized)->passes.empty()) made->optimize_ns = since(begin);
   const bool native = info().limits.native_grid_barrier && !state_->options.split_grid_barriers;
-  if (native || !plan::has_grid_barrier(program))
+  if (native || !plan::has_grid_barrier(*made->program))
     made->segments.push_back({made->program, nullptr});
   else if (Result<> done = split(*made); !done)
     return done.errors();
@@ -163,6 +168,7 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
     }
     made->segments[i].kernel = std::move(kernel->kernel);
     origin = std::min(origin, kernel->origin);
+    if (kernel->origin == Origin::Compiled) made->emit_ns += made->segments[i].kernel->emit_ns;
     // Subgroups are the program's, not a segment's: what was kept by lane is found by lane.
     made->subgroup_size = made->segments[i].kernel->subgroup_size;
     if (program.subgroup == 0) each.subgroup_size = made->subgroup_size;
@@ -174,7 +180,7 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
                                                   : info().limits.default_subgroup_size;
   }
   made->origin = names[size_t(origin)];
-  made->compile_ns = since(begin);
+  made->compile_ns = since(begin) - made->optimize_ns;
   Executable e;
   e.state_ = std::move(made);
   return e;

@@ -11,9 +11,18 @@
 
 #include "driver/device.h"
 #include "driver/submit_recorder.h"
+#include "opt/report.h"
 #include "plan/split_grid.h"
 
 namespace vyre::driver {
+
+/// A program and what the optimizer made of it.
+struct Optimized {
+  std::vector<const opt::PassDescriptor*> passes;  // that were chosen
+  uint64_t launch_bytes = 0;                       // what they were told of the launch
+  std::shared_ptr<const Program> given, program;   // the same if no pass ran
+  opt::RunReport report;
+};
 
 struct ExecutableState {
   struct Segment {
@@ -21,12 +30,14 @@ struct ExecutableState {
     std::shared_ptr<CompiledKernel> kernel;
   };
   uint32_t device = 0;
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Program> given;    // by the caller
+  std::shared_ptr<const Program> program;  // the optimized one, which the rest is about
+  opt::RunReport optimizer;
   std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
   std::vector<Segment> segments;                // one, the program itself, if it does not
   uint32_t subgroup_size = 0;
   std::string_view origin = "compiled";
-  uint64_t compile_ns = 0;
+  uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };
 
 /// A submission under way.
@@ -96,6 +107,7 @@ struct DeviceState {
   std::unique_ptr<BackendDevice> backend;
   OpenOptions options;
   std::string chosen_because;
+  std::optional<std::vector<const opt::PassDescriptor*>> passes;  // of OpenOptions or VYRE_PASSES
 
   std::mutex mutex;  // guards what follows
   std::condition_variable changed;
@@ -109,8 +121,14 @@ struct DeviceState {
   /// Kernels that somebody still has, by cache key: a hit in memory then loads nothing.
   std::map<std::string, std::weak_ptr<CompiledKernel>> alive;
   size_t alive_sweep = 64;  // entries at which those of nobody are dropped
+  /// The last programs that were optimized, the newest first: compiling one again runs no pass.
+  std::deque<std::shared_ptr<const Optimized>> optimized;
 
   ~DeviceState();
+
+  /// device_optimize.cc
+  Result<std::shared_ptr<const Optimized>> optimize(const Program& program,
+                                                    const CompileOptions& options);
 
   /// Why a handle is no good here, or nothing.
   std::optional<Diagnostic> problem(const Buffer& b, bool must_be_defined);

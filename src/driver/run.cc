@@ -17,27 +17,42 @@ uint64_t bits_of(const std::vector<std::byte>& bytes) {
   return bits;
 }
 
+/// No overflow: all buffers together have at most 2^48.
+uint64_t parameter_bytes(const Program& p, const LaunchShape& shape) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < p.buffers.size(); ++i)
+    if (is_parameter(p.buffers[i].role)) bytes += shape.counts[i] * size_of(p.buffers[i].element);
+  return bytes;
+}
+
 /// What the caller allows, before anything is made.
 Diagnostics beyond_limits(const Program& p, const LaunchShape& shape, const RunOptions& options) {
-  uint64_t bytes = 0, output = 0;  // no overflow: all buffers together have at most 2^48
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
-    const uint64_t size = shape.counts[i] * size_of(p.buffers[i].element);
-    if (is_parameter(p.buffers[i].role)) bytes += size;
-    if (is_host_output(p.buffers[i].role)) output += size;
-  }
+  const uint64_t bytes = parameter_bytes(p, shape);
+  uint64_t output = 0;
+  for (size_t i = 0; i < p.buffers.size(); ++i)
+    if (is_host_output(p.buffers[i].role))
+      output += shape.counts[i] * size_of(p.buffers[i].element);
   Diagnostics errors;
   if (options.output_limit && output > options.output_limit)
-    errors.push_back(diagnose(Code::OutputLimitExceeded, {}, fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}", p.name, output, options.output_limit))
-                         .with_fix("raise the output limit, or give smaller lengths"));
+    errors.push_back(
+        diagnose(Code::OutputLimitExceeded, {},
+                 fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
+                             p.name, output, options.output_limit))
+            .with_fix("raise the output limit, or give smaller lengths"));
   if (options.memory_limit && bytes > options.memory_limit)
-    errors.push_back(diagnose(Code::MemoryLimitExceeded, {}, fmt::format("memory limit: the buffers of kernel `{}` need {} bytes; the limit is {}", p.name, bytes, options.memory_limit))
-                         .with_fix("raise the memory limit, or give smaller lengths"));
+    errors.push_back(
+        diagnose(
+            Code::MemoryLimitExceeded, {},
+            fmt::format("memory limit: the buffers of kernel `{}` need {} bytes; the limit is {}",
+                        p.name, bytes, options.memory_limit))
+            .with_fix("raise the memory limit, or give smaller lengths"));
   return errors;
 }
 
 }  // namespace
 
-Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inputs, const RunOptions& options) {
+Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inputs,
+                       const RunOptions& options) {
   RunOutcome out;
   Result<LaunchShape> shape = resolve_launch(p, inputs);
   if (!shape) return shape.errors();
@@ -47,10 +62,12 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
 
   RunTrace trace;
   const uint64_t begin = steady_ns();
-  Result<Executable> executable = device.compile(p, options.compile);
+  CompileOptions compile = options.compile;
+  compile.optimize.launch_bytes = parameter_bytes(p, out.shape);
+  Result<Executable> executable = device.compile(p, compile);
   if (!executable) return executable.errors();
-  out.times.compile = steady_ns() - begin;
-  trace.host("compile", begin);
+  trace.compiled(*executable, begin, out.times);
+  if (options.compiled) options.compiled(*executable);
   out.segments = executable->segments();
   out.subgroup_size = executable->subgroup_size();
   out.origin = executable->origin();
@@ -75,7 +92,9 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     try {
       out.buffers[i].resize(bytes);
     } catch (const std::exception&) {
-      return diagnose(Code::OutOfMemory, {}, fmt::format("out of memory: the output `{}` needs {} bytes", b.name, bytes)).with_fix("give smaller lengths");
+      return diagnose(Code::OutOfMemory, {},
+                      fmt::format("out of memory: the output `{}` needs {} bytes", b.name, bytes))
+          .with_fix("give smaller lengths");
     }
     readbacks.push_back(Readback{*made, out.buffers[i]});
   }
@@ -83,7 +102,8 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   // One stage of one repeat: what is submitted, how long it took the host, and the device.
   const uint32_t repeats = std::max(1u, options.repeat);
   uint32_t done = 0;
-  const auto stage = [&](const char* name, std::vector<Command> commands, uint64_t SubmitReport::* device_time, uint64_t* wall,
+  const auto stage = [&](const char* name, std::vector<Command> commands,
+                         uint64_t SubmitReport::*device_time, uint64_t* wall,
                          double time_limit = 0) -> Result<SubmitReport> {
     SubmitOptions o;
     o.time_limit = time_limit;
@@ -93,7 +113,8 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     if (!t) return t.errors();
     const bool is_launch = device_time == &SubmitReport::run_ns;
     std::function<void(double)> progress;
-    if (options.progress && is_launch) progress = [&](double f) { options.progress((done + f) / repeats); };
+    if (options.progress && is_launch)
+      progress = [&](double f) { options.progress((done + f) / repeats); };
     Result<SubmitReport> r = wait_for(*t, progress);
     if (*wall == 0) *wall = steady_ns() - start;
     if (!r) return r;
@@ -102,8 +123,9 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     return r;
   };
   for (; done < repeats; ++done) {
-    Result<SubmitReport> up = done == 0 ? stage("upload", uploads, &SubmitReport::upload_ns, &out.times.upload)
-                                        : stage("restore", restores, &SubmitReport::upload_ns, &out.times.upload);
+    Result<SubmitReport> up =
+        done == 0 ? stage("upload", uploads, &SubmitReport::upload_ns, &out.times.upload)
+                  : stage("restore", restores, &SubmitReport::upload_ns, &out.times.upload);
     if (!up) return up.errors();
     if (done == 0) out.uploaded = up->uploaded;
     Launch launch;
@@ -111,11 +133,13 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     launch.arguments = arguments;
     launch.grid = inputs.grid;
     launch.lengths = inputs.lengths;
-    Result<SubmitReport> ran = stage("run", {launch}, &SubmitReport::run_ns, &out.times.run, options.time_limit);
+    Result<SubmitReport> ran =
+        stage("run", {launch}, &SubmitReport::run_ns, &out.times.run, options.time_limit);
     if (!ran) return ran.errors();
     out.device_ns.push_back(ran->run_ns);
   }
-  Result<SubmitReport> down = stage("readback", readbacks, &SubmitReport::readback_ns, &out.times.readback);
+  Result<SubmitReport> down =
+      stage("readback", readbacks, &SubmitReport::readback_ns, &out.times.readback);
   if (!down) return down.errors();
   out.read_back = down->read_back;
   out.device_bytes = device.memory_peak();

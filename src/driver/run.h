@@ -16,10 +16,13 @@ struct RunOptions {
   /// Called now and then, from the calling thread, with the share of the work that is done. With it
   /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.
   std::function<void(double fraction)> progress;
+  /// Told of every kernel when it is ready to run, so that what the optimizer did is known even if
+  /// the run then fails.
+  std::function<void(const Executable&)> compiled;
 };
 
-/// What happened when, for traces: a stage on the host, or a launch on the device, which is taken to
-/// end when the host hears of it.
+/// What happened when, for traces: a stage on the host, or a launch on the device, which is taken
+/// to end when the host hears of it.
 struct RunEvent {
   std::string name;
   bool on_device = false;
@@ -31,23 +34,26 @@ inline constexpr size_t traced_events = 4096;
 
 /// Wall time of the stages, nanoseconds.
 struct StageTimes {
-  uint64_t compile = 0, upload = 0, run = 0, readback = 0;
+  uint64_t optimize = 0, emit = 0;  // emit: as far as the backend tells
+  uint64_t compile = 0;             // without these two
+  uint64_t upload = 0, run = 0, readback = 0;
 };
 
 struct RunOutcome {
   std::vector<std::vector<std::byte>> buffers;  // by buffer index; filled for InOut and Out
   LaunchShape shape;
-  StageTimes times;                // of the first repeat
-  std::vector<uint64_t> device_ns; // of the launch, by repeat
+  StageTimes times;                 // of the first repeat
+  std::vector<uint64_t> device_ns;  // of the launch, by repeat
   uint64_t uploaded = 0, read_back = 0;
-  uint64_t device_bytes = 0;       // the most that was in use at once
-  uint64_t segments = 0;           // launches of one repeat: more than one if the program was split
+  uint64_t device_bytes = 0;  // the most that was in use at once
+  uint64_t segments = 0;      // launches of one repeat: more than one if the program was split
   uint32_t subgroup_size = 0;
-  std::string origin;              // of the code: compiled, memory cache, disk cache
-  std::vector<RunEvent> events;    // in the order in which they began, those of the device last
+  std::string origin;            // of the code: compiled, memory cache, disk cache
+  std::vector<RunEvent> events;  // in the order in which they began, those of the device last
 };
 
 /// On an error nothing is returned, and the device's memory is given back.
-Result<RunOutcome> run(Device& device, const Program& program, const LaunchInputs& inputs, const RunOptions& options = {});
+Result<RunOutcome> run(Device& device, const Program& program, const LaunchInputs& inputs,
+                       const RunOptions& options = {});
 
 }  // namespace vyre::driver

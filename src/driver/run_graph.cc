@@ -34,7 +34,9 @@ class GraphRun : public GraphDevice {
       // How many calls there will be is known only for graphs without `while`: with several repeats
       // these are what is counted, else the work of each call is.
       if (options_.progress)
-        progress_ = [this, i, repeats](double f) { options_.progress(repeats > 1 ? double(i) / repeats : f); };
+        progress_ = [this, i, repeats](double f) {
+          options_.progress(repeats > 1 ? double(i) / repeats : f);
+        };
       if (auto done = run_once(*shape, i == 0); !done) return done.errors();
     }
     progress_ = nullptr;
@@ -56,7 +58,8 @@ class GraphRun : public GraphDevice {
     const uint32_t size = size_of(g_.buffers[e.buffer].element);
     uint64_t bits = 0;
     const auto bytes = std::as_writable_bytes(std::span(&bits, 1)).first(size);
-    const auto done = submit("read element", &SubmitReport::readback_ns, {Readback{buffers_[e.buffer], bytes, e.index * size}}, 0);
+    const auto done = submit("read element", &SubmitReport::readback_ns,
+                             {Readback{buffers_[e.buffer], bytes, e.index * size}}, 0);
     if (!done) return done.errors();
     return bits;
   }
@@ -77,7 +80,8 @@ class GraphRun : public GraphDevice {
     if (!call.node.grid.empty()) launch.grid = call.shape.invocations_wanted;
     // A limit of zero would be none.
     const double limit = options_.time_limit > 0 ? std::max(left(), 1e-6) : 0;
-    const Result<SubmitReport> ran = submit(k.name, &SubmitReport::run_ns, {std::move(launch)}, limit);
+    const Result<SubmitReport> ran =
+        submit(k.name, &SubmitReport::run_ns, {std::move(launch)}, limit);
     if (!ran) return ran.errors();
     if (out_.device_ns.empty()) out_.segments += executable->segments();
     call_ns_.push_back(ran->run_ns);
@@ -85,9 +89,12 @@ class GraphRun : public GraphDevice {
   }
 
  private:
+  /// ns so far, from programs to code.
+  uint64_t compiling() const { return out_.times.optimize + out_.times.emit + out_.times.compile; }
   /// Seconds of the time limit that are left.
   double left() const {
-    return options_.time_limit - double(steady_ns() - begin_ - (out_.times.compile - compiled_before_)) / 1e9;
+    return options_.time_limit -
+           double(steady_ns() - begin_ - (compiling() - compiled_before_)) / 1e9;
   }
 
   Result<> allocate(const GraphShape& shape) {
@@ -95,8 +102,9 @@ class GraphRun : public GraphDevice {
     for (size_t i = 0; i < g_.buffers.size(); ++i) bytes += shape.bytes(g_, i);
     if (options_.memory_limit && bytes > options_.memory_limit)
       return diagnose(Code::MemoryLimitExceeded, g_.place,
-                      fmt::format("memory limit: the buffers of graph `{}` need {} bytes; the limit is {}",
-                                  g_.name, bytes, options_.memory_limit))
+                      fmt::format(
+                          "memory limit: the buffers of graph `{}` need {} bytes; the limit is {}",
+                          g_.name, bytes, options_.memory_limit))
           .with_fix("raise the memory limit, or give smaller lengths");
     buffers_.resize(g_.buffers.size());
     out_.buffers.resize(g_.buffers.size());
@@ -125,10 +133,11 @@ class GraphRun : public GraphDevice {
         uploads.push_back(Fill{buffers_[i]});
     }
     const uint64_t upload_begin = steady_ns();
-    const Result<SubmitReport> up = submit(first ? "upload" : "restore", &SubmitReport::upload_ns, std::move(uploads), 0);
+    const Result<SubmitReport> up =
+        submit(first ? "upload" : "restore", &SubmitReport::upload_ns, std::move(uploads), 0);
     if (!up) return up.errors();
     begin_ = steady_ns();
-    compiled_before_ = out_.times.compile;
+    compiled_before_ = compiling();
     call_ns_.clear();
     const Result<uint64_t> calls = walk_graph(module_, g_, shape, *this);
     if (!calls) return calls.errors();
@@ -136,7 +145,7 @@ class GraphRun : public GraphDevice {
     if (!first) return Ok{};
     out_.uploaded = up->uploaded;
     out_.times.upload = begin_ - upload_begin;
-    out_.times.run = steady_ns() - begin_ - out_.times.compile;
+    out_.times.run = steady_ns() - begin_ - compiling();
     out_.calls = *calls;
     out_.call_ns = call_ns_;
     return Ok{};
@@ -157,7 +166,8 @@ class GraphRun : public GraphDevice {
       readbacks.push_back(Readback{buffers_[i], out_.buffers[i]});
     }
     const uint64_t begin = steady_ns();
-    const Result<SubmitReport> down = submit("readback", &SubmitReport::readback_ns, std::move(readbacks), 0);
+    const Result<SubmitReport> down =
+        submit("readback", &SubmitReport::readback_ns, std::move(readbacks), 0);
     if (!down) return down.errors();
     out_.times.readback = steady_ns() - begin;
     out_.read_back = down->read_back;
@@ -168,9 +178,9 @@ class GraphRun : public GraphDevice {
     if (executables_[kernel]) return *executables_[kernel];
     const uint64_t begin = steady_ns();
     Result<Executable> made = device_.compile(module_.kernels[kernel], options_.compile);
-    out_.times.compile += steady_ns() - begin;
-    trace_.host("compile", begin);
     if (!made) return made;
+    trace_.compiled(*made, begin, out_.times);
+    if (options_.compiled) options_.compiled(*made);
     executables_[kernel] = *made;
     if (module_.kernels[kernel].subgroup == 0) out_.subgroup_size = made->subgroup_size();
     if (out_.origin != "compiled") out_.origin = made->origin();
@@ -178,7 +188,7 @@ class GraphRun : public GraphDevice {
   }
 
   /// `device_time` is the one that the trace shows under `name`.
-  Result<SubmitReport> submit(const std::string& name, uint64_t SubmitReport::* device_time,
+  Result<SubmitReport> submit(const std::string& name, uint64_t SubmitReport::*device_time,
                               std::vector<Command> commands, double time_limit) {
     if (commands.empty()) return SubmitReport{};
     SubmitOptions o;

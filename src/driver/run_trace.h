@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "driver/run.h"
 
 namespace vyre::driver {
 
 inline uint64_t steady_ns() {
-  return uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return uint64_t(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 /// Events in the order in which they began, the host's before the device's.
@@ -19,7 +21,23 @@ class RunTrace {
  public:
   /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
   void host(std::string name, uint64_t begin, bool always = false) {
-    if (always || host_.size() < traced_events) host_.push_back({std::move(name), false, begin, steady_ns() - begin});
+    if (always || host_.size() < traced_events)
+      host_.push_back({std::move(name), false, begin, steady_ns() - begin});
+  }
+  /// Compiling that began at `begin` and ended just now, taken apart; adds to the times.
+  void compiled(const Executable& e, uint64_t begin, StageTimes& times) {
+    const uint64_t all = steady_ns() - begin;
+    const uint64_t optimize = std::min(e.optimize_ns(), all),
+                   emit = std::min(e.emit_ns(), all - optimize);
+    const uint64_t compile = all - optimize - emit;
+    times.optimize += optimize;
+    times.emit += emit;
+    times.compile += compile;
+    for (const auto& [name, ns] : {std::pair("optimize", optimize), std::pair("emit", emit),
+                                   std::pair("compile", compile)}) {
+      if (ns > 0 && host_.size() < traced_events) host_.push_back({name, false, begin, ns});
+      begin += ns;
+    }
   }
   /// Work of the device that ended just now, and began after the host did at `begin`.
   void device(std::string name, uint64_t begin, uint64_t ns) {
@@ -29,7 +47,8 @@ class RunTrace {
     device_.push_back({std::move(name), true, end - ns, ns});
   }
   std::vector<RunEvent> take() {
-    host_.insert(host_.end(), std::make_move_iterator(device_.begin()), std::make_move_iterator(device_.end()));
+    host_.insert(host_.end(), std::make_move_iterator(device_.begin()),
+                 std::make_move_iterator(device_.end()));
     return std::move(host_);
   }
 

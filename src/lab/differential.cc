@@ -129,7 +129,7 @@ Verdict compare(const Generated& g, const std::vector<Subject>& subjects) {
   }
   verdict.expected = *first;
   for (const Subject& s : subjects) {
-    if (s.applies && !s.applies(g)) continue;
+    if (g.seed % s.turns != s.turn || (s.applies && !s.applies(g))) continue;
     ++verdict.runs;
     const auto it = references.find(one_result ? 32 : s.subgroup_size);
     const Result<Outputs>& wanted = it != references.end() ? it->second : expected(s.subgroup_size);

@@ -31,6 +31,8 @@ struct Subject {
   /// The subgroup size that it runs with where the program fixes none: a program that observes its
   /// subgroup is compared with the reference at that size.
   uint32_t subgroup_size = 32;
+  /// One of so many that take turns: it runs the programs whose seed leaves `turn`.
+  uint32_t turns = 1, turn = 0;
 
   std::string group() const { return name.substr(0, name.find(':')); }
 };

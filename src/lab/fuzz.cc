@@ -68,8 +68,11 @@ Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& nam
   std::vector<Subject> chosen;
   for (const Subject& s : all)
     if (std::any_of(names.begin(), names.end(),
-                    [&](const auto& n) { return n == s.name || n == s.group(); }))
+                    [&](const auto& n) { return n == s.name || n == s.group(); })) {
       chosen.push_back(s);
+      chosen.back().turns = 1;  // asked for, it takes every program
+      chosen.back().turn = 0;
+    }
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (name.find('[') != name.npos) {  // a device with options of its own

@@ -8,6 +8,7 @@
 #include "interp/sanitizer.h"
 #include "lab/device_subject.h"
 #include "lab/differential.h"
+#include "lab/opt_subjects.h"
 #include "text/parse.h"
 #include "text/print.h"
 #include "wire/fingerprint.h"
@@ -113,6 +114,8 @@ void add_devices(std::vector<Subject>& list) {
       }
       return (*opened)->run(g);
     };
+    if (d.name != "interp")
+      for (Subject& o : optimized_subjects(s)) list.push_back(std::move(o));
     list.push_back(std::move(s));
   }
 }
@@ -125,6 +128,7 @@ std::vector<Subject> all_subjects() {
   list.push_back({"text", run_from_text});
   list.push_back({"wire", run_from_wire});
   list.push_back({"sanitizer", run_sanitized});
+  for (Subject& s : opt_subjects()) list.push_back(std::move(s));
   add_devices(list);
   return list;
 }

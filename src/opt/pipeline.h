@@ -23,6 +23,19 @@ const PassDescriptor* find_pass(std::string_view name);
 /// "a,b,c" or "none" to passes in the order written; unknown and repeated names are errors.
 Result<std::vector<const PassDescriptor*>> parse_passes(std::string_view list);
 
+/// Adds a pass to all_passes(), behind the others, while it lives. For tests, which have passes of
+/// their own; not while another thread optimizes.
+class RegisterPassForTest {
+ public:
+  explicit RegisterPassForTest(const PassDescriptor& pass);
+  ~RegisterPassForTest();
+  RegisterPassForTest(const RegisterPassForTest&) = delete;
+  RegisterPassForTest& operator=(const RegisterPassForTest&) = delete;
+
+ private:
+  const PassDescriptor& pass_;
+};
+
 struct OptimizeOptions {
   Profile profile = Profile::Release;
   /// These passes in this order, once through the scheduler, whatever selection would say.
@@ -31,6 +44,14 @@ struct OptimizeOptions {
   const ProfileData* profile_data = nullptr;  // what earlier runs have taught
   ScheduleOptions schedule;
 };
+
+/// The passes that optimize() runs, in their order, and the report as far as it is known by then:
+/// everything but the runs. Takes no more time than counting the program's ops.
+struct ChosenPasses {
+  std::vector<const PassDescriptor*> passes;
+  RunReport report;
+};
+Result<ChosenPasses> choose_passes(const Program& program, const OptimizeOptions& options);
 
 /// The program has passed the checker, and does so afterwards. On an error it is as it was.
 Result<RunReport> optimize(Program& program, const OptimizeOptions& options = {});

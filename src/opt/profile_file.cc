@@ -69,8 +69,9 @@ Cost read_cost(const Json& j) {
 }
 
 PassDecision read_decision(const std::string& text) {
-  for (const PassDecision d : {PassDecision::NotDirty, PassDecision::NothingToDo, PassDecision::Unchanged,
-                               PassDecision::Changed, PassDecision::Refused})
+  for (const PassDecision d :
+       {PassDecision::NotDirty, PassDecision::NothingToDo, PassDecision::Unchanged,
+        PassDecision::Changed, PassDecision::Refused})
     if (name(d) == text) return d;
   throw std::runtime_error(fmt::format("`{}` is no decision", text));
 }
@@ -104,14 +105,23 @@ RunReport read_report(const Json& j) {
 
 }  // namespace
 
-std::string to_json(const RunReport& report) { return report_json(report).dump(2); }
+std::string to_json(const RunReport& report) {
+  // Names may hold any bytes.
+  return report_json(report).dump(2, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string write_profile(const ProfileData& data) {
   Json hints = Json::array(), reports = Json::object();
   for (const HotPathHints::Entry& e : data.hints.entries())
-    hints.push_back({{"op_id", e.op_id}, {"launches", e.launches}, {"total_ns", e.total_ns}, {"bytes", e.bytes}});
+    hints.push_back({{"op_id", e.op_id},
+                     {"launches", e.launches},
+                     {"total_ns", e.total_ns},
+                     {"bytes", e.bytes}});
   for (const auto& [fingerprint, report] : data.reports) reports[fingerprint] = report_json(report);
-  const Json j = {{"schema", "vyre-profile"}, {"version", profile_version}, {"hints", hints}, {"reports", reports}};
+  const Json j = {{"schema", "vyre-profile"},
+                  {"version", profile_version},
+                  {"hints", hints},
+                  {"reports", reports}};
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -122,7 +132,8 @@ Result<> read_profile(std::string_view text, const std::string& file, ProfileDat
   };
   try {
     const Json j = Json::parse(text);
-    if (!j.is_object() || j.value("schema", "") != "vyre-profile") return bad("it is not a profile of vyre");
+    if (!j.is_object() || j.value("schema", "") != "vyre-profile")
+      return bad("it is not a profile of vyre");
     if (const int version = j.at("version").get<int>(); version != profile_version)
       return bad(fmt::format("it has version {}, this vyre reads {}", version, profile_version));
     std::vector<HotPathHints::Entry> hints;
@@ -130,7 +141,8 @@ Result<> read_profile(std::string_view text, const std::string& file, ProfileDat
       hints.push_back({h.at("op_id").get<std::string>(), h.at("launches").get<uint64_t>(),
                        h.at("total_ns").get<uint64_t>(), h.at("bytes").get<uint64_t>()});
     std::map<std::string, RunReport> reports;
-    for (const auto& [fingerprint, report] : j.at("reports").items()) reports[fingerprint] = read_report(report);
+    for (const auto& [fingerprint, report] : j.at("reports").items())
+      reports[fingerprint] = read_report(report);
     for (const HotPathHints::Entry& h : hints) data.hints.add(h);
     for (auto& [fingerprint, report] : reports) data.reports[fingerprint] = std::move(report);
     return Ok{};

@@ -32,13 +32,15 @@ class Order {
   Result<std::vector<const PassDescriptor*>> run() {
     for (size_t i = 0; i < passes_.size(); ++i)
       if (!index_.emplace(passes_[i]->name, i).second)
-        return diagnose(Code::DuplicatePass, {}, fmt::format("pass `{}` is there twice", passes_[i]->name))
+        return diagnose(Code::DuplicatePass, {},
+                        fmt::format("pass `{}` is there twice", passes_[i]->name))
             .with_fix("name each pass once");
     for (const PassDescriptor* pass : passes_)
       for (const std::string_view name : pass->requires_passes)
         if (!index_.contains(name))
           return diagnose(Code::UnknownPass, {},
-                          fmt::format("pass `{}` requires `{}`, which is not in the list", pass->name, name))
+                          fmt::format("pass `{}` requires `{}`, which is not in the list",
+                                      pass->name, name))
               .with_fix(fmt::format("add `{}`, or leave `{}` out", name, pass->name));
 
     std::vector<size_t> by_phase(passes_.size());
@@ -87,7 +89,8 @@ class Order {
     bool inside = false;
     for (const auto& [pass, next] : path_) {
       inside |= pass == last;
-      if (inside) text += fmt::format("{}`{}`", text.empty() ? "" : " requires ", passes_[pass]->name);
+      if (inside)
+        text += fmt::format("{}`{}`", text.empty() ? "" : " requires ", passes_[pass]->name);
     }
     return diagnose(Code::PassCycle, {}, fmt::format("passes require each other: {}", text))
         .with_fix("drop one of these requirements");
@@ -104,8 +107,14 @@ class Order {
 
 class Runner {
  public:
-  Runner(Program& program, PassList passes, const Target& target, const ScheduleOptions& options, RunReport& report)
-      : p_(program), passes_(passes), target_(target), options_(options), report_(report), facts_(program) {}
+  Runner(Program& program, PassList passes, const Target& target, const ScheduleOptions& options,
+         RunReport& report)
+      : p_(program),
+        passes_(passes),
+        target_(target),
+        options_(options),
+        report_(report),
+        facts_(program) {}
 
   Result<> run() {
     const auto begin = Clock::now();
@@ -167,7 +176,7 @@ class Runner {
       facts_.invalidate(FactSet::all());
       return changed.errors();
     }
-    run.decision = *changed              ? PassDecision::Changed
+    run.decision = *changed                ? PassDecision::Changed
                    : context.nothing_to_do ? PassDecision::NothingToDo
                    : context.refused       ? PassDecision::Refused
                                            : PassDecision::Unchanged;
@@ -208,23 +217,44 @@ class Runner {
     if (has_errors(errors))
       for (const Diagnostic& d : errors)
         if (d.severity == Severity::Error && wrong.empty())
-          wrong = fmt::format("the program is no longer legal: {} {}", to_string(d.code), d.message);
+          wrong =
+              fmt::format("the program is no longer legal: {} {}", to_string(d.code), d.message);
     const bool same = fingerprint(before) == fingerprint(p_);
-    if (wrong.empty() && !changed && !same) wrong = "it said \"unchanged\", and the program is another";
-    if (wrong.empty() && (added_kinds(was, is) & ~pass.may_add).any())
-      wrong = fmt::format("it added an effect that it does not declare; now: {}", fmt::join(describe(p_, is), ", "));
+    if (wrong.empty() && !changed && !same)
+      wrong = "it said \"unchanged\", and the program is another";
+    if (wrong.empty() && (added_kinds(renumbered(before, was), is) & ~pass.may_add).any())
+      wrong = fmt::format("it added an effect that it does not declare; now: {}",
+                          fmt::join(describe(p_, is), ", "));
     if (wrong.empty()) return Ok{};
-    return diagnose(Code::PassBrokeProgram, {}, fmt::format("pass `{}` broke kernel `{}`: {}", pass.name, before.name, wrong))
+    return diagnose(Code::PassBrokeProgram, {},
+                    fmt::format("pass `{}` broke kernel `{}`: {}", pass.name, before.name, wrong))
         .note(dump(pass, before))
         .with_fix(fmt::format("report it with that file; leave out `{}` until then", pass.name));
   }
 
+  /// The effects with the numbers that buffers have now: a pass may take some away.
+  EffectSummary renumbered(const Program& before, const EffectSummary& was) const {
+    if (before.buffers.size() == p_.buffers.size()) return was;
+    EffectSummary now = was;
+    now.reads = now.writes = now.atomics = 0;
+    for (size_t i = 0; i < before.buffers.size(); ++i)
+      for (size_t k = 0; k < p_.buffers.size(); ++k) {
+        if (before.buffers[i].name != p_.buffers[k].name) continue;
+        now.reads |= (was.reads >> i & 1) << k;
+        now.writes |= (was.writes >> i & 1) << k;
+        now.atomics |= (was.atomics >> i & 1) << k;
+      }
+    return now;
+  }
+
   std::string dump(const PassDescriptor& pass, const Program& before) const {
     std::error_code ignored;
-    const std::filesystem::path folder =
-        options_.dump_folder.empty() ? std::filesystem::temp_directory_path(ignored) : std::filesystem::path(options_.dump_folder);
-    const std::string path =
-        (folder / fmt::format("vyre-before-{}-{}.vyre", pass.name, fingerprint(before).to_hex().substr(0, 8))).string();
+    const std::filesystem::path folder = options_.dump_folder.empty()
+                                             ? std::filesystem::temp_directory_path(ignored)
+                                             : std::filesystem::path(options_.dump_folder);
+    const std::string path = (folder / fmt::format("vyre-before-{}-{}.vyre", pass.name,
+                                                   fingerprint(before).to_hex().substr(0, 8)))
+                                 .string();
     if (const auto error = write_file(path, print(before)))
       return fmt::format("the program before it could not be written: {}", error->what);
     return fmt::format("the program before it is in {}", path);
@@ -243,9 +273,12 @@ class Runner {
 
 }  // namespace
 
-Result<std::vector<const PassDescriptor*>> order_passes(PassList passes) { return Order(passes).run(); }
+Result<std::vector<const PassDescriptor*>> order_passes(PassList passes) {
+  return Order(passes).run();
+}
 
-Result<> run_passes(Program& program, PassList passes, const Target& target, const ScheduleOptions& options, RunReport& report) {
+Result<> run_passes(Program& program, PassList passes, const Target& target,
+                    const ScheduleOptions& options, RunReport& report) {
   return Runner(program, passes, target, options, report).run();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "opt/profile_file.h"
+
 namespace vyre::report {
 namespace {
 
@@ -41,6 +43,13 @@ Json device_times_of(const RunReport& r) {
           {"each_ns", std::vector<uint64_t>(r.device_ns.begin(), r.device_ns.begin() + listed)}};
 }
 
+Json optimizer_of(const RunReport& r) {
+  Json list = Json::array();
+  for (const opt::RunReport& kernel : r.optimizer)
+    list.push_back(Json::parse(opt::to_json(kernel)));
+  return list;
+}
+
 Json metadata(const char* what, int tid, const std::string& name) {
   return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", tid}, {"args", {{"name", name}}}};
 }
@@ -71,6 +80,7 @@ std::string to_json(const RunReport& r) {
   j["workgroup"] = r.workgroup;
   j["num_workgroups"] = r.num_workgroups;
   j["stages_ns"] = stages_of(r);
+  j["optimizer"] = optimizer_of(r);
   j["device_time"] = device_times_of(r);
   j["launches"] = r.launches;
   j["segments"] = r.segments;

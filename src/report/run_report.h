@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opt/report.h"
 #include "support/diagnostic.h"
 
 namespace vyre::report {
@@ -61,7 +62,8 @@ struct RunReport {
   uint64_t uploaded = 0, read_back = 0, device_peak = 0;  // bytes; of the first repeat
   uint64_t launches = 0;  // kernels of one repeat: for a graph its calls
   uint64_t segments = 0;  // what they became on the device: more where grid barriers split them
-  std::string code_origin;  // "compiled", "memory cache", "disk cache"
+  std::vector<opt::RunReport> optimizer;  // of each kernel, when it was first called
+  std::string code_origin;                // "compiled", "memory cache", "disk cache"
   CacheCounts cache;
   bool verified = false;  // compared with a second run, and equal
   int exit_code = 0;      // of the command line

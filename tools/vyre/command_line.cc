@@ -62,8 +62,7 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
   app.add_option("--time-limit", f.time_limit, "Seconds after which the launch ends with an error")
       ->option_text("S")
       ->group(execution);
-  app.add_option("--memory-limit", f.memory_limit,
-                 "Bytes that buffers may take (suffixes K, M, G)")
+  app.add_option("--memory-limit", f.memory_limit, "Bytes that buffers may take (suffixes K, M, G)")
       ->option_text("B")
       ->group(execution);
   app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")
@@ -72,6 +71,22 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
   app.add_flag("--exact", f.exact,
                "Refuse programs whose result depends on the order of float atomics")
       ->group(execution);
+}
+
+void add_optimizer_flags(CLI::App& app, OptimizerFlags& f) {
+  const std::string optimizer = "Optimizer";
+  app.add_option("--opt", f.profile,
+                 "Which passes may run: none; debug, those that keep every line; release;\n"
+                 "size, without what grows code. What is selected depends on the program")
+      ->option_text("none|debug|release|size")
+      ->group(optimizer);
+  app.add_option("--passes", f.passes,
+                 "These passes in this order (see `vyre opt --list`), or none")
+      ->option_text("A,B|none")
+      ->group(optimizer);
+  app.add_option("--profile-in", f.profile_in, "Select passes by what earlier runs measured")
+      ->option_text("F.json")
+      ->group(optimizer);
 }
 
 void add_run(CLI::App& app, RunCommand& c) {
@@ -85,6 +100,11 @@ void add_run(CLI::App& app, RunCommand& c) {
                  "device as in cuda:1; auto picks (default), and -v says what")
       ->option_text("auto|interp|cpu|cuda|vulkan");
   add_launch_flags(app, c.launch);
+  add_optimizer_flags(app, c.optimizer);
+  app.add_option("--profile-out", c.profile_out,
+                 "Write what was measured, and what each pass did, for --profile-in")
+      ->option_text("F.json")
+      ->group("Optimizer");
   const std::string results = "Results";
   add_list(app, "--print", c.print, "Print a buffer on one line, or only its first n elements")
       ->option_text("NAME[:n]")
@@ -103,7 +123,8 @@ void add_run(CLI::App& app, RunCommand& c) {
       ->option_text("N")
       ->group(measuring);
   app.add_option("--report", c.report,
-                 "Write what the run was: times by stage, bytes, launches, cache, device")
+                 "Write what the run was: times by stage, passes and why they ran, bytes,\n"
+                 "launches, cache, device")
       ->option_text("F.json")
       ->group(measuring);
   app.add_option("--trace", c.trace,
@@ -120,6 +141,8 @@ void add_run(CLI::App& app, RunCommand& c) {
       "  y: 12 24 36\n"
       "  vyre run examples/saxpy.vyre --set a=2 --in x=random:100000 --in y=random:100000 \\\n"
       "      --repeat 100 --report saxpy.json --trace saxpy.trace.json\n\n"
+      "Programs are optimized as --opt release says, but on interp, where they run as they are\n"
+      "unless --opt or --passes ask. VYRE_PASSES is --passes for all commands without one.\n"
       "Files of --report and --trace are written whole or not at all, also by a run that fails.\n"
       "Exit codes: 0 done, 1 the program failed, 2 the input was bad, 3 the device or system "
       "failed.");
@@ -153,7 +176,8 @@ void add_check(CLI::App& app, CheckCommand& c) {
 }
 
 void add_emit(CLI::App& app, EmitCommand& c) {
-  app.add_option("FILE", c.file, "Program in text or wire form; a kernel of it by name if it has several")
+  app.add_option("FILE", c.file,
+                 "Program in text or wire form; a kernel of it by name if it has several")
       ->required()
       ->option_text("or FILE:name");
   app.add_option("--target", c.target,
@@ -168,17 +192,74 @@ void add_emit(CLI::App& app, EmitCommand& c) {
       ->option_text("N");
   add_list(app, "--const", c.constants, "Another value for a constant of the file")
       ->option_text("NAME=VALUE");
-  app.add_flag("--unoptimized", c.unoptimized,
-               "LLVM IR as we write it, before the passes of LLVM");
+  app.add_flag("--unoptimized", c.unoptimized, "LLVM IR as we write it, before the passes of LLVM");
   app.add_option("-o,--output", c.out, "Write to a file; standard output if not given")
       ->option_text("F");
+  add_optimizer_flags(app, c.optimizer);
   app.footer(
-      "The function is `vyre_kernel` of src/emit/llvm/abi.h. A kernel with grid barriers gives one\n"
+      "The function is `vyre_kernel` of src/emit/llvm/abi.h. A kernel with grid barriers gives "
+      "one\n"
       "function a segment.\n\n"
       "EXAMPLE\n"
       "  vyre emit examples/saxpy.vyre --target asm --arch x86-64-v3\n"
       "  vyre emit examples/saxpy.vyre --target llvm -o saxpy.ll\n"
       "  vyre emit examples/saxpy.vyre --target obj --arch aarch64 -o saxpy.o");
+}
+
+void add_opt(CLI::App& app, OptCommand& c) {
+  app.add_option("FILE", c.file,
+                 "Program in text or wire form; - is standard input. Without a name: all its\n"
+                 "kernels")
+      ->option_text("or FILE:name");
+  add_optimizer_flags(app, c.optimizer);
+  add_list(app, "--const", c.constants, "Another value for a constant of the file")
+      ->option_text("NAME=VALUE");
+  app.add_option("--stop-after", c.stop_after, "Stop after so many runs of passes on a kernel")
+      ->option_text("N");
+  const std::string results = "Results";
+  app.add_flag("--print-after-all", c.print_after_all,
+               "Show the program on standard error after every run of a pass")
+      ->group(results);
+  app.add_flag("--print-changed", c.print_changed, "Only after those that changed it")
+      ->group(results);
+  app.add_flag("--time-passes", c.time_passes,
+               "Show on standard error each run with its time and what it changed, and why\n"
+               "each pass was selected or not")
+      ->group(results);
+  app.add_flag("--list", c.list, "List the passes instead: name, phase, family, what it does")
+      ->group(results);
+  app.add_flag("--markdown", c.markdown, "With --list: as docs/passes.md")->group(results);
+  app.add_flag("--json", c.json, "Reports and programs, or the list, as JSON")->group(results);
+  app.footer(
+      "The optimized program goes to standard output and can be run. After every pass it is "
+      "checked.\n\n"
+      "EXAMPLE\n"
+      "  vyre opt examples/saxpy.vyre --print-changed\n"
+      "  vyre opt examples/saxpy.vyre --passes fold_constants,remove_dead_code --time-passes");
+}
+
+void add_bisect(CLI::App& app, BisectCommand& c) {
+  app.add_option("FILE", c.file, "Program in text or wire form; - is standard input")
+      ->required()
+      ->option_text("or FILE:name");
+  app.add_option("--backend", c.backend, "Where it runs, as for `vyre run`")
+      ->option_text("auto|interp|cpu|cuda|vulkan");
+  add_launch_flags(app, c.launch);
+  add_optimizer_flags(app, c.optimizer);
+  const std::string results = "Results";
+  app.add_option("-o,--output", c.out, "Write the program before that pass to a file")
+      ->option_text("F")
+      ->group(results);
+  app.add_flag("--json", c.json, "The finding as JSON on standard output")->group(results);
+  app.footer(
+      "Finds the first run of a pass after which the result is not the interpreter's, by binary\n"
+      "search, and gives the program before it. Where the result differs with no pass, it is the\n"
+      "backend.\n\n"
+      "EXAMPLE\n"
+      "  vyre bisect examples/saxpy.vyre --backend cpu --set a=2 --in x=random:99 --in "
+      "y=random:99\n\n"
+      "Exit codes: 0 no difference, 1 a difference, 2 the input was bad, 3 the device or system\n"
+      "failed, or a pass made a program that is not legal.");
 }
 
 void add_format(CLI::App& app, FormatCommand& c) {
@@ -203,7 +284,8 @@ void add_devices(CLI::App& app, DevicesCommand& c) {
                "Also their limits and properties: what is native and what is expanded");
   app.add_flag("--json", c.json, "As JSON, with all limits and properties");
   app.footer(
-      "Each line begins with what `vyre run --backend` takes. Backends that are not here say why.\n\n"
+      "Each line begins with what `vyre run --backend` takes. Backends that are not here say "
+      "why.\n\n"
       "EXAMPLE\n  vyre devices -v");
 }
 
@@ -241,12 +323,14 @@ void add_certify(CLI::App& app, CertifyCommand& c) {
   app.add_option("--fuzz", c.fuzz, "Generated programs (default 200, with --quick 40)")
       ->option_text("N");
   app.add_option("--seed", c.seed, "The first of them (default 1)")->option_text("N");
-  app.add_option("--tests", c.tests, "Root of a source tree, instead of the programs in this binary")
+  app.add_option("--tests", c.tests,
+                 "Root of a source tree, instead of the programs in this binary")
       ->option_text("DIR");
   app.add_flag("-v,--verbose", c.verbose, "Also what was refused or skipped, and why");
   app.add_flag("--json", c.json, "The report as JSON on standard output");
   app.footer(
-      "Every program runs on the device and on the interpreter, and must give the same bytes. What\n"
+      "Every program runs on the device and on the interpreter, and must give the same bytes. "
+      "What\n"
       "the device refuses with a limit of its own is counted and is no failure.\n\n"
       "EXAMPLE\n"
       "  vyre certify --backend cpu\n"
@@ -297,6 +381,8 @@ struct Parser {
   RunCommand run;
   CheckCommand check;
   EmitCommand emit;
+  OptCommand opt;
+  BisectCommand bisect;
   FormatCommand format;
   ExplainCommand explain;
   DevicesCommand devices;
@@ -321,9 +407,13 @@ struct Parser {
     add_check(*app.add_subcommand("check", "Check a program against every rule of the language"),
               check);
     add_emit(*app.add_subcommand("emit", "Show the code that a backend runs"), emit);
+    add_opt(*app.add_subcommand("opt", "Show what the optimizer makes of a program, and why"), opt);
+    add_bisect(*app.add_subcommand("bisect", "Find the pass that makes a result differ"), bisect);
     add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"),
                format);
-    add_explain(*app.add_subcommand("explain", "Explain an error code or an operation, or list all codes"), explain);
+    add_explain(
+        *app.add_subcommand("explain", "Explain an error code or an operation, or list all codes"),
+        explain);
     add_devices(*app.add_subcommand("devices", "List the backends, and why some are not here"),
                 devices);
     add_cache(*app.add_subcommand("cache", "List, check or clear the compile cache"), cache);
@@ -502,11 +592,15 @@ Result<Command> parse_command_line(const Words& words) {
   undisguise(p.run.file);
   undisguise(p.check.file);
   undisguise(p.emit.file);
+  undisguise(p.opt.file);
+  undisguise(p.bisect.file);
   const std::string name = used_command(p.app)->get_name();
   p.run.words = words;
   if (name == "run") return Command(std::move(p.run));
   if (name == "check") return Command(std::move(p.check));
   if (name == "emit") return Command(std::move(p.emit));
+  if (name == "opt") return Command(std::move(p.opt));
+  if (name == "bisect") return Command(std::move(p.bisect));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));
   if (name == "cache") return Command(std::move(p.cache));

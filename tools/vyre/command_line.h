@@ -9,6 +9,7 @@
 
 #include "support/result.h"
 #include "tools/vyre/launch_flags.h"
+#include "tools/vyre/optimizer_flags.h"
 
 namespace vyre::cli {
 
@@ -21,6 +22,8 @@ struct RunCommand {
   std::string file;
   std::string backend = "auto";
   LaunchFlags launch;
+  OptimizerFlags optimizer;
+  std::string profile_out;
   std::vector<std::string> print;
   std::vector<std::string> out;
   std::string repeat;
@@ -33,7 +36,7 @@ struct RunCommand {
 };
 
 struct CheckCommand {
-  std::string file;  // with :name for what is sanitized
+  std::string file;    // with :name for what is sanitized
   LaunchFlags launch;  // without --sanitize only its constants and `exact`
   std::string emit_wire;
   bool sanitize = false;
@@ -49,7 +52,30 @@ struct EmitCommand {
   std::string subgroup_size;
   std::vector<std::string> constants;
   std::string out;
+  OptimizerFlags optimizer;
   bool unoptimized = false;
+};
+
+struct OptCommand {
+  std::string file;  // with :name; "" for --list
+  OptimizerFlags optimizer;
+  std::vector<std::string> constants;
+  std::string stop_after;
+  bool print_after_all = false;
+  bool print_changed = false;
+  bool time_passes = false;
+  bool list = false;
+  bool markdown = false;
+  bool json = false;
+};
+
+struct BisectCommand {
+  std::string file;  // with :name
+  std::string backend = "auto";
+  LaunchFlags launch;
+  OptimizerFlags optimizer;
+  std::string out;
+  bool json = false;
 };
 
 struct FormatCommand {
@@ -96,7 +122,8 @@ struct CacheCommand {
 };
 
 using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
-                             DevicesCommand, CacheCommand, FuzzCommand, CertifyCommand, EmitCommand>;
+                             DevicesCommand, CacheCommand, FuzzCommand, CertifyCommand, EmitCommand,
+                             OptCommand, BisectCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

@@ -10,6 +10,8 @@ namespace vyre::cli {
 int run(const RunCommand& command);
 int check(const CheckCommand& command);
 int emit(const EmitCommand& command);
+int optimize(const OptCommand& command);
+int bisect(const BisectCommand& command);
 int format(const FormatCommand& command);
 int explain(const ExplainCommand& command);
 int devices(const DevicesCommand& command);

@@ -15,6 +15,8 @@ driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
   o.memory_limit = launch.options.memory_limit;
   o.repeat = options.repeat;
   o.progress = options.progress;
+  o.compiled = options.compiled;
+  o.compile.optimize = options.optimize;
   // Without the flag the device takes the size that suits it.
   if (!flags.subgroup_size.empty()) o.compile.subgroup_size = launch.options.subgroup_size;
   if (!flags.schedule.empty()) o.compile.extra.push_back("schedule=" + flags.schedule);

@@ -18,7 +18,7 @@ Result<driver::Choice> choose_backend(const std::string& name, const LaunchFlags
 
 struct DeviceRun {
   RunResult result;
-  std::vector<uint64_t> counts;  // elements, by buffer index
+  std::vector<uint64_t> counts;                        // elements, by buffer index
   std::array<uint64_t, 3> num_workgroups = {0, 0, 0};  // of a kernel
   driver::StageTimes times;
   std::vector<uint64_t> device_ns;  // by repeat
@@ -31,6 +31,8 @@ struct DeviceRun {
 
 struct DeviceRunOptions {
   uint32_t repeat = 1;
+  driver::Optimization optimize;
+  std::function<void(const driver::Executable&)> compiled;  // told of every kernel
   std::function<void(double)> progress;
 };
 

@@ -22,12 +22,14 @@ namespace {
 
 using Form = driver::CpuEmitRequest::Form;
 
-constexpr std::array<std::string_view, 4> architectures = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
+constexpr std::array<std::string_view, 4> architectures = {"x86-64-v2", "x86-64-v3", "x86-64-v4",
+                                                           "aarch64"};
 
 Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   driver::CpuEmitRequest request;
   const auto bad = [](std::string_view flag, std::string_view value, std::string fix) {
-    return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value)).with_fix(std::move(fix));
+    return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
+        .with_fix(std::move(fix));
   };
   if (c.target == "llvm") {
     request.form = Form::LlvmIr;
@@ -36,23 +38,29 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   } else if (c.target == "obj") {
     request.form = Form::Object;
   } else if (c.target == "ptx" || c.target == "spirv") {
-    return diagnose(Code::DeviceNotHere, {}, fmt::format("`--target {}`: this emitter is not in this build", c.target)).with_fix("use `--target llvm` or `--target asm`");
+    return diagnose(Code::DeviceNotHere, {},
+                    fmt::format("`--target {}`: this emitter is not in this build", c.target))
+        .with_fix("use `--target llvm` or `--target asm`");
   } else {
     return bad("--target", c.target, "write `llvm`, `asm` or `obj`");
   }
-  if (!c.arch.empty() && std::find(architectures.begin(), architectures.end(), c.arch) == architectures.end())
+  if (!c.arch.empty() &&
+      std::find(architectures.begin(), architectures.end(), c.arch) == architectures.end())
     return bad("--arch", c.arch, fmt::format("write {}", fmt::join(architectures, ", ")));
   request.arch = c.arch;
   if (!c.subgroup_size.empty()) {
     const auto size = parse_count(c.subgroup_size);
-    if (!size || *size > 64 || !std::has_single_bit(*size)) return bad("--subgroup-size", c.subgroup_size, "write 1, 2, 4, 8, 16, 32 or 64");
+    if (!size || *size > 64 || !std::has_single_bit(*size))
+      return bad("--subgroup-size", c.subgroup_size, "write 1, 2, 4, 8, 16, 32 or 64");
     request.subgroup_size = static_cast<uint32_t>(*size);
   }
   request.optimize = !c.unoptimized;
   if (request.form == Form::Object && c.out.empty())
-    return diagnose(Code::OptionMisuse, {}, "`emit`: an object file is not for the terminal").with_fix("name a file with `-o`");
+    return diagnose(Code::OptionMisuse, {}, "`emit`: an object file is not for the terminal")
+        .with_fix("name a file with `-o`");
   if (c.unoptimized && request.form != Form::LlvmIr)
-    return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`").with_fix("drop it");
+    return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`")
+        .with_fix("drop it");
   return request;
 }
 
@@ -63,20 +71,25 @@ std::string_view comment_of(const driver::CpuEmitRequest& request) {
 }
 
 /// One program after the other, each under a line that says what it is.
-Result<std::string> emit_all(const driver::CpuComponent& component, const Program& kernel, const driver::CpuEmitRequest& request) {
+Result<std::string> emit_all(const driver::CpuComponent& component, const Program& kernel,
+                             const driver::CpuEmitRequest& request) {
   if (!plan::has_grid_barrier(kernel)) return component.emit(kernel, request);
   const Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(kernel);
   if (!plan) return plan.errors();
   const size_t n = plan->segments.size();
   if (request.form == Form::Object && n != 1)
-    return diagnose(Code::OptionMisuse, kernel.place(kernel.loc), fmt::format("kernel `{}` is split at its grid barriers into {} programs, which do not fit one object file", kernel.name, n))
+    return diagnose(Code::OptionMisuse, kernel.place(kernel.loc),
+                    fmt::format("kernel `{}` is split at its grid barriers into {} programs, which "
+                                "do not fit one object file",
+                                kernel.name, n))
         .with_fix("use `--target asm`");
   std::string text;
   for (size_t i = 0; i < n; ++i) {
     Result<std::string> one = component.emit(plan->segments[i], request);
     if (!one) return one;
     if (request.form != Form::Object)
-      text += fmt::format("{}{}segment {} of {} of kernel `{}`, split at its grid barriers\n", i == 0 ? "" : "\n", comment_of(request), i + 1, n, kernel.name);
+      text += fmt::format("{}{}segment {} of {} of kernel `{}`, split at its grid barriers\n",
+                          i == 0 ? "" : "\n", comment_of(request), i + 1, n, kernel.name);
     text += *one;
   }
   return text;
@@ -95,23 +108,37 @@ int emit(const EmitCommand& command) {
   const auto target = choose_target(loaded, file.name, shown_name(file.file));
   if (!target) return report(target.errors(), loaded.sources, false);
   if (!target->kernel)
-    return report({diagnose(Code::OptionMisuse, {}, fmt::format("`emit` takes a kernel, and `{}` is a graph", target->name()))
-                       .with_fix(fmt::format("name one of its kernels: `{}:NAME`", file.file))},
-                  loaded.sources, false);
+    return report(
+        {diagnose(Code::OptionMisuse, {},
+                  fmt::format("`emit` takes a kernel, and `{}` is a graph", target->name()))
+             .with_fix(fmt::format("name one of its kernels: `{}:NAME`", file.file))},
+        loaded.sources, false);
 
   std::string why;
   const driver::CpuComponent* component = driver::cpu_component(&why);
   if (!component)
-    return report({diagnose(Code::DeviceNotHere, {}, fmt::format("the emitter of backend `cpu` is not here, because {}", why))
-                       .with_fix("build vyre with LLVM 19 and oneTBB, see `scripts/setup`")},
-                  {}, false);
-  const auto text = emit_all(*component, *target->kernel, *request);
+    return report(
+        {diagnose(Code::DeviceNotHere, {},
+                  fmt::format("the emitter of backend `cpu` is not here, because {}", why))
+             .with_fix("build vyre with LLVM 19 and oneTBB, see `scripts/setup`")},
+        {}, false);
+  const auto wanted = bind_optimizer(command.optimizer);
+  if (!wanted) return report(wanted.errors(), {}, false);
+  const auto options = optimize_options(*wanted);
+  if (!options) return report(options.errors(), {}, false);
+  Program kernel = *target->kernel;
+  if (const auto done = opt::optimize(kernel, *options); !done)
+    return report(done.errors(), loaded.sources, false);
+  const auto text = emit_all(*component, kernel, *request);
   if (!text) return report(text.errors(), loaded.sources, false);
   show(loaded.diagnostics, loaded.sources);
   if (command.out.empty()) {
     write_out(*text);
   } else if (const auto error = write_file(command.out, *text)) {
-    return report({diagnose(Code::CannotWrite, {}, fmt::format("cannot write the code: {}", error->what)).with_fix("name a file in a folder that can be written to")}, {}, false);
+    return report(
+        {diagnose(Code::CannotWrite, {}, fmt::format("cannot write the code: {}", error->what))
+             .with_fix("name a file in a folder that can be written to")},
+        {}, false);
   }
   return exit_done;
 }

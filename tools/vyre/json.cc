@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "opt/profile_file.h"
 #include "text/literal.h"
 
 namespace vyre::cli {
@@ -104,6 +105,31 @@ std::string run_json(const Target& target, const report::RunReport& report,
                  {"min_seconds", static_cast<double>(time.min_ns) / 1e9},
                  {"median_seconds", static_cast<double>(time.median_ns) / 1e9}};
   out["diagnostics"] = list_of(report.diagnostics);
+  return finish(out);
+}
+
+std::string opt_json(std::span<const OptimizedKernel> kernels) {
+  Json out;
+  out["ok"] = true;
+  Json& list = out["kernels"] = Json::array();
+  for (const OptimizedKernel& k : kernels) {
+    list.push_back(Json::parse(opt::to_json(k.report)));
+    list.back()["text"] = k.text;
+  }
+  out["diagnostics"] = Json::array();
+  return finish(out);
+}
+
+std::string bisect_json(const BisectOutcome& o) {
+  Json out;
+  out["ok"] = o.diagnostics.empty();
+  out["runs"] = o.runs;
+  out["run"] = o.run;
+  out["pass"] = o.pass;
+  out["iteration"] = o.iteration;
+  out["kernel"] = o.kernel;
+  out["before"] = o.before;
+  out["diagnostics"] = list_of(o.diagnostics);
   return finish(out);
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "lab/fuzz.h"
-#include "support/diagnostic.h"
 #include "driver/registry.h"
+#include "lab/fuzz.h"
 #include "report/run_report.h"
+#include "support/diagnostic.h"
 #include "tools/vyre/results.h"
 
 namespace vyre::cli {
@@ -34,9 +34,29 @@ std::string codes_json(std::span<const CodeInfo> codes);
 /// "driver_version", "limits": {…}, "properties": {…}}]}]}
 std::string backends_json(std::span<const driver::Probed> backends);
 
-/// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs", "failing",
-/// "seconds", "per_second", "findings": [{"seed", "subject", "file", "diagnostic"}], "features": {name:
-/// programs}, "diagnostics"}
+/// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs",
+/// "failing", "seconds", "per_second", "findings": [{"seed", "subject", "file", "diagnostic"}],
+/// "features": {name: programs}, "diagnostics"}
 std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary);
+
+/// What `vyre opt` did to a kernel.
+struct OptimizedKernel {
+  opt::RunReport report;
+  std::string text;
+};
+/// {"ok": true, "kernels": [the report, "text": the program after it], "diagnostics": []}
+std::string opt_json(std::span<const OptimizedKernel> kernels);
+
+struct BisectOutcome {
+  uint64_t runs = 0;  // of passes
+  uint64_t run = 0;   // the one that makes the difference, from 1; 0: none does
+  std::string pass = {};
+  uint32_t iteration = 0;
+  std::string kernel = {};
+  std::string before = {};  // the program
+  Diagnostics diagnostics;
+};
+/// {"ok": no difference?, "runs", "run", "pass", "iteration", "kernel", "before", "diagnostics"}
+std::string bisect_json(const BisectOutcome& outcome);
 
 }  // namespace vyre::cli

@@ -22,6 +22,8 @@ struct Dispatch {
   int operator()(const RunCommand& c) const { return run(c); }
   int operator()(const CheckCommand& c) const { return check(c); }
   int operator()(const EmitCommand& c) const { return emit(c); }
+  int operator()(const OptCommand& c) const { return optimize(c); }
+  int operator()(const BisectCommand& c) const { return bisect(c); }
   int operator()(const FormatCommand& c) const { return format(c); }
   int operator()(const ExplainCommand& c) const { return explain(c); }
   int operator()(const DevicesCommand& c) const { return devices(c); }

@@ -35,8 +35,8 @@ Diagnostic no_such_form(const std::string& path) {
 
 }  // namespace
 
-ReportFiles try_report_files(const std::string& report, const std::string& trace,
-                             const std::vector<std::string>& outputs, Diagnostics& mistakes) {
+ReportFiles try_report_files(const ReportFiles& wanted, const std::vector<std::string>& outputs,
+                             Diagnostics& mistakes) {
   ReportFiles files;
   std::vector<std::string> taken;
   for (const std::string& path : outputs) taken.push_back(resolved(path));
@@ -55,11 +55,12 @@ ReportFiles try_report_files(const std::string& report, const std::string& trace
     taken.push_back(resolved(path));
     into = path;
   };
-  if (!report.empty() && fs::path(report).extension() != ".json")
-    mistakes.push_back(no_such_form(report));
+  if (!wanted.report.empty() && fs::path(wanted.report).extension() != ".json")
+    mistakes.push_back(no_such_form(wanted.report));
   else
-    accept("report", report, files.report);
-  accept("trace", trace, files.trace);
+    accept("report", wanted.report, files.report);
+  accept("trace", wanted.trace, files.trace);
+  accept("profile", wanted.profile, files.profile);
   return files;
 }
 
@@ -71,6 +72,13 @@ Diagnostics write_report_files(const ReportFiles& files, const report::RunReport
   if (!files.report.empty()) write("report", files.report, report::to_json(report));
   if (!files.trace.empty()) write("trace", files.trace, report::to_trace(report));
   return errors;
+}
+
+Diagnostics write_profile_file(const ReportFiles& files, const opt::ProfileData& data) {
+  if (files.profile.empty()) return {};
+  if (const auto error = write_file(files.profile, opt::write_profile(data)))
+    return {cannot_write("profile", *error)};
+  return {};
 }
 
 }  // namespace vyre::cli

@@ -75,8 +75,8 @@ class Session {
   }
 
   int run() {
-    files_ = try_report_files(command_.report, command_.trace, output_paths(command_.out),
-                              mistakes_);
+    files_ = try_report_files({command_.report, command_.trace, command_.profile_out},
+                              output_paths(command_.out), mistakes_);
     if (!load() || !bind()) return fail(mistakes_);
     if (const Diagnostics errors = execute(); !errors.empty()) return fail(errors);
     if (command_.verify)
@@ -84,7 +84,8 @@ class Session {
     const Diagnostics write_errors = write_files(*requests_, *launch_, ran_.result);
     if (!write_errors.empty()) return fail(write_errors);
     report_.diagnostics = without_notes(loaded_.diagnostics);
-    const Diagnostics report_errors = write_reports();
+    Diagnostics report_errors = write_reports();
+    append(report_errors, write_profile_file(files_, measured_));
     if (!report_errors.empty()) return cli::report(report_errors, {}, command_.json);
     show_results();
     return exit_done;
@@ -106,6 +107,9 @@ class Session {
     if (good(repeat)) repeat_ = *repeat;
     const auto constants = parse_constants(command_.launch.constants);
     good(constants);
+    if (auto optimize = bind_optimizer(command_.optimizer); good(optimize)) optimize_ = *optimize;
+    // What was measured before is still true. It was read once already: no mistake is new.
+    if (!files_.profile.empty()) (void)read_profile_file(command_.optimizer.profile_in, measured_);
 
     const FileAndName file = split_file_and_name(command_.file);
     report_.file = shown_name(file.file);
@@ -152,6 +156,10 @@ class Session {
   Diagnostics execute() {
     driver::OpenOptions options;
     options.memory_limit = launch_->options.memory_limit;
+    if (!files_.profile.empty())
+      options.telemetry = [this](const driver::LaunchSample& s) {
+        measured_.hints.record(s.op_id, s.device_ns, s.bytes);
+      };
     auto device = driver::Device::open(*choice_.backend, choice_.index, options);
     if (!device) return std::move(device.errors());
     const driver::DeviceInfo& info = device->info();
@@ -164,6 +172,8 @@ class Session {
     Progress progress(fmt::format("running {}", target_.name()));
     DeviceRunOptions run_options;
     run_options.repeat = repeat_;
+    run_options.optimize = optimize_;
+    run_options.compiled = [this](const driver::Executable& e) { record(e); };
     // Only for a terminal: who measures does not want to look for the end, but to wait for it.
     if (::isatty(STDERR_FILENO) == 1)
       run_options.progress = [&](double fraction) { progress.update(fraction); };
@@ -174,8 +184,8 @@ class Session {
     return {};
   }
 
-  /// A second run must give the same bytes: the interpreter's, or if that was the first one already,
-  /// in another order.
+  /// A second run must give the same bytes: the interpreter's, or if that was the first one
+  /// already, in another order.
   Diagnostics verify() {
     const uint64_t begin = now();
     Launch launch = *launch_;
@@ -217,7 +227,16 @@ class Session {
         {std::string(report::stage_names[static_cast<size_t>(s)]), "host", begin, ns});
   }
 
+  /// What the optimizer did to a kernel: known before it runs.
+  void record(const driver::Executable& e) {
+    if (!files_.report.empty()) report_.optimizer.push_back(e.optimizer());
+    if (!files_.profile.empty() && !e.optimizer().runs.empty())
+      measured_.reports[fingerprint(e.program()).to_hex()] = e.optimizer();
+  }
+
   void record() {
+    report_.stage(Stage::Optimize) = ran_.times.optimize;
+    report_.stage(Stage::Emit) = ran_.times.emit;
     report_.stage(Stage::Compile) = ran_.times.compile;
     report_.stage(Stage::Upload) = ran_.times.upload;
     report_.stage(Stage::Run) = ran_.times.run;
@@ -291,6 +310,8 @@ class Session {
   Diagnostics mistakes_;
 
   driver::Choice choice_;
+  driver::Optimization optimize_;
+  opt::ProfileData measured_;  // by this run, and what --profile-in had
   uint32_t repeat_ = 1;
   LoadedModule loaded_;
   Target target_;

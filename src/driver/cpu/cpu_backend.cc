@@ -27,7 +27,8 @@ constexpr uint32_t most_threads = 1024;
 
 Diagnostic bad_option(std::string_view option, std::string_view why) {
   return diagnose(Code::BadOptionValue, {}, fmt::format("`{}`: {}", option, why))
-      .with_fix(fmt::format("write `isa={}` or less, or `threads=` and a number from 1 to {}", emit_llvm::name(emit_llvm::host_isa()), most_threads));
+      .with_fix(fmt::format("write `isa={}` or less, or `threads=` and a number from 1 to {}",
+                            emit_llvm::name(emit_llvm::host_isa()), most_threads));
 }
 
 /// Reads "isa=x86-64-v3" or "threads=2" into `options`; what is neither is for somebody else.
@@ -43,7 +44,8 @@ Result<> read_option(std::string_view text, CpuOptions& options) {
   } else if (key == "threads") {
     uint32_t n = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-    if (error != std::errc{} || end != value.data() + value.size() || n < 1 || n > most_threads) return bad_option(text, "this is no number of threads");
+    if (error != std::errc{} || end != value.data() + value.size() || n < 1 || n > most_threads)
+      return bad_option(text, "this is no number of threads");
     options.threads = n;
   }
   return Ok{};
@@ -57,7 +59,8 @@ Result<CpuOptions> environment_options() {
   if (const char* isa = std::getenv("VYRE_CPU_ISA"))
     if (auto read = read_option(fmt::format("isa={}", isa), options); !read) return read.errors();
   if (const char* threads = std::getenv("VYRE_CPU_THREADS"))
-    if (auto read = read_option(fmt::format("threads={}", threads), options); !read) return read.errors();
+    if (auto read = read_option(fmt::format("threads={}", threads), options); !read)
+      return read.errors();
   return options;
 }
 
@@ -74,9 +77,12 @@ DeviceInfo cpu_info(const CpuOptions& options) {
   DeviceInfo i;
   const std::string_view isa = emit_llvm::name(options.isa);
   i.backend = "cpu";
-  i.name = fmt::format("{}, {} thread{}, {}", cpu_model(), options.threads, options.threads == 1 ? "" : "s", isa);
+  i.optimizes = true;
+  i.name = fmt::format("{}, {} thread{}, {}", cpu_model(), options.threads,
+                       options.threads == 1 ? "" : "s", isa);
   i.target = fmt::format("{} tuned for {}", isa, emit_llvm::tune_cpu(options.isa));
-  // The emitter is in this library, not in the program that keeps the cache: a change of it counts too.
+  // The emitter is in this library, not in the program that keeps the cache: a change of it counts
+  // too.
   i.driver_version = fmt::format("LLVM {}, {}", LLVM_VERSION_STRING, build_id());
   i.limits.workgroup_invocations = 1024;
   i.limits.shared_bytes = 16 << 20;
@@ -91,31 +97,39 @@ DeviceInfo cpu_info(const CpuOptions& options) {
                   {"LLVM", LLVM_VERSION_STRING},
                   {"types", "bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64"},
                   {"atomics", "i32 u32 i64 u64, f32 add"},
-                  {"native", "integers, f32 and f64 arithmetic, sqrt, fma (but for x86-64-v2), atomics, workgroup barriers"},
-                  {"expanded", "exp, log, sin and the other functions; f16 and bf16 arithmetic in f32; grid barriers by splitting"}};
+                  {"native",
+                   "integers, f32 and f64 arithmetic, sqrt, fma (but for x86-64-v2), atomics, "
+                   "workgroup barriers"},
+                  {"expanded",
+                   "exp, log, sin and the other functions; f16 and bf16 arithmetic in f32; grid "
+                   "barriers by splitting"}};
   return i;
 }
 
 class CpuDevice : public HostDevice {
  public:
-  explicit CpuDevice(const CpuOptions& options) : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {}
+  explicit CpuDevice(const CpuOptions& options)
+      : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {}
 
   ~CpuDevice() override {
     watchdog_.stop_all();
     close();
   }
 
-  Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program, const CompileOptions& options) override {
+  Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
+                                                  const CompileOptions& options) override {
     const Result<CpuOptions> chosen = options_with(options);
     if (!chosen) return chosen.errors();
     const auto begin = std::chrono::steady_clock::now();
     Result<std::shared_ptr<CpuKernel>> kernel = compile_kernel(*program, options, *chosen);
     if (!kernel) return kernel.errors();
-    (*kernel)->compile_ns = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+    (*kernel)->compile_ns =
+        uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
     return std::shared_ptr<CompiledKernel>(std::move(*kernel));
   }
 
-  std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program> program, const CompileOptions& options,
+  std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program> program,
+                                              const CompileOptions& options,
                                               std::span<const std::byte> bytes) override {
     const Result<CpuOptions> chosen = options_with(options);
     return chosen ? load_cpu_kernel(*program, options, *chosen, bytes) : nullptr;
@@ -130,14 +144,18 @@ class CpuDevice : public HostDevice {
     return options;
   }
 
-  bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers, const Surroundings& around) override {
+  bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers,
+              const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
     const double limit = around.deadline ? seconds_left(*around.deadline) : 0;
-    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads, &kernel.group_ns};
-    const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_, around.deadline, around.progress);
+    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads,
+                          &kernel.group_ns};
+    const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_,
+                                         around.deadline, around.progress);
     switch (end.kind) {
-      case LaunchEnd::Kind::Done: return true;
+      case LaunchEnd::Kind::Done:
+        return true;
       case LaunchEnd::Kind::Trapped:
         o.kind = SubmissionOutcome::Kind::Trapped;
         o.trap = end.trap;
@@ -150,7 +168,8 @@ class CpuDevice : public HostDevice {
         return false;
       case LaunchEnd::Kind::OutOfMemory:
         o.kind = SubmissionOutcome::Kind::Failed;
-        o.errors = {interp::out_of_memory(fmt::format("{} bytes for a workgroup of `{}`", kernel.info.arena_bytes, c.program->name))};
+        o.errors = {interp::out_of_memory(fmt::format("{} bytes for a workgroup of `{}`",
+                                                      kernel.info.arena_bytes, c.program->name))};
         return false;
     }
     return true;
@@ -169,7 +188,9 @@ class CpuBackend : public Backend {
   std::vector<DeviceInfo> probe(std::string* why_none) override {
     const Result<CpuOptions> options = environment_options();
     if (options && emit_llvm::host_runs(options->isa)) return {cpu_info(*options)};
-    if (why_none) *why_none = options ? "this processor is older than x86-64-v2" : options.errors().front().message;
+    if (why_none)
+      *why_none =
+          options ? "this processor is older than x86-64-v2" : options.errors().front().message;
     return {};
   }
 

@@ -1,5 +1,6 @@
 #include "driver/cpu/cpu_kernel.h"
 
+#include <chrono>
 #include <cstring>
 
 #include "support/hash.h"
@@ -42,13 +43,17 @@ std::vector<std::byte> CpuKernel::serialize() const {
   return bytes;
 }
 
-Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program, const CompileOptions& options, const CpuOptions& cpu) {
+Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
+                                                  const CompileOptions& options,
+                                                  const CpuOptions& cpu) {
   emit_llvm::EmitOptions emit_options;
   emit_options.isa = cpu.isa;
   emit_options.subgroup_size = options.subgroup_size;
   emit_options.stoppable = options.stoppable;
+  const auto begin = std::chrono::steady_clock::now();
   Result<emit_llvm::Module> module = emit_llvm::emit(program, emit_options);
   if (!module) return module.errors();
+  const auto emitted = std::chrono::steady_clock::now();
   emit_llvm::optimize(*module);
   Result<std::vector<std::byte>> object = emit_llvm::to_object(*module);
   if (!object) return object.errors();
@@ -57,6 +62,7 @@ Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program, const 
   auto kernel = std::make_shared<CpuKernel>();
   kernel->info = module->info;
   kernel->subgroup_size = module->info.subgroup_size;
+  kernel->emit_ns = uint64_t(std::chrono::nanoseconds(emitted - begin).count());
   kernel->isa = cpu.isa;
   kernel->threads = cpu.threads;
   kernel->object = std::move(*object);
@@ -64,7 +70,8 @@ Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program, const 
   return kernel;
 }
 
-std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const CompileOptions& options, const CpuOptions& cpu,
+std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const CompileOptions& options,
+                                           const CpuOptions& cpu,
                                            std::span<const std::byte> bytes) {
   Header h;
   const Header expected;
@@ -72,8 +79,9 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const Compile
   std::memcpy(&h, bytes.data(), sizeof h);
   const std::span<const std::byte> object = bytes.subspan(sizeof h);
   const uint32_t asked_size = program.subgroup ? program.subgroup : options.subgroup_size;
-  if (h.magic != expected.magic || h.abi != emit_llvm::abi_version || h.isa != static_cast<uint32_t>(cpu.isa) ||
-      (asked_size && h.subgroup_size != asked_size) || h.object_bytes != object.size() || h.hash != hash_of(h, object))
+  if (h.magic != expected.magic || h.abi != emit_llvm::abi_version ||
+      h.isa != static_cast<uint32_t>(cpu.isa) || (asked_size && h.subgroup_size != asked_size) ||
+      h.object_bytes != object.size() || h.hash != hash_of(h, object))
     return nullptr;
   Result<std::unique_ptr<LinkedCode>> code = link_object(object);
   if (!code) return nullptr;

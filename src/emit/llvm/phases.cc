@@ -2,6 +2,8 @@
 
 #include "emit/llvm/phases.h"
 
+#include <utility>
+
 #include "emit/llvm/emitter.h"
 
 namespace vyre::emit_llvm {
@@ -46,8 +48,12 @@ void Emitter::workgroup_op(OpId id) {
       return flush();
     case Opcode::Test:
       return flush();
-    default:
-      return this->op(id);  // the same for the whole workgroup
+    default: {
+      // The same for the whole workgroup, and ahead of asserts and returns that stand before it.
+      const bool before = std::exchange(speculating_, true);
+      this->op(id);
+      speculating_ = before;
+    }
   }
 }
 

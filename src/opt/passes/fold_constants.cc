@@ -1,7 +1,6 @@
 #include "opt/passes/fold_constants.h"
 
 #include "ir/eval.h"
-#include "opt/rewriter.h"
 
 namespace vyre::opt {
 namespace {
@@ -14,20 +13,10 @@ struct State {
   explicit State(Program& program) : p(program), r(program) {}
 
   void fold_pure(OpId op) {
-    const Op& o = p.op(op);
-    const auto operands = p.operands(op);
-    if (operands.empty() || operands.size() > 4) return;
-    uint64_t bits[4];
-    for (uint32_t i = 0; i < operands.size(); ++i) {
-      const auto c = r.constant(operands[i]);
-      if (!c) return;
-      bits[i] = *c;
-    }
-    const Type source = p.type(operands[0]);
-    if (!find_eval(o.code, o.type, source)) return;
+    const auto value = constant_result(p, r, op);
+    if (!value) return;
     const ValueId result = p.result(op);
-    const uint64_t value = eval_bits(o.code, o.type, source, bits, operands.size());
-    r.replace(result, r.insert_constant(op, p.type(result), value));
+    r.replace(result, r.insert_constant(op, p.type(result), *value));
     r.remove(op);
   }
 
@@ -46,7 +35,8 @@ struct State {
 
   /// lo ≥ hi or step ≤ 0: the carried values come out as they went in.
   void fold_for(OpId op) {
-    const auto lo = r.constant(p.operand(op, 0)), hi = r.constant(p.operand(op, 1)), step = r.constant(p.operand(op, 2));
+    const auto lo = r.constant(p.operand(op, 0)), hi = r.constant(p.operand(op, 1)),
+               step = r.constant(p.operand(op, 2));
     const Type t = p.type(p.operand(op, 0));
     const auto holds = [&](Opcode code, uint64_t a, uint64_t b) {
       const uint64_t in[2] = {a, b};
@@ -59,22 +49,42 @@ struct State {
   }
 
   void leave_as_it_came(OpId op, uint32_t first) {
-    for (uint32_t i = 0; i < p.op(op).results.count; ++i) r.replace(p.result(op, i), p.operand(op, first + i));
+    for (uint32_t i = 0; i < p.op(op).results.count; ++i)
+      r.replace(p.result(op, i), p.operand(op, first + i));
     r.remove(op);
   }
 };
 
 }  // namespace
 
+std::optional<uint64_t> constant_result(const Program& p, const Rewriter& r, OpId op) {
+  const Op& o = p.op(op);
+  const auto operands = p.operands(op);
+  if (!is_pure(o.code) || operands.empty() || operands.size() > 4) return std::nullopt;
+  uint64_t bits[4];
+  for (uint32_t i = 0; i < operands.size(); ++i) {
+    const auto c = r.constant(operands[i]);
+    if (!c) return std::nullopt;
+    bits[i] = *c;
+  }
+  const Type source = p.type(operands[0]);
+  if (!find_eval(o.code, o.type, source)) return std::nullopt;
+  return eval_bits(o.code, o.type, source, bits, operands.size());
+}
+
 Result<bool> fold_constants(Program& program, PassContext&) {
   State s(program);
   for (const OpId op : s.r.ops()) {
     if (!s.r.is_there(op)) continue;
     const Opcode code = program.op(op).code;
-    if (code == Opcode::Select) s.fold_select(op);
-    else if (code == Opcode::If) s.fold_if(op);
-    else if (code == Opcode::For) s.fold_for(op);
-    else if (is_pure(code)) s.fold_pure(op);
+    if (code == Opcode::Select)
+      s.fold_select(op);
+    else if (code == Opcode::If)
+      s.fold_if(op);
+    else if (code == Opcode::For)
+      s.fold_for(op);
+    else if (is_pure(code))
+      s.fold_pure(op);
   }
   return s.r.finish();
 }

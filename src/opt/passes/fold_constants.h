@@ -10,11 +10,17 @@
 // Does nothing to loops with iterations (unroll does), nor to conditions that are only known to be
 // inside a range (simplify does). Linear.
 
+#include <optional>
+
 #include "opt/pass.h"
+#include "opt/rewriter.h"
 
 namespace vyre::opt {
 
 Result<bool> fold_constants(Program& program, PassContext& context);
+
+/// The value of a pure op whose operands are all constants, or none. The caller holds ExactFloats.
+std::optional<uint64_t> constant_result(const Program& program, const Rewriter& rewriter, OpId op);
 
 inline constexpr PassDescriptor fold_constants_pass = {
     .name = "fold_constants",

@@ -1,5 +1,6 @@
 #include "opt/passes/forward_stores.h"
 
+#include "opt/bounds.h"
 #include "opt/facts.h"
 #include "opt/rewriter.h"
 
@@ -21,11 +22,17 @@ struct State {
   Rewriter r;
   const Effects& effects;
   const AffineForms& affine;
+  const BoundsFacts bounds;
   std::vector<Stored> known;
   std::vector<std::vector<Stored>> saved;  // at the beginning of the ifs around
 
   State(Program& program, PassContext& c)
-      : p(program), context(c), r(program), effects(c.facts.effects()), affine(c.facts.affine()) {}
+      : p(program),
+        context(c),
+        r(program),
+        effects(c.facts.effects()),
+        affine(c.facts.affine()),
+        bounds(program, c.facts.ranges()) {}
 
   bool keeps_value(uint32_t buffer) const {
     const Type e = p.buffers[buffer].element;
@@ -37,13 +44,22 @@ struct State {
     std::erase_if(known, [&](const Stored& s) { return effects.may_change(op, s.buffer); });
   }
 
+  /// Are two indices never the same number? Sums that hold modulo 2^width of one type are not if
+  /// their constants are not.
+  bool differ(ValueId a, ValueId b) const {
+    if (const auto distance = affine.distance(a, b)) return *distance != 0;
+    const AffineForm &x = affine.of(a), &y = affine.of(b);
+    const uint64_t apart = uint64_t(x.offset) - uint64_t(y.offset);
+    return p.type(a) == p.type(b) && x.terms == y.terms &&
+           (apart & low_mask(width_of(p.type(a)))) != 0;
+  }
+
   void store(OpId op) {
     const MemoryRef m = p.memory(op);
     const ValueId index = p.operand(op, 0);
     std::erase_if(known, [&](const Stored& s) {
       if (s.buffer != m.buffer) return false;
-      const auto distance = affine.distance(s.index, index);
-      return !distance || *distance == 0;
+      return !differ(s.index, index);
     });
     if (known.size() >= most_stores) known.erase(known.begin());
     known.push_back({m.buffer, index, p.operand(op, 1), m.in_bounds});
@@ -54,7 +70,8 @@ struct State {
     const ValueId index = p.operand(op, 0);
     for (const Stored& s : known) {
       if (s.buffer != m.buffer || r.resolve(s.index) != r.resolve(index)) continue;
-      if (!s.in_bounds && !m.in_bounds) return context.refuse(op, "the index is not proved to be in bounds");
+      if (!s.in_bounds && !m.in_bounds && !bounds.proves_access(op))
+        return context.refuse(op, "the index is not proved to be in bounds");
       if (!keeps_value(m.buffer)) return context.refuse(op, "the element rounds what is stored");
       if (p.type(p.result(op)) != p.type(s.value)) return;
       r.replace(p.result(op), s.value);
@@ -78,8 +95,10 @@ struct State {
       if (block == p.op(owner).first_block) saved.push_back(known);
       known.clear();
     } else {
-      if (block == p.op(owner).first_block) saved.push_back(known);
-      else known = saved.back();
+      if (block == p.op(owner).first_block)
+        saved.push_back(known);
+      else
+        known = saved.back();
     }
   }
 
@@ -100,9 +119,12 @@ Result<bool> forward_stores(Program& program, PassContext& context) {
   std::vector<std::pair<Visit, uint32_t>> events;
   walk_blocks(program, 0, [&](Visit visit, uint32_t id) { events.emplace_back(visit, id); });
   for (const auto& [visit, id] : events) {
-    if (visit == Visit::EnterBlock) s.enter(id);
-    else if (visit == Visit::LeaveBlock) s.leave(id);
-    else s.visit(id);
+    if (visit == Visit::EnterBlock)
+      s.enter(id);
+    else if (visit == Visit::LeaveBlock)
+      s.leave(id);
+    else
+      s.visit(id);
   }
   return s.r.finish();
 }

@@ -9,8 +9,8 @@ namespace {
 /// A loop that the walk is in.
 struct Loop {
   OpId op = none;
-  bool direct = false;   // stands in the block of the loop around, regions aside
-  bool runs = false;     // at least one iteration is sure
+  bool direct = false;         // stands in the block of the loop around, regions aside
+  bool runs = false;           // at least one iteration is sure
   bool may_have_left = false;  // something before this place may have left the iteration
 };
 
@@ -24,7 +24,11 @@ struct State {
   bool changed = false;
 
   State(Program& program, PassContext& c)
-      : p(program), context(c), effects(c.facts.effects()), depth(program.values.size(), 0), ifs{0} {}
+      : p(program),
+        context(c),
+        effects(c.facts.effects()),
+        depth(program.values.size(), 0),
+        ifs{0} {}
 
   void enter(BlockId block) {
     const OpId owner = p.blocks[block].parent;
@@ -49,11 +53,13 @@ struct State {
       for (const ValueId v : p.results(owner)) depth[v] = uint32_t(loops.size());
       note_exits(owner);
     }
-    if (code == Opcode::While && block == p.op(owner).first_block) loops.back().may_have_left = true;  // its test
+    if (code == Opcode::While && block == p.op(owner).first_block)
+      loops.back().may_have_left = true;  // its test
   }
 
   void note_exits(OpId op) {
-    if (!loops.empty() && (effects.of(op).leaves || effects.of(op).traps)) loops.back().may_have_left = true;
+    if (!loops.empty() && (effects.of(op).leaves || effects.of(op).traps))
+      loops.back().may_have_left = true;
   }
 
   /// The test of a `while` is always computed once; a `for` runs if its bounds say so.
@@ -109,6 +115,11 @@ struct State {
       if (level < loops.size()) {
         p.unlink(op);
         p.insert_before(loops[level].op, op);
+        if (effect == Effect::Read) {
+          MemoryRef m = p.memory(op);
+          m.in_bounds = false;
+          p.op(op).attr = m.pack();
+        }
         changed = true;
       }
     }
@@ -123,9 +134,12 @@ Result<bool> hoist_invariants(Program& program, PassContext& context) {
   std::vector<std::pair<Visit, uint32_t>> events;
   walk_blocks(program, 0, [&](Visit visit, uint32_t id) { events.emplace_back(visit, id); });
   for (const auto& [visit, id] : events) {
-    if (visit == Visit::EnterBlock) s.enter(id);
-    else if (visit == Visit::LeaveBlock) s.leave(id);
-    else s.visit(id);
+    if (visit == Visit::EnterBlock)
+      s.enter(id);
+    else if (visit == Visit::LeaveBlock)
+      s.leave(id);
+    else
+      s.visit(id);
   }
   if (s.changed) compact(program);
   return s.changed;

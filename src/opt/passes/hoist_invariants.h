@@ -5,7 +5,8 @@
 // Pure ops are total and have no effect, so computing one that a loop without iterations would not
 // have computed changes nothing. A load moves only if nothing in the loop may change its buffer and
 // it is executed at least once anyway, before anything that leaves the iteration: a loop that runs
-// no iteration must not read. An op moves out of as many loops as its operands allow.
+// no iteration must not read. An op moves out of as many loops as its operands allow. A load loses
+// its `in_bounds`: the proof may have counted on the loop around it.
 //
 // Leaves alone what stands under an `if` in the loop: it may be rare and dear. Linear in ops times
 // the depth of loops.

@@ -1,39 +1,54 @@
 #include "opt/passes/merge_barriers.h"
 
+#include <array>
+
 #include "opt/facts.h"
 #include "opt/rewriter.h"
 
 namespace vyre::opt {
 namespace {
 
-/// What stands between two barriers of a block.
+constexpr size_t scopes = 3;
+
+/// What stands somewhere between barriers.
 struct Stretch {
   uint64_t reads = 0, writes = 0;
-  bool fixed = false;  // a barrier next to it must stay
+  bool fixed = false;  // no barrier may be taken away beside it
+  bool traps = false;
+
+  void add(const Stretch& o) {
+    reads |= o.reads;
+    writes |= o.writes;
+    fixed |= o.fixed;
+    traps |= o.traps;
+  }
+  bool is_empty() const { return !reads && !writes && !fixed; }
+  bool conflicts(const Stretch& o) const {
+    return (writes & (o.reads | o.writes)) || (reads & o.writes);
+  }
 };
+
+using ByScope = std::array<Stretch, scopes>;
 
 struct State {
   Program& p;
   PassContext& context;
   Rewriter r;
   const Effects& effects;
-  uint64_t shared_with_others = 0;
+  uint64_t seen_by_others = 0;
   bool found = false;
 
-  State(Program& program, PassContext& c) : p(program), context(c), r(program), effects(c.facts.effects()) {
+  State(Program& program, PassContext& c)
+      : p(program), context(c), r(program), effects(c.facts.effects()) {
     for (uint32_t i = 0; i < p.buffers.size(); ++i)
-      if (p.buffers[i].role != Role::Private) shared_with_others |= 1ull << i;
+      if (p.buffers[i].role != Role::Private) seen_by_others |= 1ull << i;
   }
 
-  static bool conflict(const Stretch& a, const Stretch& b) {
-    return (a.writes & (b.reads | b.writes)) || (a.reads & b.writes);
-  }
+  size_t scope(OpId barrier) const { return size_t(p.op(barrier).attr); }
 
   void run(BlockId block) {
     std::vector<OpId> barriers;
-    std::vector<Stretch> stretches(1);
-    // Anywhere but in the kernel's own body something comes before the block and after it.
-    stretches.back().fixed = block != 0;
+    std::vector<Stretch> stretches(1);  // stretch i stands before barrier i
     for (OpId op = p.blocks[block].first; op != none; op = p.op(op).next) {
       if (p.op(op).code == Opcode::Barrier) {
         barriers.push_back(op);
@@ -41,33 +56,62 @@ struct State {
         continue;
       }
       const EffectSummary& e = effects.of(op);
-      Stretch& s = stretches.back();
-      s.reads |= e.reads & shared_with_others;
-      s.writes |= e.writes & shared_with_others;
-      s.fixed |= e.barriers || e.acquires || e.leaves;
+      const bool ends_kernel = block == 0 && p.op(op).code == Opcode::Return;
+      stretches.back().add({e.reads & seen_by_others, e.writes & seen_by_others,
+                            e.barriers || e.acquires || (e.leaves && !ends_kernel), e.traps});
     }
     if (barriers.empty()) return;
     found = true;
-    if (block != 0) stretches.back().fixed = true;
-    for (size_t i = 0; i < barriers.size(); ++i) take_away(barriers, stretches, i);
+    // Anywhere but in the kernel's own body something comes before the block and after it.
+    if (block != 0) stretches.front().fixed = stretches.back().fixed = true;
+    decide(barriers, stretches);
   }
 
-  /// Stretch i stands before barrier i, stretch i + 1 after it. What was merged lies in i + 1.
-  void take_away(const std::vector<OpId>& barriers, std::vector<Stretch>& stretches, size_t i) {
-    const Stretch& before = stretches[i];
-    Stretch& after = stretches[i + 1];
-    const bool nothing_between = !after.fixed && !after.reads && !after.writes && i + 1 < barriers.size() &&
-                                 p.op(barriers[i]).attr <= p.op(barriers[i + 1]).attr;
-    const bool free = !before.fixed && !after.fixed && !conflict(before, after);
-    if (!nothing_between && !free) {
-      if (!before.fixed && !after.fixed) context.refuse(barriers[i], "it separates accesses to one buffer");
-      else context.refuse(barriers[i], "what it separates reaches beyond its block");
-      return;
+  void decide(const std::vector<OpId>& barriers, const std::vector<Stretch>& stretches) {
+    // By barrier and scope: what follows, up to the next barrier of at least that scope.
+    std::vector<ByScope> after(barriers.size());
+    for (size_t i = barriers.size(); i-- > 0;)
+      for (size_t s = 0; s < scopes; ++s) {
+        after[i][s] = stretches[i + 1];
+        if (i + 1 < barriers.size() && scope(barriers[i + 1]) < s) after[i][s].add(after[i + 1][s]);
+      }
+    // By scope: what came since the last barrier that stays and is of at least that scope.
+    ByScope before;
+    Stretch since_last;  // since the last one that stays, whatever its scope
+    OpId last = none;
+    for (size_t i = 0; i < barriers.size(); ++i) {
+      for (Stretch& b : before) b.add(stretches[i]);
+      since_last.add(stretches[i]);
+      const OpId barrier = barriers[i];
+      const size_t s = scope(barrier);
+      const bool before_larger = i + 1 < barriers.size() && stretches[i + 1].is_empty() &&
+                                 !stretches[i + 1].traps && s <= scope(barriers[i + 1]);
+      const bool after_larger =
+          last != none && since_last.is_empty() && !since_last.traps && s <= scope(last);
+      if (before_larger || after_larger || is_free(barrier, before[s], after[i][s])) {
+        r.remove(barrier);
+        continue;
+      }
+      for (size_t smaller = 0; smaller <= s; ++smaller) before[smaller] = {};
+      since_last = {};
+      last = barrier;
     }
-    after.reads |= before.reads;
-    after.writes |= before.writes;
-    after.fixed |= before.fixed;
-    r.remove(barriers[i]);
+  }
+
+  bool is_free(OpId barrier, const Stretch& before, const Stretch& after) {
+    if (before.fixed || after.fixed) {
+      context.refuse(barrier, "what it separates reaches beyond its block or another barrier");
+      return false;
+    }
+    if (before.conflicts(after)) {
+      context.refuse(barrier, "it separates accesses to one buffer");
+      return false;
+    }
+    if (scope(barrier) == size_t(Scope::Grid) && effects.of_program().traps) {
+      context.refuse(barrier, "it decides which trap is reported");
+      return false;
+    }
+    return true;
   }
 };
 

@@ -2,15 +2,20 @@
 
 // Takes away barriers that separate nothing.
 //
-// A barrier orders what stands before it, back to the barrier before, against what follows, up to
-// the next one. It is not needed if no access before it conflicts with one after it: the same
-// buffer, seen by others, at least one of the two a write. One barrier is taken at a time and the
-// stretches on both sides are then one: of A | B | C with A-B and B-C independent but A-C not, one
-// barrier stays. A barrier next to one of the same or a larger scope orders nothing that the other
-// does not. uniform_load and acq_rel atomics are never crossed.
+// A barrier orders what stands before it, back to the last barrier of at least its scope, against
+// what follows, up to the next such one: a subgroup barrier in between does not do the work of a
+// workgroup barrier. It is not needed if no access before it conflicts with one after it: the same
+// buffer, seen by others, at least one of the two a write. One barrier is taken at a time, and what
+// it separated is then together: of A | B | C with A-B and B-C independent but A-C not, one barrier
+// stays. A barrier next to one of the same or a larger scope orders nothing that the other does
+// not.
 //
-// Looks at barriers of one block whose neighbours stand in the same block (or are the kernel's own
-// beginning and end); a loop's body wraps around, so its first and last stretch stay. Linear.
+// Never crossed: uniform_load, acq_rel atomics, and whatever holds barriers or leaves the block.
+// Grid barriers stay where a trap could be before and after them: the first segment that traps is
+// the one that is reported.
+//
+// Looks at barriers of one block against what stands in the same block; only the kernel's own body
+// begins and ends with nothing around it. Linear.
 
 #include "opt/pass.h"
 

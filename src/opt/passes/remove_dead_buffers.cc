@@ -10,7 +10,8 @@ struct State {
   const DefUse& uses;
   std::vector<bool> dead;  // by buffer
 
-  State(Program& program, const DefUse& u) : p(program), uses(u), dead(program.buffers.size(), false) {}
+  State(Program& program, const DefUse& u)
+      : p(program), uses(u), dead(program.buffers.size(), false) {}
 
   bool names_buffer(OpId op) const {
     const AttrKind kind = info(p.op(op).code).attribute;
@@ -27,12 +28,24 @@ struct State {
     return true;
   }
 
+  /// A number, or the length of a buffer with elements at least as large: neither can fail.
+  bool never_fails(const Buffer& b) const {
+    constexpr uint64_t most_bytes = uint64_t{1} << 40;  // far below the limit of a launch
+    if (b.count == no_formula) return false;
+    uint64_t count = 0;
+    if (p.formulas.is_constant(b.count, &count)) return count <= most_bytes / size_of(b.element);
+    const FormulaNode& node = p.formulas[b.count];
+    return node.op == FormulaOp::Len && size_of(p.buffers[node.a].element) >= size_of(b.element);
+  }
+
   bool find() {
-    for (size_t i = 0; i < p.buffers.size(); ++i) {
+    bool is_behind = true;  // behind all that the host numbers
+    for (size_t i = p.buffers.size(); i-- > 0;) {
       const Buffer& b = p.buffers[i];
-      const bool is_ours = b.role == Role::Shared || b.role == Role::Private || b.role == Role::Table ||
-                           (b.role == Role::Scratch && b.count != no_formula);
-      dead[i] = is_ours;
+      const bool is_ours = b.role == Role::Shared || b.role == Role::Private ||
+                           b.role == Role::Table || (b.role == Role::Scratch && never_fails(b));
+      is_behind &= is_ours;
+      dead[i] = is_ours && is_behind;
     }
     walk(p, [&](OpId op) {
       if (names_buffer(op) && !only_writes(op)) dead[uint32_t(p.op(op).attr)] = false;
@@ -58,8 +71,10 @@ struct State {
     for (const OpId op : order) {
       if (!names_buffer(op)) continue;
       const uint32_t buffer = uint32_t(p.op(op).attr);
-      if (dead[buffer]) p.unlink(op);
-      else p.op(op).attr = (p.op(op).attr & ~uint64_t{0xffffffff}) | number[buffer];
+      if (dead[buffer])
+        p.unlink(op);
+      else
+        p.op(op).attr = (p.op(op).attr & ~uint64_t{0xffffffff}) | number[buffer];
     }
     for (FormulaNode& node : p.formulas.nodes)
       if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar) node.a = number[node.a];

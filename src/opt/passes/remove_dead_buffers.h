@@ -2,11 +2,12 @@
 
 // Takes away buffers that nobody reads, and the stores into them.
 //
-// A `scratch`, `shared` or private buffer that no load, atomic or formula looks at cannot be seen by
-// anybody, so neither can stores into it; relaxed atomics on it whose old value nobody uses are
-// stores. Buffers of the host (in, inout, out, uniform, scalars) are its ABI and stay, and so does
-// scratch memory whose length the host gives, and a buffer whose length is asked for by len().
-// Tables that nobody reads go as well, with their bytes. Linear.
+// A `scratch`, `shared` or private buffer that no load, atomic or formula looks at cannot be seen
+// by anybody, so neither can stores into it; relaxed atomics on it whose old value nobody uses are
+// stores. Buffers of the host (in, inout, out, uniform, scalars) are its ABI and stay with their
+// numbers, so nothing goes that stands before one of them. Scratch memory stays if the host gives
+// its length, or if its formula might fail: that error is the launch's own. A buffer whose length
+// is asked for by len() stays. Tables that nobody reads go as well, with their bytes. Linear.
 
 #include "opt/pass.h"
 

@@ -20,8 +20,10 @@ struct State {
     pending.clear();
     for (OpId op = p.blocks[block].first; op != none;) {
       const OpId next = p.op(op).next;
-      if (p.op(op).code == Opcode::Store) store(op);
-      else look(op);
+      if (p.op(op).code == Opcode::Store)
+        store(op);
+      else
+        look(op);
       op = next;
     }
   }
@@ -41,7 +43,11 @@ struct State {
   void look(OpId op) {
     const EffectSummary& e = effects.of(op);
     if (e.leaves || e.barriers || e.acquires) return pending.clear();
-    std::erase_if(pending, [&](OpId s) { return (e.reads | e.atomics) >> p.memory(s).buffer & 1; });
+    std::erase_if(pending, [&](OpId s) {
+      const uint32_t buffer = p.memory(s).buffer;
+      return ((e.reads | e.atomics) >> buffer & 1) ||
+             (e.traps && p.buffers[buffer].role != Role::Private);
+    });
   }
 };
 

@@ -2,11 +2,12 @@
 
 // Takes away stores that are overwritten before anybody can look.
 //
-// A store b[i] = v is dead if the same block stores b[i] again, with the same SSA index, and between
-// the two nothing reads b, nothing leaves the block, and no barrier or acquire (or atomic on b) lets
-// others look. Whether i is in bounds does not matter: both stores are dropped or neither. Traps in
-// between do not keep it: after a trap nothing of the launch can be seen. Linear, but for at most
-// `most_stores` pending stores.
+// A store b[i] = v is dead if the same block stores b[i] again, with the same SSA index, and
+// between the two nothing reads b, nothing leaves the block, and no barrier or acquire (or atomic
+// on b) lets others look. Whether i is in bounds does not matter: both stores are dropped or
+// neither. A trap in between keeps a store that others could see: the rest of the launch goes on,
+// and what it reads may decide which trap is reported. Linear, but for at most `most_stores`
+// pending stores.
 
 #include "opt/pass.h"
 

@@ -1,0 +1,62 @@
+#include "opt/passes/eliminate_bounds_checks.h"
+
+#include "opt/bounds.h"
+#include "opt/facts.h"
+#include "opt/passes/loop_versions.h"
+
+namespace vyre::opt {
+namespace {
+
+bool is_plain_or_atomic(const Program& p, OpId op) {
+  const Opcode code = p.op(op).code;
+  return info(code).attribute == AttrKind::Memory && code != Opcode::UniformLoad;
+}
+
+/// By buffer: the most elements that it can have. With 2^32 or more the law refuses a launch of a
+/// kernel that asks for len(), and then no buffer that is no longer has more either.
+std::vector<Wide> most_elements(const Program& p, const BufferCounts& counts) {
+  constexpr Wide most_with_len = 0xffffffff;
+  std::vector<bool> asked(p.buffers.size(), false);
+  walk(p, [&](OpId op) {
+    if (p.op(op).code == Opcode::Len) asked[uint32_t(p.op(op).attr)] = true;
+  });
+  std::vector<Wide> most(p.buffers.size());
+  for (uint32_t b = 0; b < most.size(); ++b) {
+    most[b] = counts.of(b).hi;
+    for (uint32_t a = 0; a < most.size() && most[b] > most_with_len; ++a)
+      if (asked[a] && (a == b || counts.count_is_at_most(b, 0, a))) most[b] = most_with_len;
+  }
+  return most;
+}
+
+}  // namespace
+
+Result<bool> eliminate_bounds_checks(Program& program, PassContext& context) {
+  const Ranges& ranges = context.facts.ranges();
+  const BoundsFacts bounds(program, ranges);
+  const std::vector<Wide> most = most_elements(program, ranges.rules().counts());
+  std::vector<OpId> proved;
+  bool found = false;
+  walk(program, [&](OpId op) {
+    if (!is_plain_or_atomic(program, op)) return;
+    found = true;
+    const MemoryRef m = program.memory(op);
+    if (m.in_bounds) return;
+    if (most[m.buffer] > greatest(program.type(program.operand(op, 0))))
+      return context.refuse(op, "the buffer may have more elements than the index can count");
+    if (!bounds.proves_access(op))
+      return context.refuse(op, "the index is not proved to be in bounds");
+    proved.push_back(op);
+  });
+  context.nothing_to_do = !found;
+  for (const OpId op : proved) {
+    MemoryRef m = program.memory(op);
+    m.in_bounds = true;
+    program.op(op).attr = m.pack();
+  }
+  // Marks change no value: what is known of the program still holds.
+  const bool versioned = found && version_loops(program, context, most);
+  return versioned || !proved.empty();
+}
+
+}  // namespace vyre::opt

@@ -1,0 +1,32 @@
+#pragma once
+
+// The flags that say which passes run, from words of a command line to options of the driver and of
+// the optimizer. run, emit, opt and bisect share them.
+
+#include <memory>
+#include <string>
+
+#include "driver/backend.h"
+#include "opt/pipeline.h"
+#include "support/result.h"
+
+namespace vyre::cli {
+
+/// Words as they were given; "" is not given.
+struct OptimizerFlags {
+  std::string passes;      // --passes a,b|none
+  std::string profile;     // --opt none|debug|release|size
+  std::string profile_in;  // a file of --profile-out
+};
+
+/// All mistakes at once: unknown passes, a profile that does not exist, a file that is none.
+Result<driver::Optimization> bind_optimizer(const OptimizerFlags& flags);
+
+/// For commands that optimize themselves: as a device that optimizes would, VYRE_PASSES included.
+/// `wanted` must live as long as the result.
+Result<opt::OptimizeOptions> optimize_options(const driver::Optimization& wanted);
+
+/// The file as data; nothing for "".
+Result<> read_profile_file(const std::string& path, opt::ProfileData& data);
+
+}  // namespace vyre::cli
