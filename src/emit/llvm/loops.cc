@@ -83,19 +83,30 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
     Slot result = loop.results[k];
     const bool apart = result && result != loop.values[k];
     if (apart) store_carried(result, lanes_of(from), loop.masked);
+    // A uniform value has one slot for all lanes. Where none is left, as behind a `continue` that all
+    // of them took, it keeps what it has.
+    const auto store_uniform = [&](Slot to) {
+      V value = get(from);
+      if (loop.masked)
+        value = b_.CreateSelect(any(active_), value, load_slot(to, value->getType()));
+      store_slot(to, value);
+    };
     if (is_break) {
       if (!result || apart) continue;
       if (is_uniform(a))
-        store_slot(result, get(from));
+        store_uniform(result);
       else
         store_carried(result, lanes_of(from), loop.masked);
       continue;
     }
     if (is_uniform(a))
-      store_slot(loop.values[k], get(from));
-    else if (is_integer(p_.type(a)) && shapes_.steps(a))
-      store_slot(loop.values[k], base_of(from));
-    else  // lanes that have left keep what they had, if anyone asks
+      store_uniform(loop.values[k]);
+    else if (is_integer(p_.type(a)) && shapes_.steps(a)) {
+      V base = base_of(from);
+      if (loop.masked)
+        base = b_.CreateSelect(any(active_), base, load_slot(loop.values[k], base->getType()));
+      store_slot(loop.values[k], base);
+    } else  // lanes that have left keep what they had, if anyone asks
       store_carried(loop.values[k], lanes_of(from),
                     loop.masked && (result || k_.continues[loop.op]));
   }
