@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "driver/device_state.h"
-#include "interp/launch_kernel.h"
+#include "interp/wording.h"
 
 namespace vyre::driver {
 namespace {

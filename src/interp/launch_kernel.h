@@ -29,11 +29,6 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
                                const Options& options, Clock& clock, Memory& memory,
                                TimedOut* stopped = nullptr);
 
-/// How a launch ended, in words. Every backend's traps and time-outs read like this.
-Diagnostic trapped(const Program& program, uint32_t code,
-                   const std::array<uint32_t, 3>& invocation, OpId op);
-Diagnostic timed_out(const Program& program, OpId op, double seconds);
-
 /// bad_alloc as a diagnostic.
 Diagnostic out_of_memory(const std::string& what);
 

@@ -9,6 +9,7 @@
 
 namespace vyre::interp {
 
+/// `op`: the trap or assert, or none.
 Diagnostic trapped(const Program& program, uint32_t code, const std::array<uint32_t, 3>& invocation,
                    OpId op);
 /// `op`: the loop or barrier where it was, or none.

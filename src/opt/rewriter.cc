@@ -4,6 +4,12 @@
 
 namespace vyre::opt {
 
+std::vector<std::pair<Visit, uint32_t>> block_events(const Program& program) {
+  std::vector<std::pair<Visit, uint32_t>> events;
+  walk_blocks(program, 0, [&](Visit what, uint32_t id) { events.emplace_back(what, id); });
+  return events;
+}
+
 Rewriter::Rewriter(Program& program) : p_(program), map_(program.values.size()), gone_(program.ops.size(), false) {
   walk(p_, [&](OpId op) { order_.push_back(op); });
   for (ValueId v = 0; v < map_.size(); ++v) map_[v] = v;

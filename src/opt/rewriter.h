@@ -8,12 +8,28 @@
 //   return r.finish();   // whether anything changed; the program is compact again
 
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/program.h"
 
 namespace vyre::opt {
+
+/// What walk_blocks() visits, as a list: for passes that change the program while they walk it.
+std::vector<std::pair<Visit, uint32_t>> block_events(const Program& program);
+
+/// Calls enter(block), leave(block) or visit(op) of a pass's state for each event.
+template <class State>
+void walk_events(const Program& program, State& state) {
+  for (const auto& [what, id] : block_events(program)) {
+    if (what == Visit::EnterBlock)
+      state.enter(id);
+    else if (what == Visit::LeaveBlock)
+      state.leave(id);
+    else
+      state.visit(id);
+  }
+}
 
 class Rewriter {
  public:

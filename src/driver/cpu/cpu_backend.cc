@@ -15,7 +15,6 @@
 #include "driver/host_device.h"
 #include "emit/llvm/isa.h"
 #include "interp/launch_kernel.h"
-#include "interp/wording.h"
 
 namespace vyre::driver {
 
@@ -148,7 +147,6 @@ class CpuDevice : public HostDevice {
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
-    const double limit = around.deadline ? seconds_left(*around.deadline) : 0;
     const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads,
                           &kernel.group_ns};
     const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_,
@@ -159,12 +157,10 @@ class CpuDevice : public HostDevice {
       case LaunchEnd::Kind::Trapped:
         o.kind = SubmissionOutcome::Kind::Trapped;
         o.trap = end.trap;
-        o.errors = {interp::trapped(*c.program, end.trap.code, end.trap.invocation, end.trap.op)};
         return false;
       case LaunchEnd::Kind::Stopped:
         o.kind = SubmissionOutcome::Kind::TimedOut;
         o.stopped_at = end.stopped_at;
-        o.errors = {interp::timed_out(*c.program, end.stopped_at, limit)};
         return false;
       case LaunchEnd::Kind::OutOfMemory:
         o.kind = SubmissionOutcome::Kind::Failed;

@@ -116,16 +116,7 @@ struct State {
 
 Result<bool> forward_stores(Program& program, PassContext& context) {
   State s(program, context);
-  std::vector<std::pair<Visit, uint32_t>> events;
-  walk_blocks(program, 0, [&](Visit visit, uint32_t id) { events.emplace_back(visit, id); });
-  for (const auto& [visit, id] : events) {
-    if (visit == Visit::EnterBlock)
-      s.enter(id);
-    else if (visit == Visit::LeaveBlock)
-      s.leave(id);
-    else
-      s.visit(id);
-  }
+  walk_events(program, s);
   return s.r.finish();
 }
 

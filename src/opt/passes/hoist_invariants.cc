@@ -2,6 +2,7 @@
 
 #include "ir/eval.h"
 #include "opt/facts.h"
+#include "opt/rewriter.h"
 
 namespace vyre::opt {
 namespace {
@@ -131,16 +132,7 @@ struct State {
 
 Result<bool> hoist_invariants(Program& program, PassContext& context) {
   State s(program, context);
-  std::vector<std::pair<Visit, uint32_t>> events;
-  walk_blocks(program, 0, [&](Visit visit, uint32_t id) { events.emplace_back(visit, id); });
-  for (const auto& [visit, id] : events) {
-    if (visit == Visit::EnterBlock)
-      s.enter(id);
-    else if (visit == Visit::LeaveBlock)
-      s.leave(id);
-    else
-      s.visit(id);
-  }
+  walk_events(program, s);
   if (s.changed) compact(program);
   return s.changed;
 }

@@ -89,7 +89,7 @@ struct State {
     scopes.pop_back();
   }
 
-  void number(OpId op) {
+  void visit(OpId op) {
     const Op& o = p.op(op);
     const Effect effect = info(o.code).effect;
     if (effect != Effect::Pure && effect != Effect::Read) {
@@ -118,14 +118,7 @@ struct State {
 
 Result<bool> number_values(Program& program, PassContext& context) {
   State s(program, context.facts.effects());
-  // The walk must not meet ops that numbering takes away, so events are collected first.
-  std::vector<std::pair<Visit, uint32_t>> events;
-  walk_blocks(program, 0, [&](Visit visit, uint32_t id) { events.emplace_back(visit, id); });
-  for (const auto& [visit, id] : events) {
-    if (visit == Visit::EnterBlock) s.enter(id);
-    else if (visit == Visit::LeaveBlock) s.leave(id);
-    else s.number(id);
-  }
+  walk_events(program, s);
   return s.r.finish();
 }
 
