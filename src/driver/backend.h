@@ -20,6 +20,7 @@
 
 #include "ir/launch.h"
 #include "ir/program.h"
+#include "support/listing.h"
 #include "support/result.h"
 
 namespace vyre::opt {
@@ -62,6 +63,7 @@ struct Optimization {
   std::optional<std::vector<const opt::PassDescriptor*>> passes;
   std::shared_ptr<const opt::ProfileData> learnt;  // what earlier runs have taught
   uint64_t launch_bytes = 0;                       // of all buffers of the launch, if it is known
+  bool keep_texts = false;  // opt::ScheduleOptions::keep_texts, for reports
   bool operator==(const Optimization&) const = default;
 };
 
@@ -140,6 +142,12 @@ class BackendDevice {
                                                       const CompileOptions&,
                                                       std::span<const std::byte>) {
     return nullptr;
+  }
+
+  /// The code that compile() makes of a program, to read, each instruction with the place of its
+  /// op. Nothing: the device runs the program itself. For people: it may take as long as compiling.
+  virtual Result<std::optional<Listing>> list_code(const Program&, const CompileOptions&) {
+    return std::optional<Listing>();
   }
 
   /// Begins the commands after everything submitted to the stream before and after `after` (of

@@ -23,6 +23,8 @@ struct CpuEmitRequest {
 struct CpuComponent {
   Backend* backend = nullptr;
   Result<std::string> (*emit)(const Program& program, const CpuEmitRequest& request) = nullptr;
+  /// The assembly of a request, each instruction with its place.
+  Result<Listing> (*list)(const Program& program, const CpuEmitRequest& request) = nullptr;
 };
 
 /// Opens the library at the first call. Null: it is not there or not ours, and `why` says so, to follow

@@ -192,6 +192,14 @@ class Device {
   /// the cache.
   Result<Executable> compile(const Program& program, const CompileOptions& options = {});
 
+  /// The code of an executable, to read: one listing a segment. Where the device runs programs
+  /// themselves, these. Makes it anew, so it takes as long as compiling.
+  struct Code {
+    bool is_program = false;  // there is no other code
+    std::vector<Listing> segments;
+  };
+  Result<Code> list_code(const Executable& executable) const;
+
   Result<Ticket> submit(std::vector<Command> commands, const SubmitOptions& options = {});
   /// Waits for everything submitted so far.
   void finish();

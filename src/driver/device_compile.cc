@@ -9,6 +9,7 @@
 #include "driver/device_state.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
+#include "text/print.h"
 
 namespace vyre::driver {
 namespace {
@@ -179,11 +180,24 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
                           : options.subgroup_size ? options.subgroup_size
                                                   : info().limits.default_subgroup_size;
   }
+  made->options = std::move(each);
+  made->options.optimize = {};
   made->origin = names[size_t(origin)];
   made->compile_ns = since(begin) - made->optimize_ns;
   Executable e;
   e.state_ = std::move(made);
   return e;
+}
+
+Result<Device::Code> Device::list_code(const Executable& executable) const {
+  Code code;
+  for (const ExecutableState::Segment& s : executable.state()->segments) {
+    auto listing = state_->backend->list_code(*s.program, executable.state()->options);
+    if (!listing) return listing.errors();
+    code.is_program |= !listing->has_value();
+    code.segments.push_back(*listing ? std::move(**listing) : print_lines(*s.program));
+  }
+  return code;
 }
 
 }  // namespace vyre::driver

@@ -40,6 +40,7 @@ opt::OptimizeOptions options_for(const DeviceState& d, const Optimization& wante
   o.profile_data = wanted.learnt.get();
   o.target.shared_bytes = info.limits.shared_bytes;
   o.target.launch_bytes = wanted.launch_bytes;
+  o.schedule.keep_texts = wanted.keep_texts;
   return o;
 }
 
@@ -64,6 +65,7 @@ Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& pr
   auto made = std::make_shared<Optimized>();
   made->passes = std::move(chosen->passes);
   made->launch_bytes = wanted.target.launch_bytes;
+  made->has_texts = wanted.schedule.keep_texts;
   made->report = std::move(chosen->report);
   if (made->passes.empty()) {
     made->given = made->program = std::make_shared<const Program>(program);
@@ -73,7 +75,7 @@ Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& pr
     const std::lock_guard lock(mutex);
     for (const auto& before : optimized)
       if (before->passes == made->passes && before->launch_bytes == made->launch_bytes &&
-          same(*before->given, program)) {
+          before->has_texts >= made->has_texts && same(*before->given, program)) {
         std::vector<opt::PassChoice> choices = std::move(made->report.choices);
         std::string profile = std::move(made->report.profile);
         *made = *before;

@@ -21,6 +21,7 @@ struct Optimized {
   std::vector<const opt::PassDescriptor*> passes;  // that were chosen
   uint64_t launch_bytes = 0;                       // what they were told of the launch
   std::shared_ptr<const Program> given, program;   // the same if no pass ran
+  bool has_texts = false;                          // the report keeps programs as text
   opt::RunReport report;
 };
 
@@ -36,6 +37,7 @@ struct ExecutableState {
   std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
   std::vector<Segment> segments;                // one, the program itself, if it does not
   uint32_t subgroup_size = 0;
+  CompileOptions options;  // that the backend was given
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };

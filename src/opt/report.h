@@ -5,10 +5,12 @@
 // `vyre run --report` and `vyre opt --time-passes`.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "opt/cost.h"
+#include "support/listing.h"
 
 namespace vyre::opt {
 
@@ -26,6 +28,8 @@ struct PassRun {
   uint32_t facts_reused = 0, facts_recomputed = 0, facts_invalidated = 0;
   uint64_t ns = 0;
   Cost before, after;
+  /// The program after it, if it changed and ScheduleOptions::keep_texts; not in profile files.
+  std::shared_ptr<const Listing> text;
 };
 
 /// What selection said of a pass.
@@ -47,6 +51,7 @@ struct RunReport {
   bool settled = true;  // the last iteration changed nothing
   uint64_t ns = 0;
   Cost before, after;
+  std::shared_ptr<const Listing> text;  // the program before all of them, as PassRun::text
 
   /// The largest reduction that the pass brought in one of its runs that changed something.
   uint64_t reduction_by(std::string_view pass) const;

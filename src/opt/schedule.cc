@@ -119,6 +119,7 @@ class Runner {
   Result<> run() {
     const auto begin = Clock::now();
     report_.before = cost_ = cost_of(p_);
+    report_.text = text();
     // By pass: the version of the program that it last saw. Every change is a new version.
     constexpr uint64_t unseen = ~uint64_t{0};
     std::vector<uint64_t> seen(passes_.size(), unseen);
@@ -198,9 +199,18 @@ class Runner {
         p_ = before;
         return fine;
       }
+    if (*changed) run.text = text();
     report_.runs.push_back(std::move(run));
     if (options_.after_pass) options_.after_pass(p_, report_.runs.back());
     return Ok{};
+  }
+
+  /// Null if nobody asked, or if there is too much of it.
+  std::shared_ptr<const Listing> text() {
+    if (!options_.keep_texts || kept_lines_ > options_.most_kept_lines) return nullptr;
+    auto listing = std::make_shared<const Listing>(print_lines(p_));
+    kept_lines_ += listing->lines.size();
+    return listing;
   }
 
   static std::string in_words(const Program& p, const Refusal& r) {
@@ -269,6 +279,7 @@ class Runner {
   Cost cost_;
   uint64_t version_ = 0;
   uint64_t done_ = 0;
+  size_t kept_lines_ = 0;
 };
 
 }  // namespace

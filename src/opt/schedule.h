@@ -30,6 +30,9 @@ struct ScheduleOptions {
   std::string dump_folder;
   /// Runs of passes after which to stop; for `vyre opt --stop-after` and bisection.
   uint64_t stop_after = ~uint64_t{0};
+  /// Keep the program as text after every run that changed it, up to so many lines in all.
+  bool keep_texts = false;
+  static constexpr size_t most_kept_lines = 200'000;
   /// Called after every run of a pass with the program as it is then.
   std::function<void(const Program& program, const PassRun& run)> after_pass;
 };

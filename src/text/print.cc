@@ -44,6 +44,12 @@ std::string quote(std::string_view s) {
 
 class Printer {
  public:
+  /// Where the line of an op begins in the text.
+  struct Mark {
+    size_t at = 0;
+    OpId op = none;
+  };
+
   Printer(const Program& p, std::string name, std::string& out) : p_(p), name_(std::move(name)), out_(out), numbers_(p.values.size(), none) {
     std::vector<std::string> names;
     for (const Buffer& b : p.buffers) names.push_back(b.name);
@@ -56,6 +62,7 @@ class Printer {
     body();
     out_ += "}\n";
   }
+  std::vector<Mark>* marks = nullptr;
 
  private:
   std::string formula(FormulaId f) const {
@@ -183,6 +190,7 @@ class Printer {
     const auto in = p_.operands(id);
     const bool ends_quietly = in.empty() && o.next == none && (o.code == Opcode::Yield || (o.code == Opcode::Return && o.parent == 0));
     if (ends_quietly) return;
+    if (marks) marks->push_back({out_.size(), id});
     indent();
     if (o.code == Opcode::For || o.code == Opcode::While) {
       // Carried values are defined inside, results outside: number the results first, as they are
@@ -319,6 +327,25 @@ std::string print(const Program& p) {
   std::string out = "vyre 1\n\n";
   Printer(p, is_identifier(p.name) ? p.name : "k0", out).run();
   return out;
+}
+
+Listing print_lines(const Program& p) {
+  std::string out;
+  std::vector<Printer::Mark> marks;
+  Printer printer(p, is_identifier(p.name) ? p.name : "k0", out);
+  printer.marks = &marks;
+  printer.run();
+  Listing listing;
+  listing.language = "vyre";
+  auto mark = marks.begin();
+  for (size_t at = 0; at < out.size();) {
+    const size_t end = out.find('\n', at);
+    Place place = at == 0 ? p.place(p.loc) : Place{};
+    if (mark != marks.end() && mark->at == at) place = p.place(p.op((mark++)->op).loc);
+    listing.add(out.substr(at, end - at), place);
+    at = end + 1;
+  }
+  return listing;
 }
 
 std::string print(const Module& m) {

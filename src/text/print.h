@@ -6,10 +6,14 @@
 #include <string>
 
 #include "ir/module.h"
+#include "support/listing.h"
 
 namespace vyre {
 
 std::string print(const Program& program);
 std::string print(const Module& module);
+
+/// The lines of print(), each with the place of its op.
+Listing print_lines(const Program& program);
 
 }  // namespace vyre

@@ -11,7 +11,7 @@ namespace vyre::driver {
 
 namespace {
 
-Result<std::string> emit_program(const Program& program, const CpuEmitRequest& request) {
+Result<emit_llvm::EmitOptions> options_of(const CpuEmitRequest& request) {
   emit_llvm::EmitOptions options;
   options.isa = emit_llvm::host_isa();
   options.subgroup_size = request.subgroup_size;
@@ -22,7 +22,19 @@ Result<std::string> emit_program(const Program& program, const CpuEmitRequest& r
           .with_fix("use x86-64-v2, x86-64-v3, x86-64-v4 or aarch64");
     options.isa = *isa;
   }
-  Result<emit_llvm::Module> module = emit_llvm::emit(program, options);
+  return options;
+}
+
+Result<Listing> list_program(const Program& program, const CpuEmitRequest& request) {
+  const Result<emit_llvm::EmitOptions> options = options_of(request);
+  if (!options) return options.errors();
+  return emit_llvm::list_code(program, *options);
+}
+
+Result<std::string> emit_program(const Program& program, const CpuEmitRequest& request) {
+  const Result<emit_llvm::EmitOptions> options = options_of(request);
+  if (!options) return options.errors();
+  Result<emit_llvm::Module> module = emit_llvm::emit(program, *options);
   if (!module) return module.errors();
   if (request.optimize) emit_llvm::optimize(*module);
   switch (request.form) {
@@ -42,7 +54,7 @@ extern "C" {
 __attribute__((visibility("default"))) const char* vyre_cpu_interface_id() { return VYRE_INTERFACE_ID; }
 
 __attribute__((visibility("default"))) const CpuComponent* vyre_cpu_component() {
-  static const CpuComponent component = {cpu_backend(), &emit_program};
+  static const CpuComponent component = {cpu_backend(), &emit_program, &list_program};
   return &component;
 }
 

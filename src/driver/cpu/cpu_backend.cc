@@ -134,6 +134,16 @@ class CpuDevice : public HostDevice {
     return chosen ? load_cpu_kernel(*program, options, *chosen, bytes) : nullptr;
   }
 
+  Result<std::optional<Listing>> list_code(const Program& program,
+                                           const CompileOptions& options) override {
+    const Result<CpuOptions> chosen = options_with(options);
+    if (!chosen) return chosen.errors();
+    Result<Listing> listing =
+        emit_llvm::list_code(program, {chosen->isa, options.subgroup_size, options.stoppable});
+    if (!listing) return listing.errors();
+    return std::optional<Listing>(std::move(*listing));
+  }
+
  private:
   Result<CpuOptions> options_with(const CompileOptions& compile) const {
     CpuOptions options = options_;

@@ -53,6 +53,7 @@ void Emitter::ops(OpId at, BB end) {
 }
 
 void Emitter::op(OpId id) {
+  const Line line(*this, id);
   const Op& o = p_.op(id);
   switch (info(o.code).effect) {
     case Effect::Pure:
@@ -108,6 +109,7 @@ void Emitter::subgroup_op(OpId id) {
 // ---- Exits.
 
 void Emitter::leave(OpId exit, BB end) {
+  const Line line(*this, exit);
   const Op& o = p_.op(exit);
   switch (o.code) {
     case Opcode::Yield: {

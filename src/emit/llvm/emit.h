@@ -16,6 +16,7 @@
 
 #include "emit/llvm/abi.h"
 #include "ir/program.h"
+#include "support/listing.h"
 #include "support/result.h"
 
 namespace vyre::emit_llvm {
@@ -33,6 +34,7 @@ struct EmitOptions {
   Isa isa = Isa::X86_64_V3;
   uint32_t subgroup_size = 0;  // 0: chosen for the program and the target; a program that fixes one wins
   bool stoppable = true;       // poll LaunchArgs::stop
+  bool lines = false;          // instructions know their op (lines.cc); only for list_code()
 };
 
 /// LLVM IR of one program: function `vyre_kernel` of abi.h. Owns its LLVM context.
@@ -60,5 +62,8 @@ void optimize(Module& module);
 std::string to_text(Module& module);                       // LLVM IR
 Result<std::string> to_assembly(Module& module);           // of the module's target
 Result<std::vector<std::byte>> to_object(Module& module);  // ELF
+
+/// The assembly that emit() and optimize() give for the options, each instruction with its place.
+Result<Listing> list_code(const Program& program, EmitOptions options);
 
 }  // namespace vyre::emit_llvm

@@ -200,6 +200,20 @@ class Emitter {
   V atomic_step(llvm::IRBuilder<>& b, OpId op, bool plain, V address, V value, V value2);
   bool atomic_reduced(OpId op, bool plain);
 
+  // ---- lines.cc
+  void begin_lines();
+  /// What is made while it lives is of this op.
+  class Line {
+   public:
+    Line(Emitter& emitter, OpId op);
+    ~Line();
+    Line(const Line&) = delete;
+
+   private:
+    Emitter& emitter_;
+    llvm::DebugLoc before_;
+  };
+
   // ---- traps.cc
   void assert_op(OpId op);
   void trap_lanes(V mask, V codes, OpId op);
@@ -232,6 +246,7 @@ class Emitter {
   unsigned mask_width_ = 1;  // bits of a lane of a mask in a slot
 
   llvm::Function* f_ = nullptr;
+  llvm::DISubprogram* lines_ = nullptr;  // if options_.lines
   BB start_ = nullptr;  // the function's first block: slots and what is loaded once
   V args_ = nullptr, arena_ = nullptr, stop_ = nullptr;
   llvm::GlobalVariable* zeros_ = nullptr;

@@ -78,6 +78,7 @@ void Emitter::begin_function() {
   f_->addFnAttr(llvm::Attribute::NoUnwind);
   for (const unsigned i : {0u, 3u}) f_->addParamAttr(i, llvm::Attribute::NoAlias);
   f_->addParamAttr(0, llvm::Attribute::ReadOnly);
+  if (options_.lines) begin_lines();
   args_ = f_->getArg(0);
   arena_ = f_->getArg(3);
   f_->addParamAttr(3, llvm::Attribute::getWithAlignment(c_, llvm::Align(arena_align)));

@@ -22,6 +22,7 @@ void Emitter::workgroup_block(BlockId block) {
 }
 
 void Emitter::workgroup_op(OpId id) {
+  const Line line(*this, id);
   const Op& op = p_.op(id);
   switch (op.code) {
     case Opcode::Return:

@@ -1,0 +1,45 @@
+#pragma once
+
+// Joined programs: one kernel that does the work of several, with what the host has to bind to it.
+//
+// A joined program depends on no length and no grid of a launch: what its bodies must know of the
+// launches they had (a number of workgroups, the length of a buffer that is gone) are scalar
+// parameters, so one compiled program serves every size.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace vyre::plan {
+
+/// Where a parameter of a joined program comes from: a parameter of one of the kernels, or a number
+/// of its launch.
+struct JoinedParameter {
+  enum class Kind : uint8_t {
+    Buffer,         // the kernel's parameter: buffer or scalar. Of parameters that are bound to the
+                    // same memory the first stands for all
+    NumWorkgroups,  // of the kernel's launch; u32
+    Wanted,         // invocations wanted by the kernel's launch; u64
+    Count           // elements of a buffer of the kernel; u64
+  };
+  Kind kind = Kind::Buffer;
+  uint32_t kernel = 0;  // in the order in which they were joined
+  uint32_t index = 0;   // of the buffer in the kernel's program; else the dimension
+  bool operator==(const JoinedParameter&) const = default;
+};
+
+struct JoinedProgram {
+  Program program;
+  /// One for each parameter of the program but the scratch ones, in order.
+  std::vector<JoinedParameter> parameters;
+};
+
+/// A joined program, or the condition that failed, in words for the report.
+struct JoinOutcome {
+  std::optional<JoinedProgram> joined;
+  std::string why_not;
+};
+
+}  // namespace vyre::plan
