@@ -105,6 +105,7 @@ struct DeviceCommand {
   std::shared_ptr<const Program> program;
   std::shared_ptr<CompiledKernel> kernel;
   std::vector<MemoryHandle> buffers;
+  std::vector<uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
   std::vector<uint64_t> scalars;  // bits
   LaunchShape shape;
 };

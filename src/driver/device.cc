@@ -106,6 +106,7 @@ Result<MemoryHandle> DeviceState::take(uint64_t bytes, const std::string& what) 
 
 Result<Buffer> Device::allocate(uint64_t bytes) {
   DeviceState& s = *state_;
+  s.free_retired();
   const std::lock_guard lock(s.mutex);
   if (bytes > s.backend->info().limits.buffer_bytes)
     return diagnose(Code::DeviceMemoryExceeded, {},
@@ -145,27 +146,43 @@ std::optional<Diagnostic> DeviceState::problem(const Buffer& b, bool must_be_def
   return std::nullopt;
 }
 
+void DeviceState::give_back(const Buffer& b) {
+  Slot& slot = slots[b.slot];
+  backend->release(slot.memory);
+  used -= slot.bytes;
+  const uint32_t generation = slot.generation + 1;
+  slot = Slot{};
+  slot.generation = generation;
+  free_slots.push_back(b.slot);
+}
+
+void DeviceState::free_retired() {
+  std::vector<Buffer> gone;
+  {
+    const std::lock_guard lock(retired_mutex);
+    gone.swap(retired);
+  }
+  const std::lock_guard lock(mutex);
+  for (const Buffer& b : gone) give_back(b);
+}
+
 Result<> Device::free(Buffer b) {
   DeviceState& s = *state_;
   s.reap();  // what has ended uses nothing any more, waited for or not
   const std::lock_guard lock(s.mutex);
   if (auto d = s.problem(b, false)) return *d;
-  Slot& slot = s.slots[b.slot];
+  const Slot& slot = s.slots[b.slot];
   if (slot.users > 0)
     return diagnose(Code::BufferInUse, {},
                     fmt::format("the buffer of {} bytes is used by {} submission{} under way",
                                 b.bytes, slot.users, slot.users == 1 ? "" : "s"))
         .with_fix("wait for their tickets first");
-  s.backend->release(slot.memory);
-  s.used -= slot.bytes;
-  const uint32_t generation = slot.generation + 1;
-  slot = Slot{};
-  slot.generation = generation;
-  s.free_slots.push_back(b.slot);
+  s.give_back(b);
   return Ok{};
 }
 
 uint64_t Device::memory_used() const {
+  state_->free_retired();
   const std::lock_guard lock(state_->mutex);
   return state_->used;
 }

@@ -30,9 +30,16 @@
 namespace vyre::opt {
 struct RunReport;
 }
+namespace vyre {
+struct Graph;
+struct GraphShape;
+struct Module;
+}  // namespace vyre
 namespace vyre::plan {
+struct GraphPlan;
+struct PlannedGraph;
 struct SplitPlan;
-}
+}  // namespace vyre::plan
 
 namespace vyre::driver {
 
@@ -41,6 +48,7 @@ class Device;
 struct DeviceState;
 struct TicketState;
 struct ExecutableState;
+struct GraphState;
 
 /// A handle to device memory: whose, which, and which generation of its slot, so that a handle that
 /// outlived its memory is found out.
@@ -84,6 +92,43 @@ class Executable {
   std::shared_ptr<const ExecutableState> state_;
 };
 
+/// How a graph is planned.
+struct GraphOptions {
+  CompileOptions compile;
+  bool fuse = true;                            // calls into one kernel, where that is proved and pays
+  bool reuse = true;                           // intermediates share memory
+  std::shared_ptr<const plan::GraphPlan> plan;  // this one instead (plan/plan_file.h)
+  uint64_t memory_limit = 0;                   // bytes of its buffers, parameters included; 0: none
+};
+
+/// Shared memory of a workgroup that fusion may fill on a device.
+uint64_t fusion_shared_bytes(const DeviceInfo& device);
+
+/// A graph that is ready to run on one device, for one set of lengths: planned, its kernels
+/// compiled, memory for its intermediates allocated. Cheap to copy; the memory goes with the last
+/// copy. Submissions of one graph run one after the other, on whatever streams, because they share
+/// that memory.
+class GraphExecutable {
+ public:
+  GraphExecutable() = default;
+  /// How it runs: the plan, and the graph after fusion.
+  const plan::PlannedGraph& planned() const;
+  /// The kernels of the calls that run, by node of the planned graph; loops, and calls that cannot
+  /// be launched (an error when they are reached), have none.
+  const Executable* executable(uint32_t node) const;
+  /// Bytes that it has on the device, its parameters not counted.
+  uint64_t memory_bytes() const;
+  /// The same without sharing: what intermediates and scratch buffers have by themselves.
+  uint64_t unplanned_bytes() const;
+  uint64_t plan_ns() const;
+  /// For src/driver.
+  const std::shared_ptr<const GraphState>& shared_state() const { return state_; }
+
+ private:
+  friend class Device;
+  std::shared_ptr<const GraphState> state_;
+};
+
 /// An argument of a launch, by parameter of the program in order: a buffer or a scalar's bits.
 /// `scratch` parameters are left out; the device gives them.
 using Argument = std::variant<Buffer, uint64_t>;
@@ -124,7 +169,14 @@ struct Launch {
   /// Elements of `scratch` parameters without a formula, by index into Program::buffers.
   std::vector<std::optional<uint64_t>> lengths = {};
 };
-using Command = std::variant<Upload, Readback, Copy, Fill, Launch>;
+/// A whole graph. Its arguments are those of its parameters in order; `out` ones start as zeros.
+/// Buffers have the lengths it was prepared for; scalars may be others, as long as no length and no
+/// grid depends on them.
+struct LaunchGraph {
+  GraphExecutable graph;
+  std::vector<Argument> arguments;
+};
+using Command = std::variant<Upload, Readback, Copy, Fill, Launch, LaunchGraph>;
 
 struct SubmitOptions {
   uint32_t stream = 0;
@@ -132,11 +184,21 @@ struct SubmitOptions {
   uint64_t output_limit = 0;  // bytes of its readbacks; 0: none
 };
 
+/// One call of a graph that ran; calls that were fused are one.
+struct CallTime {
+  uint32_t command = 0;  // as submitted
+  uint32_t node = 0;     // of the planned graph
+  uint64_t ns = 0;       // on the device, with what was cleared for it
+};
+
 struct SubmitReport {
   uint64_t upload_ns = 0, fill_ns = 0, run_ns = 0, readback_ns = 0;  // device time by kind
   uint64_t uploaded = 0, read_back = 0;                              // bytes
   uint64_t launches = 0;             // on the device: of a split program, one for each segment run
   std::vector<uint64_t> command_ns;  // by command as submitted
+  static constexpr size_t most_calls = 4096;
+  std::vector<CallTime> calls;  // of graphs, in order; the first `most_calls`
+  uint64_t call_count = 0;      // all
 };
 
 /// The promise of a submission's end. Waiting twice gives the same answer. Dropping a ticket does
@@ -167,6 +229,11 @@ struct OpenOptions {
   std::string passes;
 };
 
+struct ListedCode {
+  bool is_program = false;  // the device runs the program itself: there is no other code
+  std::vector<Listing> segments;
+};
+
 class Device {
  public:
   Device() = default;
@@ -192,13 +259,14 @@ class Device {
   /// the cache.
   Result<Executable> compile(const Program& program, const CompileOptions& options = {});
 
-  /// The code of an executable, to read: one listing a segment. Where the device runs programs
-  /// themselves, these. Makes it anew, so it takes as long as compiling.
-  struct Code {
-    bool is_program = false;  // there is no other code
-    std::vector<Listing> segments;
-  };
-  Result<Code> list_code(const Executable& executable) const;
+  /// The code of an executable, to read. Makes it anew, so it takes as long as compiling.
+  Result<ListedCode> list_code(const Executable& executable) const;
+
+  /// Plans and compiles a graph of the module, which has passed the checker, for these lengths. A
+  /// kernel that the device refuses, or a call whose lengths do not fit, is an error when the call
+  /// is reached, as a trap is.
+  Result<GraphExecutable> prepare(const Module& module, const Graph& graph, const GraphShape& shape,
+                                  const GraphOptions& options = {});
 
   Result<Ticket> submit(std::vector<Command> commands, const SubmitOptions& options = {});
   /// Waits for everything submitted so far.

@@ -153,10 +153,12 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   made->optimizer = (*optimized)->report;
   if (!(*optimized)->passes.empty()) made->optimize_ns = since(begin);
   const bool native = info().limits.native_grid_barrier && !state_->options.split_grid_barriers;
-  if (native || !plan::has_grid_barrier(*made->program))
+  if (native || !plan::has_grid_barrier(*made->program)) {
     made->segments.push_back({made->program, nullptr});
-  else if (Result<> done = split(*made); !done)
+    made->full_writes = (*optimized)->full_writes;
+  } else if (Result<> done = split(*made); !done) {
     return done.errors();
+  }
 
   CompileOptions each = options;
   Origin origin = Origin::Memory;
@@ -189,8 +191,8 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   return e;
 }
 
-Result<Device::Code> Device::list_code(const Executable& executable) const {
-  Code code;
+Result<ListedCode> Device::list_code(const Executable& executable) const {
+  ListedCode code;
   for (const ExecutableState::Segment& s : executable.state()->segments) {
     auto listing = state_->backend->list_code(*s.program, executable.state()->options);
     if (!listing) return listing.errors();

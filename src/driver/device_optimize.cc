@@ -9,6 +9,7 @@
 
 #include "driver/cache_program.h"
 #include "driver/device_state.h"
+#include "opt/full_writes.h"
 #include "opt/pipeline.h"
 
 namespace vyre::driver {
@@ -90,6 +91,7 @@ Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& pr
       !done)
     return done.errors();
   made->given = std::make_shared<const Program>(program);
+  made->full_writes = opt::find_full_writes(*changed);
   made->program = std::move(changed);
   const std::lock_guard lock(mutex);
   keep(optimized, made);

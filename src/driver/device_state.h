@@ -22,6 +22,7 @@ struct Optimized {
   uint64_t launch_bytes = 0;                       // what they were told of the launch
   std::shared_ptr<const Program> given, program;   // the same if no pass ran
   bool has_texts = false;                          // the report keeps programs as text
+  std::vector<bool> full_writes;                   // by buffer (opt/full_writes.h); empty: unknown
   opt::RunReport report;
 };
 
@@ -36,11 +37,19 @@ struct ExecutableState {
   opt::RunReport optimizer;
   std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
   std::vector<Segment> segments;                // one, the program itself, if it does not
+  std::vector<bool> full_writes;                // by buffer of the program, if it is not split
   uint32_t subgroup_size = 0;
   CompileOptions options;  // that the backend was given
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };
+
+/// Must an `out` buffer be cleared before a launch, or is every element written anyway?
+inline bool needs_clear(const ExecutableState& e, size_t buffer, const LaunchShape& shape) {
+  const uint64_t invocations = shape.num_workgroups[0] * e.program->workgroup[0];
+  return shape.workgroups() == 0 || buffer >= e.full_writes.size() || !e.full_writes[buffer] ||
+         invocations < shape.counts[buffer];
+}
 
 /// A submission under way.
 ///
@@ -60,6 +69,7 @@ struct TicketState {
   std::vector<Out> readbacks;
   std::vector<Executable> executables;    // by command as submitted; empty but for launches
   std::vector<uint64_t> launch_bytes;     // the same
+  std::vector<std::shared_ptr<const GraphState>> graphs;  // the same, of graphs
   std::vector<uint32_t> reads, writes;    // slots
   std::vector<MemoryHandle> temporaries;  // scratch and hidden buffers of its launches
   uint64_t temporary_bytes = 0;
@@ -126,6 +136,9 @@ struct DeviceState {
   /// The last programs that were optimized, the newest first: compiling one again runs no pass.
   std::deque<std::shared_ptr<const Optimized>> optimized;
 
+  std::mutex retired_mutex;     // guards the next
+  std::vector<Buffer> retired;  // memory of graphs that are gone: freed when somebody comes by
+
   ~DeviceState();
 
   /// device_optimize.cc
@@ -155,6 +168,9 @@ struct DeviceState {
   void settle(const std::shared_ptr<TicketState>& t);
   /// Settles what has ended by itself, so that tickets that nobody waits for do not pile up.
   void reap();
+  void free_retired();
+  /// With the mutex held; nobody uses it.
+  void give_back(const Buffer& buffer);
   void finish();
   bool is_done(const TicketState& t);
   double progress(const TicketState& t);

@@ -168,7 +168,10 @@ bool HostDevice::run(Job& job, DeviceCommand& c) {
   std::vector<std::byte*> buffers(c.buffers.size());
   {
     const std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < buffers.size(); ++i) buffers[i] = c.buffers[i] ? memory_.at(c.buffers[i]).data() : nullptr;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i] = c.buffers[i] ? memory_.at(c.buffers[i]).data() : nullptr;
+      if (i < c.offsets.size() && buffers[i]) buffers[i] += c.offsets[i];
+    }
   }
   const auto before = double(job.outcome.command), all = double(job.commands.size());
   return launch(c, buffers, {job.deadline, job.outcome, [&](double part) { job.fraction = (before + part) / all; }});

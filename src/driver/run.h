@@ -12,6 +12,9 @@ struct RunOptions {
   double time_limit = 0;
   uint64_t output_limit = 0;
   uint64_t memory_limit = 0;  // bytes of all buffers; 0: the device's
+  /// Of graphs: how they are planned (GraphOptions).
+  bool fuse = true, reuse = true;
+  std::shared_ptr<const plan::GraphPlan> plan;
   uint32_t repeat = 1;        // each from the given inputs; restoring them is not timed
   /// Called now and then, from the calling thread, with the share of the work that is done. With it
   /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.

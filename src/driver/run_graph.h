@@ -1,8 +1,8 @@
 #pragma once
 
-// One graph, once, from host bytes to host bytes. Its buffers stay on the device: between calls only
-// the elements that loops and grids depend on are read back. A kernel is compiled once, when it is
-// first called, and refusing it is an error of that call, as a trap is.
+// One graph, once, from host bytes to host bytes: planned, compiled, and run as one submission. Its
+// intermediates never leave the device. Programs that run a graph often prepare it once and submit
+// LaunchGraph commands (device.h).
 
 #include "driver/run.h"
 #include "interp/interp.h"
@@ -12,13 +12,15 @@ namespace vyre::driver {
 struct GraphRunOutcome {
   std::vector<std::vector<std::byte>> buffers;  // by buffer; filled for InOut and Out parameters
   std::vector<uint64_t> counts;                 // elements of every buffer of the graph
-  uint64_t calls = 0;                           // kernel calls that ran, of one repeat
-  std::vector<uint64_t> call_ns;    // device time of the calls in order, of the first repeat
+  uint64_t calls = 0;             // that ran, of one repeat; calls that were fused are one
+  std::vector<CallTime> call_ns;  // of the first repeat, in order; the first SubmitReport::most_calls
   std::vector<uint64_t> device_ns;  // of all calls, by repeat
   StageTimes times;                 // of the first repeat; `run` is all that is between the copies
+  GraphExecutable graph;            // how it ran: the plan
   uint64_t uploaded = 0, read_back = 0;
-  uint64_t device_bytes = 0;   // all buffers but the scratch ones of kernels
-  uint64_t segments = 0;       // launches of one repeat: more than calls if kernels were split
+  uint64_t device_bytes = 0;     // all that it had on the device: parameters and intermediates
+  uint64_t unplanned_bytes = 0;  // what that would be if nothing were fused or shared
+  uint64_t segments = 0;         // launches of one repeat: more than calls if kernels were split
   uint32_t subgroup_size = 0;  // of the kernels that fix none; 0 if no such kernel was called
   std::string origin;          // of the code: compiled if that is so for one kernel
   std::vector<RunEvent> events;

@@ -18,6 +18,7 @@ void SubmissionBuilder::add(const Command& command, uint32_t number) {
   number_ = number;
   t_.executables.emplace_back();
   t_.launch_bytes.push_back(0);
+  t_.graphs.emplace_back();
   std::visit([&](const auto& c) { one(c); }, command);
 }
 
@@ -233,7 +234,8 @@ bool SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand
     const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]);
     if (!buffer) continue;
     const bool cleared = b.role == Role::Out && l.clear_outputs;
-    if (cleared) fill(c.buffers[i], 0, buffer->bytes, 0);
+    if (cleared && needs_clear(*l.executable.state(), i, c.shape))
+      fill(c.buffers[i], 0, buffer->bytes, 0);
     if (is_writable(b.role))
       writes(*buffer, cleared);
     else
@@ -285,16 +287,16 @@ void SubmissionBuilder::launch_split(const Launch& l, LaunchShape shape, DeviceC
     return;
   }
   c.shape = std::move(*extended);
-  MemoryHandle words = 0;
+  size_t words = 0;
   for (size_t i = 0; i < plan.hidden.size(); ++i) {
     const plan::HiddenBuffer& h = plan.hidden[i];
     const uint64_t bytes = c.shape.counts[e->program->buffers.size() + i] * size_of(h.element);
     const auto memory =
         temporary(bytes, fmt::format("what `{}` keeps at its grid barriers", e->program->name));
     if (!memory) return;
+    if (h.rate == plan::HiddenBuffer::Rate::Once) words = c.buffers.size();
     c.buffers.push_back(*memory);
     c.scalars.push_back(0);
-    if (h.rate == plan::HiddenBuffer::Rate::Once) words = *memory;
   }
   t_.recorder.add(number_, std::make_unique<SplitLaunch>(e, std::move(shape), std::move(c), words));
 }

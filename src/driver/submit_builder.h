@@ -3,7 +3,7 @@
 // Turns the caller's commands into what is recorded for the backend, and finds out what is wrong
 // with them. Internal to src/driver.
 
-#include "driver/device_state.h"
+#include "driver/graph_state.h"
 
 namespace vyre::driver {
 
@@ -35,6 +35,7 @@ class SubmissionBuilder {
   void one(const Copy& k);
   void one(const Fill& f);
   void one(const Launch& l);
+  void one(const LaunchGraph& l);  // submit_graph.cc
 
   /// By buffer index of a program.
   struct Binding {
@@ -47,6 +48,10 @@ class SubmissionBuilder {
                 std::vector<std::pair<uint32_t, size_t>>& bound);
   bool prepare(const Launch& l, const Program& p, DeviceCommand& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
+  /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
+  bool bind_graph(const LaunchGraph& l, const GraphState& s, std::vector<MemoryRange>& places,
+                  GraphShape& shape);
+  bool same_sizes(const GraphState& s, const GraphShape& shape);
   void launch_split(const Launch& l, LaunchShape shape, DeviceCommand c);
 
   DeviceState& d_;

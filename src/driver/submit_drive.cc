@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "driver/device_state.h"
 
@@ -28,7 +27,7 @@ std::optional<SubmissionOutcome> time_is_over(const TicketState& t) {
   SubmissionOutcome o;
   o.kind = Kind::TimedOut;
   for (size_t i = 0; i < t.part.notes.size(); ++i)
-    if (t.part.notes[i].segment != none) o.command = i;
+    if (t.part.notes[i].segment != none || t.part.notes[i].node != none) o.command = i;
   return o;
 }
 
@@ -97,9 +96,7 @@ std::optional<SubmissionOutcome> DeviceState::drive(TicketState& t,
     account(t, o);
     if (auto over = time_is_over(t)) return over;
     if (!t.part.polled) continue;
-    uint32_t word = 0;
-    std::memcpy(&word, t.part.polled->data(), sizeof word);
-    t.recorder.answer(word != 0);
+    t.recorder.answer(*t.part.polled);
   }
   return failed({});  // nobody will know
 }

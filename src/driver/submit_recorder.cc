@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "driver/device_state.h"
 
 namespace vyre::driver {
@@ -9,7 +11,7 @@ namespace vyre::driver {
 using Kind = DeviceCommand::Kind;
 
 SplitLaunch::SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
-                         DeviceCommand command, MemoryHandle words)
+                         DeviceCommand command, size_t words)
     : executable_(std::move(executable)),
       shape_(std::move(shape)),
       command_(std::move(command)),
@@ -27,8 +29,8 @@ DeviceCommand SplitLaunch::launch(uint32_t segment) const {
 DeviceCommand SplitLaunch::poll(uint32_t word) const {
   DeviceCommand c;
   c.kind = Kind::Readback;
-  c.memory = words_;
-  c.offset = uint64_t{word} * 4;
+  c.memory = command_.buffers[words_];
+  c.offset = uint64_t{word} * 4 + (words_ < command_.offsets.size() ? command_.offsets[words_] : 0);
   c.bytes = 4;
   c.staging = std::make_shared<std::vector<std::byte>>(4);
   return c;
@@ -38,8 +40,8 @@ void Recorder::add(uint32_t command, DeviceCommand device) {
   items_.push_back({command, std::move(device), nullptr});
 }
 
-void Recorder::add(uint32_t command, std::unique_ptr<SplitLaunch> split) {
-  items_.push_back({command, {}, std::move(split)});
+void Recorder::add(uint32_t command, std::unique_ptr<Script> script) {
+  items_.push_back({command, {}, std::move(script)});
 }
 
 Part Recorder::next(const Deadline& deadline, double time_limit) {
@@ -48,11 +50,14 @@ Part Recorder::next(const Deadline& deadline, double time_limit) {
   part.notes.reserve(items_.size());
   while (!items_.empty()) {
     Item& item = items_.front();
-    if (item.split) {
-      if (!walk(item, part, deadline, time_limit)) return part;
+    if (item.script) {
+      if (!item.script->record(part, item.command, deadline, time_limit)) return part;
     } else {
       part.launches += item.device.kind == Kind::Launch;
-      part.notes.push_back({item.device.kind, item.command, none});
+      CommandNote note;
+      note.kind = item.device.kind;
+      note.command = item.command;
+      part.notes.push_back(note);
       part.commands.push_back(std::move(item.device));
     }
     items_.pop_front();
@@ -61,27 +66,35 @@ Part Recorder::next(const Deadline& deadline, double time_limit) {
   return part;
 }
 
-bool Recorder::walk(Item& item, Part& part, const Deadline& deadline, double time_limit) {
+bool SplitLaunch::record(Part& part, uint32_t command, const Deadline& deadline,
+                         double time_limit) {
   using Step = plan::StepControl::Kind;
-  SplitLaunch& split = *item.split;
-  while (part.launches < most_launches) {
-    const plan::StepControl::Action action = split.control().next();
+  const auto note = [&](uint32_t segment) {
+    CommandNote n;
+    n.kind = Kind::Launch;
+    n.command = command;
+    n.segment = segment;
+    n.executable = executable_.get();
+    part.notes.push_back(n);
+  };
+  while (part.launches < Recorder::most_launches) {
+    const plan::StepControl::Action action = control_.next();
     switch (action.kind) {
       case Step::Done:
         return true;
       case Step::Launch:
         ++part.launches;
-        part.notes.push_back({Kind::Launch, item.command, action.segment});
-        part.commands.push_back(split.launch(action.segment));
+        note(action.segment);
+        part.commands.push_back(launch(action.segment));
         break;
       case Step::Poll:
-        part.notes.push_back({Kind::Launch, item.command, none});
-        part.commands.push_back(split.poll(action.word));
+        note(none);
+        part.commands.push_back(poll(action.word));
         part.polled = part.commands.back().staging;
         return false;
       case Step::Pause:
         if (deadline && std::chrono::steady_clock::now() >= *deadline) {
-          const Program& p = *split.executable().program;
+          const Program& p = *executable_->program;
           part.errors.push_back(
               diagnose(
                   Code::TimeLimitExceeded, p.place(p.loc),
@@ -92,6 +105,12 @@ bool Recorder::walk(Item& item, Part& part, const Deadline& deadline, double tim
     }
   }
   return false;
+}
+
+void SplitLaunch::answer(std::span<const std::byte> polled) {
+  uint32_t word = 0;
+  std::memcpy(&word, polled.data(), sizeof word);
+  control_.answer(word != 0);
 }
 
 }  // namespace vyre::driver

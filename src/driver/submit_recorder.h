@@ -1,9 +1,9 @@
 #pragma once
 
 // What a submission gives to its backend, piece by piece. Most submissions are one part. One with
-// a launch that was split at grid barriers may be more: a loop that the host cannot count goes on
-// only when a word was read back from the device, and a loop of very many launches is not recorded
-// as a whole. Internal to src/driver.
+// a script (a launch that was split at grid barriers, a graph) may be more: a loop that the host
+// cannot count goes on only when something was read back from the device, and a loop of very many
+// launches is not recorded as a whole. Internal to src/driver.
 
 #include <deque>
 
@@ -22,48 +22,64 @@ struct CommandNote {
   DeviceCommand::Kind kind = DeviceCommand::Kind::Fill;  // whose time its time is
   uint32_t command = 0;                                  // as submitted
   uint32_t segment = none;                               // of a split launch
+  uint32_t node = none;                                  // of a graph: the call
+  uint64_t call = 0;                                     // of a graph: its number in the submission, from 1
+  const ExecutableState* executable = nullptr;           // if it is not the command's; kept by it
 };
 
 /// Commands that go to the backend together.
 struct Part {
   std::vector<DeviceCommand> commands;
   std::vector<CommandNote> notes;                  // by command
-  std::shared_ptr<std::vector<std::byte>> polled;  // the word that decides how it goes on
+  std::shared_ptr<std::vector<std::byte>> polled;  // what decides how it goes on
   bool is_last = false;
   uint32_t launches = 0;
   Diagnostics errors;  // the time was over while the host counted: nothing more is done
 };
 
+/// Commands of which some are known only when the host has read something back.
+class Script {
+ public:
+  Script() = default;
+  Script(const Script&) = delete;
+  virtual ~Script() = default;
+  /// Adds to the part up to something that must be read, Recorder::most_launches, or the end. True:
+  /// that was all.
+  virtual bool record(Part& part, uint32_t command, const Deadline& deadline,
+                      double time_limit) = 0;
+  /// What was read.
+  virtual void answer(std::span<const std::byte> polled) = 0;
+};
+
 /// A launch of an executable with a plan. `command` has the memory of the hidden buffers too, and
-/// the counts of all; `words` is the buffer that the host reads.
-class SplitLaunch {
+/// the counts of all; `words` is the number of the buffer that the host reads.
+class SplitLaunch : public Script {
  public:
   SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
-              DeviceCommand command, MemoryHandle words);
-  SplitLaunch(const SplitLaunch&) = delete;
-
-  plan::StepControl& control() { return control_; }
-  DeviceCommand launch(uint32_t segment) const;
-  DeviceCommand poll(uint32_t word) const;
-  const ExecutableState& executable() const { return *executable_; }
+              DeviceCommand command, size_t words);
+  bool record(Part& part, uint32_t command, const Deadline& deadline, double time_limit) override;
+  void answer(std::span<const std::byte> polled) override;
 
  private:
+  DeviceCommand launch(uint32_t segment) const;
+  DeviceCommand poll(uint32_t word) const;
+
   const std::shared_ptr<const ExecutableState> executable_;
   const LaunchShape shape_;  // of the program, without hidden buffers
   const DeviceCommand command_;
-  const MemoryHandle words_;
+  const size_t words_;
   plan::StepControl control_;  // refers to the others
 };
 
 class Recorder {
  public:
   void add(uint32_t command, DeviceCommand device);
-  void add(uint32_t command, std::unique_ptr<SplitLaunch> split);
+  void add(uint32_t command, std::unique_ptr<Script> script);
 
-  /// Up to a word that must be read, `most_launches`, or the end.
+  /// Up to something that must be read, `most_launches`, or the end.
   Part next(const Deadline& deadline, double time_limit);
-  /// What the word of the part before says: does the loop go on?
-  void answer(bool goes_on) { items_.front().split->control().answer(goes_on); }
+  /// What the part before has read.
+  void answer(std::span<const std::byte> polled) { items_.front().script->answer(polled); }
 
   static constexpr uint32_t most_launches = 1024;
 
@@ -71,10 +87,8 @@ class Recorder {
   struct Item {
     uint32_t command = 0;
     DeviceCommand device;
-    std::unique_ptr<SplitLaunch> split;  // instead of `device`
+    std::unique_ptr<Script> script;  // instead of `device`
   };
-  /// False if the part ends here.
-  bool walk(Item& item, Part& part, const Deadline& deadline, double time_limit);
 
   std::deque<Item> items_;
 };

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "driver/device_state.h"
+#include "driver/graph_state.h"
 #include "interp/wording.h"
 
 namespace vyre::driver {
@@ -24,7 +24,8 @@ struct Culprit {
 Culprit culprit(const TicketState& t, size_t command) {
   if (command >= t.part.notes.size()) return {};
   const CommandNote& note = t.part.notes[command];
-  const ExecutableState* e = t.executables[note.command].state();
+  const ExecutableState* e =
+      note.executable ? note.executable : t.executables[note.command].state();
   if (!e) return {};
   if (note.segment == none) return {e->program.get(), ""};
   return {e->segments[note.segment].program.get(),
@@ -46,7 +47,10 @@ Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
                                          t.time_limit))
                         .with_fix("raise the time limit, or submit less at once")};
   for (Diagnostic& d : errors) d.message = who.segment + d.message;
-  return errors;
+  if (o.command >= t.part.notes.size() || t.part.notes[o.command].node == none) return errors;
+  const CommandNote& note = t.part.notes[o.command];
+  const bool trapped = !errors.empty() && errors[0].code == Code::Trapped;
+  return t.graphs[note.command]->blame(std::move(errors), note.node, trapped);
 }
 
 /// A submission that reads what one before it did not finish writing.
@@ -71,6 +75,7 @@ void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
     r.command_ns[note.command] += o.device_ns[i];
     uint64_t* const by_kind[] = {&r.upload_ns, &r.readback_ns, &r.fill_ns, &r.fill_ns, &r.run_ns};
     *by_kind[size_t(note.kind)] += o.device_ns[i];
+    if (note.call > 0 && note.call <= r.calls.size()) r.calls[note.call - 1].ns += o.device_ns[i];
   }
 }
 
@@ -125,6 +130,13 @@ void DeviceState::settle_one(TicketState& t) {
       if (const ExecutableState* e = t.executables[i].state())
         samples.push_back(
             {e->program->op_id, e->program->name, t.report.command_ns[i], t.launch_bytes[i]});
+    if (ok && options.telemetry)
+      for (const CallTime& call : t.report.calls) {
+        const auto& c = *t.graphs[call.command]->calls[call.node];
+        const Program& p = c.executable.optimized();
+        samples.push_back({p.op_id, p.name, call.ns, c.bytes});
+      }
+    t.graphs.clear();
     t.finished = true;
   }
   for (const LaunchSample& s : samples) options.telemetry(s);
@@ -186,6 +198,7 @@ void DeviceState::reap() {
       }
   }
   for (const auto& t : ended) settle(t);
+  free_retired();
 }
 
 void DeviceState::finish() {

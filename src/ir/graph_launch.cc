@@ -44,225 +44,74 @@ uint64_t invocations(Type element, uint64_t bits) {
   return is_signed(element) && static_cast<int64_t>(wide) < 0 ? 0 : wide;
 }
 
-class Walk {
- public:
-  Walk(const Module& module, const Graph& graph, const GraphShape& shape, GraphDevice& device)
-      : module_(module), g_(graph), shape_(shape), device_(device) {}
+FormulaEnv environment(const Graph& g, const GraphShape& shape) {
+  return {[&](uint32_t i) { return static_cast<__int128>(shape.counts[i]); },
+          [&](uint32_t i) -> __int128 {
+            const Type t = g.buffers[i].element;
+            const uint64_t in[] = {shape.scalars[i]};
+            if (!is_signed(t)) return shape.scalars[i];
+            return static_cast<int64_t>(eval_bits(Opcode::Cast, Type::I64, t, in, 1));
+          },
+          [&](uint32_t i) { return g.buffers[i].name; }};
+}
 
-  Result<uint64_t> run() {
-    struct Loop {
-      size_t node;
-      uint64_t left;
-    };
-    std::vector<Loop> loops;
-    std::vector<uint32_t> stage(g_.nodes.size(), 0);  // calls up to and including a node
-    for (size_t i = 0, n = 0; i < g_.nodes.size(); ++i)
-      stage[i] = static_cast<uint32_t>(n += g_.nodes[i].kind == GraphNodeKind::Call);
-    const std::vector<size_t> ends = match_ends();
-
-    for (size_t at = 0; at < g_.nodes.size();) {
-      const GraphNode& node = g_.nodes[at];
-      switch (node.kind) {
-        case GraphNodeKind::Call:
-          if (auto done = call(node, stage[at]); !done) return done.errors();
-          ++at;
-          break;
-        case GraphNodeKind::Repeat:
-        case GraphNodeKind::While: {
-          const Result<uint64_t> times = times_of(node);
-          if (!times) return times.errors();
-          // A loop without a call changes nothing, so it may as well not run.
-          bool runs = *times > 0 && stage[ends[at]] != stage[at];
-          if (runs) {
-            const Result<bool> goes_on = holds(node);
-            if (!goes_on) return goes_on.errors();
-            runs = *goes_on;
-          }
-          if (runs) loops.push_back({at, *times - 1});
-          at = runs ? at + 1 : ends[at] + 1;
-          break;
-        }
-        case GraphNodeKind::End: {
-          Loop& loop = loops.back();
-          bool again = loop.left > 0;
-          if (again) {
-            const Result<bool> goes_on = holds(g_.nodes[loop.node]);
-            if (!goes_on) return goes_on.errors();
-            again = *goes_on;
-          }
-          if (again) {
-            --loop.left;
-            at = loop.node + 1;
-          } else {
-            loops.pop_back();
-            ++at;
-          }
-          break;
-        }
-      }
+/// One argument for each parameter but scratch ones, in order.
+Result<> match_arguments(const GraphShape& shape, GraphCall& call,
+                         std::vector<std::optional<uint64_t>>& counts,
+                         std::vector<std::optional<uint64_t>>& scalars) {
+  const Program& k = call.kernel;
+  size_t next = 0, wanted = 0;
+  for (size_t i = 0; i < k.buffers.size(); ++i) {
+    const Role role = k.buffers[i].role;
+    if (!is_parameter(role) || role == Role::Scratch) continue;
+    ++wanted;
+    if (next >= call.node.args.size()) continue;
+    const GraphArg& arg = call.node.args[next++];
+    if (role == Role::Scalar) {
+      scalars[i] = arg.buffer == none ? arg.bits : shape.scalars[arg.buffer];
+    } else if (arg.buffer != none) {
+      call.bound[i] = arg.buffer;
+      counts[i] = shape.counts[arg.buffer];
     }
-    return calls_;
   }
+  if (wanted == call.node.args.size()) return Ok{};
+  return diagnose(Code::ArgumentCount, call.node.place,
+                  fmt::format("`{}` takes {} arguments, but {} were given", k.name, wanted,
+                              call.node.args.size()))
+      .with_fix("give one argument for each parameter but `scratch` ones");
+}
 
- private:
-  std::vector<size_t> match_ends() const {
-    std::vector<size_t> ends(g_.nodes.size(), 0), open;
-    for (size_t i = 0; i < g_.nodes.size(); ++i) {
-      if (g_.nodes[i].kind == GraphNodeKind::Repeat || g_.nodes[i].kind == GraphNodeKind::While)
-        open.push_back(i);
-      if (g_.nodes[i].kind != GraphNodeKind::End) continue;
-      ends[open.back()] = i;
-      open.pop_back();
-    }
-    return ends;
+Result<> check_overlap(const Graph& g, const Program& k, const std::vector<uint32_t>& bound) {
+  std::vector<size_t> first(g.buffers.size(), k.buffers.size());
+  std::vector<size_t> writer(g.buffers.size(), k.buffers.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i] == none) continue;
+    const size_t b = bound[i];
+    const bool writes = is_writable(k.buffers[i].role);
+    const size_t other = writes ? first[b] : writer[b];
+    if (other != k.buffers.size())
+      return diagnose(Code::ArgumentsOverlap, {},
+                      fmt::format("`{}` is bound to `{}` ({}) and to `{}` ({})", g.buffers[b].name,
+                                  k.buffers[other].name, name(k.buffers[other].role),
+                                  k.buffers[i].name, name(k.buffers[i].role)))
+          .with_fix("bind distinct buffers, unless both parameters only read");
+    first[b] = i;
+    if (writes) writer[b] = i;
   }
+  return Ok{};
+}
 
-  Result<uint64_t> times_of(const GraphNode& node) const {
-    Result<uint64_t> times =
-        evaluate(g_.formulas, node.count, environment(),
-                 fmt::format("{} of a loop of graph `{}`",
-                             node.kind == GraphNodeKind::Repeat ? "count" : "limit", g_.name));
-    if (times) return times;
-    for (Diagnostic& d : times.errors()) d.place = node.place;
-    return times;
-  }
-
-  FormulaEnv environment() const {
-    return {[this](uint32_t i) { return static_cast<__int128>(shape_.counts[i]); },
-            [this](uint32_t i) -> __int128 {
-              const Type t = g_.buffers[i].element;
-              const uint64_t in[] = {shape_.scalars[i]};
-              if (!is_signed(t)) return shape_.scalars[i];
-              return static_cast<int64_t>(eval_bits(Opcode::Cast, Type::I64, t, in, 1));
-            },
-            [this](uint32_t i) { return g_.buffers[i].name; }};
-  }
-
-  /// The bits of an element's value; 0 out of bounds.
-  Result<uint64_t> read(const GraphElement& e) const {
-    if (e.index >= shape_.counts[e.buffer]) return uint64_t{0};
-    const Result<uint64_t> stored = device_.read(e);
-    if (!stored) return stored;
-    return value_of(g_.buffers[e.buffer].element, *stored);
-  }
-
-  /// Does the loop go on? A `repeat` has no condition but its count.
-  Result<bool> holds(const GraphNode& node) const {
-    if (node.kind == GraphNodeKind::Repeat) return true;
-    const Result<uint64_t> flag = read(node.flag);
-    if (!flag) return flag.errors();
-    const Type type = value_type(g_.buffers[node.flag.buffer].element);
-    const uint64_t in[] = {*flag, node.bits};
-    const ExactFloats exact;
-    return eval_bits(node.compare, type, type, in, 2) != 0;
-  }
-
-  /// Says which call an error comes from.
-  Diagnostics in_stage(Diagnostics errors, const GraphNode& node, uint32_t stage) const {
-    const Program& k = module_.kernels[node.kernel];
-    for (Diagnostic& d : errors) {
-      if (d.code == Code::LengthDiffers) d.code = Code::ArgumentLengthDiffers;
-      d.message = fmt::format("stage {} (`{}`): {}", stage, k.name, d.message);
-      if (d.place.line == 0)
-        d.place = node.place;
-      else if (node.place.line != 0)
-        d.note("called here", node.place);
-    }
-    return errors;
-  }
-
-  Result<> call(const GraphNode& node, uint32_t stage) {
-    const auto fail = [&](Diagnostics errors) { return in_stage(std::move(errors), node, stage); };
-    if (auto begun = device_.begin_call(node); !begun) return fail(begun.errors());
-    const Program& k = module_.kernels[node.kernel];
-    GraphCall call{node,
-                   k,
-                   std::vector<uint32_t>(k.buffers.size(), none),
-                   std::vector<uint64_t>(k.buffers.size(), 0),
-                   {}};
-    std::vector<std::optional<uint64_t>> counts(k.buffers.size()), scalars(k.buffers.size());
-    if (auto matched = match_arguments(node, k, counts, scalars, call.bound); !matched)
-      return fail(matched.errors());
-    if (auto distinct = check_overlap(k, call.bound); !distinct) return fail(distinct.errors());
-    for (size_t i = 0; i < k.buffers.size(); ++i) call.scalars[i] = scalars[i].value_or(0);
-    Result<LaunchShape> shape = resolve_call(node, k, counts, scalars);
-    if (!shape) return fail(shape.errors());
-    call.shape = std::move(*shape);
-    if (auto done = device_.call(call); !done) return fail(done.errors());
-    ++calls_;
-    return Ok{};
-  }
-
-  /// One argument for each parameter but scratch ones, in order.
-  Result<> match_arguments(const GraphNode& node, const Program& k,
-                           std::vector<std::optional<uint64_t>>& counts,
-                           std::vector<std::optional<uint64_t>>& scalars,
-                           std::vector<uint32_t>& bound) const {
-    size_t next = 0, wanted = 0;
-    for (size_t i = 0; i < k.buffers.size(); ++i) {
-      const Role role = k.buffers[i].role;
-      if (!is_parameter(role) || role == Role::Scratch) continue;
-      ++wanted;
-      if (next >= node.args.size()) continue;
-      const GraphArg& arg = node.args[next++];
-      if (role == Role::Scalar) {
-        scalars[i] = arg.buffer == none ? arg.bits : shape_.scalars[arg.buffer];
-      } else if (arg.buffer != none) {
-        bound[i] = arg.buffer;
-        counts[i] = shape_.counts[arg.buffer];
-      }
-    }
-    if (wanted == node.args.size()) return Ok{};
-    return diagnose(Code::ArgumentCount, node.place,
-                    fmt::format("`{}` takes {} arguments, but {} were given", k.name, wanted,
-                                node.args.size()))
-        .with_fix("give one argument for each parameter but `scratch` ones");
-  }
-
-  Result<> check_overlap(const Program& k, const std::vector<uint32_t>& bound) const {
-    std::vector<size_t> first(g_.buffers.size(), k.buffers.size());
-    std::vector<size_t> writer(g_.buffers.size(), k.buffers.size());
-    for (size_t i = 0; i < bound.size(); ++i) {
-      if (bound[i] == none) continue;
-      const size_t b = bound[i];
-      const bool writes = is_writable(k.buffers[i].role);
-      const size_t other = writes ? first[b] : writer[b];
-      if (other != k.buffers.size())
-        return diagnose(
-                   Code::ArgumentsOverlap, {},
-                   fmt::format("`{}` is bound to `{}` ({}) and to `{}` ({})", g_.buffers[b].name,
-                               k.buffers[other].name, name(k.buffers[other].role),
-                               k.buffers[i].name, name(k.buffers[i].role)))
-            .with_fix("bind distinct buffers, unless both parameters only read");
-      first[b] = i;
-      if (writes) writer[b] = i;
-    }
-    return Ok{};
-  }
-
-  Result<LaunchShape> resolve_call(const GraphNode& node, const Program& k,
-                                   const std::vector<std::optional<uint64_t>>& counts,
-                                   const std::vector<std::optional<uint64_t>>& scalars) const {
-    if (node.grid.empty()) return resolve_launch(k, counts, scalars, std::nullopt);
-    std::array<uint64_t, 3> grid = {1, 1, 1};
-    for (size_t d = 0; d < node.grid.size() && d < 3; ++d) {
-      const Result<uint64_t> bits = read(node.grid[d]);
-      if (!bits) return bits.errors();
-      grid[d] = invocations(g_.buffers[node.grid[d].buffer].element, *bits);
-    }
-    if (k.grid_dims == 0) return resolve_launch(k, counts, scalars, grid);
-    const Result<LaunchShape> own = resolve_launch(k, counts, scalars, std::nullopt);
-    if (!own) return own;
-    for (int d = 0; d < 3; ++d) grid[d] = std::min(grid[d], own->invocations_wanted[d]);
-    return resolve_launch(k, counts, scalars, grid);
-  }
-
-  const Module& module_;
-  const Graph& g_;
-  const GraphShape& shape_;
-  GraphDevice& device_;
-  uint64_t calls_ = 0;
-};
+Result<LaunchShape> resolve_call(const GraphNode& node, const Program& k,
+                                 const std::vector<std::optional<uint64_t>>& counts,
+                                 const std::vector<std::optional<uint64_t>>& scalars,
+                                 std::array<uint64_t, 3> grid) {
+  if (node.grid.empty()) return resolve_launch(k, counts, scalars, std::nullopt);
+  if (k.grid_dims == 0) return resolve_launch(k, counts, scalars, grid);
+  const Result<LaunchShape> own = resolve_launch(k, counts, scalars, std::nullopt);
+  if (!own) return own;
+  for (int d = 0; d < 3; ++d) grid[d] = std::min(grid[d], own->invocations_wanted[d]);
+  return resolve_launch(k, counts, scalars, grid);
+}
 
 }  // namespace
 
@@ -298,9 +147,196 @@ Result<GraphShape> resolve_graph(const Graph& g,
   return shape;
 }
 
+Result<GraphShape> resolve_graph(const Graph& g, std::span<const std::optional<uint64_t>> counts,
+                                 std::span<const std::optional<uint64_t>> scalars) {
+  Result<LaunchShape> launch =
+      resolve_launch(as_program(g), counts, scalars, std::array<uint64_t, 3>{0, 0, 0});
+  if (!launch) return launch.errors();
+  GraphShape shape;
+  shape.counts = std::move(launch->counts);
+  for (size_t i = 0; i < g.buffers.size(); ++i)
+    shape.scalars.push_back(i < scalars.size() ? scalars[i].value_or(0) : 0);
+  return shape;
+}
+
+// ---- Calls.
+
+Result<GraphCall> bind_call(const Module& module, const Graph& graph, const GraphShape& shape,
+                            uint32_t node, const std::array<uint64_t, 3>& grid) {
+  const Program& k = module.kernels[graph.nodes[node].kernel];
+  const size_t n = k.buffers.size();
+  GraphCall call{graph.nodes[node], k, std::vector<uint32_t>(n, none), std::vector<uint64_t>(n, 0), {}};
+  std::vector<std::optional<uint64_t>> counts(n), scalars(n);
+  if (auto matched = match_arguments(shape, call, counts, scalars); !matched)
+    return matched.errors();
+  if (auto distinct = check_overlap(graph, k, call.bound); !distinct) return distinct.errors();
+  for (size_t i = 0; i < n; ++i) call.scalars[i] = scalars[i].value_or(0);
+  Result<LaunchShape> launch = resolve_call(call.node, k, counts, scalars, grid);
+  if (!launch) return launch.errors();
+  call.shape = std::move(*launch);
+  return call;
+}
+
+Diagnostics blame_call(Diagnostics errors, const Module& module, const Graph& graph,
+                       uint32_t node) {
+  const GraphNode& call = graph.nodes[node];
+  const auto stage = std::count_if(graph.nodes.begin(), graph.nodes.begin() + node + 1,
+                                   [](const GraphNode& n) { return n.kind == GraphNodeKind::Call; });
+  for (Diagnostic& d : errors) {
+    if (d.code == Code::LengthDiffers) d.code = Code::ArgumentLengthDiffers;
+    d.message =
+        fmt::format("stage {} (`{}`): {}", stage, module.kernels[call.kernel].name, d.message);
+    if (d.place.line == 0)
+      d.place = call.place;
+    else if (call.place.line != 0)
+      d.note("called here", call.place);
+  }
+  return errors;
+}
+
+// ---- The walk.
+
+GraphCursor::GraphCursor(const Graph& graph, const GraphShape& shape)
+    : g_(graph), shape_(shape), ends_(graph.nodes.size(), 0), has_calls_(graph.nodes.size()) {
+  struct Open {
+    uint32_t node;
+    uint32_t calls;
+  };
+  std::vector<Open> open;
+  uint32_t calls = 0;
+  for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+    const GraphNodeKind kind = g_.nodes[i].kind;
+    calls += kind == GraphNodeKind::Call;
+    if (kind == GraphNodeKind::Repeat || kind == GraphNodeKind::While) open.push_back({i, calls});
+    if (kind != GraphNodeKind::End) continue;
+    ends_[open.back().node] = i;
+    has_calls_[open.back().node] = calls != open.back().calls;
+    open.pop_back();
+  }
+}
+
+/// The next element that the node at hand depends on. Elements that are not there are 0.
+std::optional<GraphElement> GraphCursor::wanted() const {
+  const GraphNode& node = g_.nodes[at_];
+  switch (node.kind) {
+    case GraphNodeKind::Call:
+      if (answers_.size() < std::min<size_t>(node.grid.size(), 3)) return node.grid[answers_.size()];
+      break;
+    case GraphNodeKind::While:
+      if (answers_.empty() && times_ > 0 && has_calls_[at_]) return node.flag;
+      break;
+    case GraphNodeKind::End: {
+      const GraphNode& loop = g_.nodes[loops_.back().node];
+      if (answers_.empty() && loops_.back().left > 0 && loop.kind == GraphNodeKind::While)
+        return loop.flag;
+      break;
+    }
+    case GraphNodeKind::Repeat: break;
+  }
+  return std::nullopt;
+}
+
+void GraphCursor::answer(uint64_t bits) {
+  answers_.push_back(value_of(g_.buffers[wanted()->buffer].element, bits));
+}
+
+void GraphCursor::go_to(uint32_t node) {
+  at_ = node;
+  answers_.clear();
+  timed_ = false;
+}
+
+Result<uint64_t> GraphCursor::times_of(const GraphNode& node) const {
+  Result<uint64_t> times =
+      evaluate(g_.formulas, node.count, environment(g_, shape_),
+               fmt::format("{} of a loop of graph `{}`",
+                           node.kind == GraphNodeKind::Repeat ? "count" : "limit", g_.name));
+  if (times) return times;
+  for (Diagnostic& d : times.errors()) d.place = node.place;
+  return times;
+}
+
+/// Does the loop go on? A `repeat` has no condition but its count.
+bool GraphCursor::holds(const GraphNode& node) const {
+  if (node.kind == GraphNodeKind::Repeat) return true;
+  const Type type = value_type(g_.buffers[node.flag.buffer].element);
+  const uint64_t in[] = {answers_[0], node.bits};
+  const ExactFloats exact;
+  return eval_bits(node.compare, type, type, in, 2) != 0;
+}
+
+void GraphCursor::begin_loop() {
+  // A loop without a call changes nothing, so it may as well not run.
+  const bool runs = times_ > 0 && has_calls_[at_] && holds(g_.nodes[at_]);
+  if (runs) loops_.push_back({at_, times_ - 1});
+  go_to(runs ? at_ + 1 : ends_[at_] + 1);
+}
+
+void GraphCursor::end_loop() {
+  Loop& loop = loops_.back();
+  if (loop.left > 0 && holds(g_.nodes[loop.node])) {
+    --loop.left;
+    return go_to(loop.node + 1);
+  }
+  loops_.pop_back();
+  go_to(at_ + 1);
+}
+
+Result<GraphStep> GraphCursor::next() {
+  using Kind = GraphStep::Kind;
+  while (at_ < g_.nodes.size()) {
+    const GraphNode& node = g_.nodes[at_];
+    const bool begins = node.kind == GraphNodeKind::Repeat || node.kind == GraphNodeKind::While;
+    if (begins && !timed_) {
+      const Result<uint64_t> times = times_of(node);
+      if (!times) return times.errors();
+      times_ = *times;
+      timed_ = true;
+    }
+    if (const auto element = wanted()) {
+      if (element->index < shape_.counts[element->buffer])
+        return GraphStep{Kind::Read, at_, {1, 1, 1}, *element};
+      answer(0);
+      continue;
+    }
+    if (begins) {
+      begin_loop();
+    } else if (node.kind == GraphNodeKind::End) {
+      end_loop();
+    } else {
+      GraphStep step{Kind::Call, at_, {1, 1, 1}, {}};
+      for (size_t d = 0; d < answers_.size(); ++d)
+        step.grid[d] = invocations(g_.buffers[node.grid[d].buffer].element, answers_[d]);
+      go_to(at_ + 1);
+      return step;
+    }
+  }
+  return GraphStep{};
+}
+
 Result<uint64_t> walk_graph(const Module& module, const Graph& graph, const GraphShape& shape,
                             GraphDevice& device) {
-  return Walk(module, graph, shape, device).run();
+  GraphCursor cursor(graph, shape);
+  for (uint64_t calls = 0;;) {
+    const Result<GraphStep> step = cursor.next();
+    if (!step) return step.errors();
+    if (step->kind == GraphStep::Kind::Done) return calls;
+    if (step->kind == GraphStep::Kind::Read) {
+      const Result<uint64_t> bits = device.read(step->element);
+      if (!bits) return bits.errors();
+      cursor.answer(*bits);
+      continue;
+    }
+    const auto run = [&]() -> Result<> {
+      if (auto begun = device.begin_call(graph.nodes[step->node]); !begun) return begun;
+      const Result<GraphCall> call = bind_call(module, graph, shape, step->node, step->grid);
+      if (!call) return call.errors();
+      return device.call(*call);
+    };
+    if (auto done = run(); !done)
+      return blame_call(std::move(done.errors()), module, graph, step->node);
+    ++calls;
+  }
 }
 
 }  // namespace vyre

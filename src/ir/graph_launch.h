@@ -4,7 +4,9 @@
 // calls, loops, and which stage an error comes from. The interpreter and the driver share it; each
 // gives the walk a GraphDevice that holds the buffers and runs the calls.
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +32,12 @@ Result<GraphShape> resolve_graph(const Graph& graph,
                                  std::span<const std::optional<uint64_t>> lengths,
                                  uint64_t output_limit);
 
+/// The same from lengths that are known already: `counts[i]` of parameters that are buffers,
+/// `scalars[i]` the bits of scalar ones.
+Result<GraphShape> resolve_graph(const Graph& graph,
+                                 std::span<const std::optional<uint64_t>> counts,
+                                 std::span<const std::optional<uint64_t>> scalars);
+
 /// One call, ready to be launched. Lists are by buffer of the kernel.
 struct GraphCall {
   const GraphNode& node;
@@ -37,6 +45,54 @@ struct GraphCall {
   std::vector<uint32_t> bound;    // the graph's buffer, or none: scalars and scratch buffers
   std::vector<uint64_t> scalars;  // bits
   LaunchShape shape;
+};
+
+/// Matches arguments and computes the sizes of a call. `grid`: what the device buffers of the
+/// node's own grid hold (GraphStep::grid), bounded here by the kernel's; it is not looked at if the
+/// node has none.
+Result<GraphCall> bind_call(const Module& module, const Graph& graph, const GraphShape& shape,
+                            uint32_t node, const std::array<uint64_t, 3>& grid = {1, 1, 1});
+
+/// Says which call of the graph errors come from.
+Diagnostics blame_call(Diagnostics errors, const Module& module, const Graph& graph, uint32_t node);
+
+/// What comes next in a graph: a call, or an element that must be read to go on.
+struct GraphStep {
+  enum class Kind : uint8_t { Call, Read, Done } kind = Kind::Done;
+  uint32_t node = 0;                         // Call: the node
+  std::array<uint64_t, 3> grid = {1, 1, 1};  // Call: from device buffers, if the node says so
+  GraphElement element;                      // Read: it is there; give its bits to answer()
+};
+
+/// Walks a graph's nodes, loops included. `graph` has passed the checker.
+class GraphCursor {
+ public:
+  GraphCursor(const Graph& graph, const GraphShape& shape);
+  Result<GraphStep> next();
+  /// The stored bits of the element that the step before wanted, after all calls so far.
+  void answer(uint64_t bits);
+
+ private:
+  struct Loop {
+    uint32_t node;
+    uint64_t left;
+  };
+  std::optional<GraphElement> wanted() const;
+  Result<uint64_t> times_of(const GraphNode& node) const;
+  bool holds(const GraphNode& node) const;
+  void begin_loop();
+  void end_loop();
+  void go_to(uint32_t node);
+
+  const Graph& g_;
+  const GraphShape& shape_;
+  std::vector<uint32_t> ends_;   // by loop node: its End
+  std::vector<bool> has_calls_;  // by loop node
+  std::vector<Loop> loops_;
+  uint32_t at_ = 0;
+  uint64_t times_ = 0;            // of the loop that is about to begin
+  bool timed_ = false;            // it was computed
+  std::vector<uint64_t> answers_;  // values of the elements that the node at hand depends on
 };
 
 /// Whoever holds the buffers of a graph and runs its calls.

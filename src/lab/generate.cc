@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lab/chain_writer.h"
 #include "lab/graph_writer.h"
 #include "lab/kernel_writer.h"
 
@@ -23,7 +24,8 @@ Generated generate(uint64_t seed, const GenerateOptions& options) {
   Random random(seed);
   Generated g;
   if (options.graphs && random.chance(15)) {
-    g = GraphWriter(random, options).write();
+    g = random.chance(45) ? ChainWriter(random, options).write()
+                          : GraphWriter(random, options).write();
   } else {
     WrittenKernel k = KernelWriter(random, options, "k", {}, false).write();
     g.module.kernels.push_back(std::move(k.program));

@@ -9,6 +9,7 @@
 #include "lab/device_subject.h"
 #include "lab/differential.h"
 #include "lab/opt_subjects.h"
+#include "lab/plan_subjects.h"
 #include "text/parse.h"
 #include "text/print.h"
 #include "wire/fingerprint.h"
@@ -129,6 +130,7 @@ std::vector<Subject> all_subjects() {
   list.push_back({"wire", run_from_wire});
   list.push_back({"sanitizer", run_sanitized});
   for (Subject& s : opt_subjects()) list.push_back(std::move(s));
+  for (Subject& s : plan_subjects()) list.push_back(std::move(s));
   add_devices(list);
   return list;
 }

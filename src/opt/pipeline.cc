@@ -12,6 +12,7 @@
 #include "opt/passes/hoist_invariants.h"
 #include "opt/passes/merge_barriers.h"
 #include "opt/passes/number_values.h"
+#include "opt/passes/promote_handoffs.h"
 #include "opt/passes/remove_dead_buffers.h"
 #include "opt/passes/remove_dead_code.h"
 #include "opt/passes/remove_dead_stores.h"
@@ -27,8 +28,8 @@ constexpr const PassDescriptor* pipeline[] = {
     &divide_by_constant_pass,  &number_values_pass,
     &forward_stores_pass,      &remove_dead_stores_pass,
     &hoist_invariants_pass,    &eliminate_bounds_checks_pass,
-    &merge_barriers_pass,      &remove_dead_code_pass,
-    &remove_dead_buffers_pass,
+    &promote_handoffs_pass,    &merge_barriers_pass,
+    &remove_dead_code_pass,    &remove_dead_buffers_pass,
 };
 
 /// The pipeline, and what tests add.

@@ -31,7 +31,8 @@ std::string_view name(JoinKind kind);
 struct FusionGroup {
   std::vector<uint32_t> calls;   // nodes of the graph, in order; one: not joined
   std::vector<JoinKind> joins;   // of each call but the first
-  std::vector<uint32_t> elided;  // buffers of the graph that are not there any more
+  std::vector<uint32_t> elided;  // buffers that the joined kernel does not have; ascending. The graph
+                                 // loses those that no other call uses
   uint64_t avoided_bytes = 0;    // of memory traffic: written and read again, once a run of the group
 };
 

@@ -11,6 +11,10 @@
 // stores going to shared memory; then comes a workgroup barrier; then the consumer's body, which
 // loads from shared memory. What an index misses needs no code: a store outside the window is
 // dropped by the law, and an element that nobody wrote is zero, as it is in the buffer.
+//
+// Workgroups whose invocations and elements are all there, which is all but those at the ends, have
+// a loop of their own that asks for nothing. What indices of 32 bits wrap to is right as long as a
+// launch stays within JoinedProgram::limits.
 
 #include "plan/join.h"
 
@@ -37,8 +41,8 @@ std::optional<HandoffWindow> find_handoff_window(const Program& producer, uint32
                                                  const Program& consumer, uint32_t consumer_buffer,
                                                  uint64_t budget, std::string& why_not);
 
-/// Kernel 0 is the producer, kernel 1 the consumer; the buffer is a parameter of each (`out` or
-/// `inout` of the first, `in` of the second), and no other parameter of the two shares memory with
+/// Kernel 0 is the producer, kernel 1 the consumer; the buffer is a parameter of each (`out` of the
+/// first, `in` of the second; others are refused), and no other parameter of the two shares memory with
 /// one that is written. The launch is the consumer's.
 JoinOutcome fuse_handoff(const Program& producer, uint32_t producer_buffer, const Program& consumer,
                          uint32_t consumer_buffer, uint64_t budget = default_handoff_budget);

@@ -30,10 +30,20 @@ struct JoinedParameter {
   bool operator==(const JoinedParameter&) const = default;
 };
 
+/// A number of a launch, and the largest for which the joined program means what its kernels mean:
+/// beyond it indices of 32 bits wrap. Whoever plans knows the numbers and must look.
+struct JoinedLimit {
+  JoinedParameter of;  // NumWorkgroups or Count
+  uint64_t most = 0;
+  bool operator==(const JoinedLimit&) const = default;
+};
+
 struct JoinedProgram {
   Program program;
   /// One for each parameter of the program but the scratch ones, in order.
   std::vector<JoinedParameter> parameters;
+  /// Empty: good for every launch.
+  std::vector<JoinedLimit> limits;
 };
 
 /// A joined program, or the condition that failed, in words for the report.

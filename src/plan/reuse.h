@@ -2,12 +2,24 @@
 
 // Scratch reuse: buffers of a graph that are not needed at the same time share memory.
 //
-// Arms are the calls of the graph, by node, in order; loops and which calls may run at the same
-// time are counted in. Two buffers share bytes only if no arm needs one while the other's contents
-// are still needed.
+// Arms are the calls of the graph, in order; loops and which calls may run at the same time are
+// counted in. Two buffers share bytes only if no arm needs one while the other's contents are still
+// needed.
+//
+// Live ranges. An arm needs the contents of a buffer if it reads it, or writes some of it and
+// leaves the rest. Contents are live from the arm that overwrites the buffer to the last one that
+// needs them, around loops if the next round needs them, and past loops that may not run. A buffer
+// whose contents are live when the graph begins holds zeros then: the plan clears it, once, before
+// its first arm (before the outermost loop around that). A buffer with several live ranges is free
+// between them, but keeps its place.
+//
+// plan_reuse() makes a plan, check_reuse() (check_reuse.h) checks it and shares no code with this,
+// replay_reuse() (check_reuse_replay.h) replays what a run really did.
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/graph_launch.h"
@@ -18,6 +30,7 @@ namespace vyre::plan {
 /// One use of a buffer by an arm.
 struct ArmUse {
   uint32_t buffer = 0;
+  // None of these: it is bound, so it must have its bytes, but nobody looks at them.
   bool reads = false;
   bool writes = false;
   bool atomics = false;
@@ -27,7 +40,7 @@ struct ArmUse {
 };
 
 struct Arm {
-  uint32_t id = 0;   // unique; names are labels only
+  uint32_t id = 0;  // unique; names are labels only
   std::string name;
   std::vector<ArmUse> uses;
 };
@@ -42,9 +55,10 @@ struct ReuseBuffer {
 struct ReuseInput {
   std::vector<ReuseBuffer> buffers;
   std::vector<Arm> arms;  // in order of execution
-  /// Arms [first, last] that run again and again, outer loops before inner ones.
+  /// Arms [first, last] that run again and again. Loops are nested or apart.
   struct Loop {
     uint32_t first = 0, last = 0;
+    bool runs = false;  // at least once; else it may be skipped
   };
   std::vector<Loop> loops;
   /// Pairs of arms (indices) that may run at the same time.
@@ -52,6 +66,8 @@ struct ReuseInput {
   uint64_t alignment = 256;
 };
 
+/// The calls of a graph, by index among its calls; ids are their nodes. Scratch parameters of
+/// kernels are not buffers of the graph: they are given to each launch.
 ReuseInput reuse_input(const Module& module, const Graph& graph, const GraphShape& shape);
 
 // ---- Queries.
@@ -59,10 +75,21 @@ ReuseInput reuse_input(const Module& module, const Graph& graph, const GraphShap
 /// Buffers whose contents no host, no atomic, no indirect launch and no later arm can see being
 /// changed after their last use: what may be recycled at all.
 std::vector<bool> non_escaping(const ReuseInput& input);
-/// Buffers that nobody needs after this arm, of those that it uses. An unknown arm has none.
+
+/// (id of an arm, buffer): when this arm is done, and those that run with it, nobody needs what is
+/// in the buffer. For an arm that ends a loop: when the loop is done, of buffers that live through
+/// it. In order of the arms.
+struct Recyclable {
+  uint32_t arm = 0;
+  uint32_t buffer = 0;
+  bool operator==(const Recyclable&) const = default;
+};
+std::vector<Recyclable> recyclable(const ReuseInput& input);
+/// Buffers of one arm. An unknown arm has none.
 std::vector<uint32_t> recyclable_after(const ReuseInput& input, uint32_t arm_id);
+/// By any arm?
 bool is_recyclable(const ReuseInput& input, uint32_t buffer);
-/// Number of (arm, buffer) pairs of recyclable_after().
+/// Number of (arm, buffer) pairs.
 uint64_t recyclable_pairs(const ReuseInput& input);
 
 // ---- The plan.
@@ -74,17 +101,23 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
+/// All sums are of bytes rounded up to the alignment, as allocations are.
 struct ReusePlan {
   std::vector<Placement> placement;  // by buffer
   std::vector<uint64_t> slot_bytes;
-  /// Buffers that must be cleared when an arm begins, because they start as zeros and the memory
-  /// may have been used: (index of the arm, buffer).
+  /// Buffers that must be cleared, because they start as zeros and the memory may have been used:
+  /// (index of the arm, buffer). Once a run, when the run first comes to the arm; if the arm is the
+  /// first of a loop, before the loop, whether that runs or not. Never an arm inside a loop
+  /// otherwise. Ascending.
   std::vector<std::pair<uint32_t, uint32_t>> clears;
-  uint64_t before = 0;    // bytes of all buffers that could be recycled, each in its own memory
-  uint64_t after = 0;     // bytes of the slots
-  uint64_t live_sum = 0;  // the largest sum of bytes that are needed at once: no plan has less
+  uint64_t before = 0;    // of all buffers in slots, each in its own memory
+  uint64_t after = 0;     // of the slots
+  uint64_t live_sum = 0;  // the largest sum that is needed at once: no plan has less
 };
 
+/// Buffers that are not placed: escaping ones, those without bytes, those that no arm uses. An
+/// input that makes no sense (check_reuse() says why) gives a plan that places nothing. Time grows
+/// with the pairs of buffers that are live at the same time.
 ReusePlan plan_reuse(const ReuseInput& input);
 
 }  // namespace vyre::plan

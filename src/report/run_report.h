@@ -1,8 +1,9 @@
 #pragma once
 
 // What a run was: stages with their times, bytes, launches, where the code came from, how it ended.
-// As JSON for programs (`vyre run --report F.json`) and as a Chrome/Perfetto trace (`--trace
-// F.json`). docs/schemas/ describes both forms, docs/command_line.md explains them.
+// As JSON for programs (`vyre run --report F.json`), as a Chrome/Perfetto trace (`--trace F.json`),
+// and as a page for people (`--report F.html`, html_page.h). docs/schemas/ describes the first two,
+// docs/command_line.md and docs/report.md explain them.
 
 #include <array>
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "opt/report.h"
 #include "support/diagnostic.h"
+#include "support/listing.h"
 
 namespace vyre::report {
 
@@ -41,6 +43,13 @@ struct CacheCounts {
   uint64_t memory_hits = 0, disk_hits = 0, misses = 0;
 };
 
+/// What a kernel became on the device, to read.
+struct KernelCode {
+  std::string kernel;
+  bool is_program = false;        // the device runs the program itself
+  std::vector<Listing> segments;  // more than one where grid barriers split it
+};
+
 struct RunReport {
   std::string vyre;                  // version
   std::vector<std::string> command;  // the words after `vyre`
@@ -68,6 +77,10 @@ struct RunReport {
   bool verified = false;  // compared with a second run, and equal
   int exit_code = 0;      // of the command line
   Diagnostics diagnostics;
+
+  // Only in pages: programs and code are long. Those of the passes are in `optimizer`.
+  std::vector<KernelCode> code;
+  Sources sources;
 
   uint64_t& stage(Stage s) { return stage_ns[static_cast<size_t>(s)]; }
 };

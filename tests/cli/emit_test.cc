@@ -49,6 +49,21 @@ TEST_F(EmitCommandLine, assembly_of_each_architecture) {
   EXPECT_NE(last.find("\tret\n"), std::string::npos) << "not AArch64";
 }
 
+TEST_F(EmitCommandLine, assembly_with_its_source_lines) {
+  const std::string kernel = file("saxpy.vyre", saxpy);
+  const ProcessResult wrong = vyre({"emit", kernel, "--target", "llvm", "--lines"});
+  expect_exit(wrong, 2);
+  expect_code(wrong, "V0606");
+  const ProcessResult r =
+      vyre({"emit", kernel, "--target", "asm", "--arch", "x86-64-v3", "--lines"});
+  if (!has_emitter(r)) GTEST_SKIP() << "this build has no CPU component";
+  expect_exit(r, 0);
+  const size_t comment = r.out.find("# " + kernel + ":3: y[i] = fma(a, x[i], y[i])\n");
+  ASSERT_NE(comment, std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("vfmadd", comment), std::string::npos);
+  EXPECT_EQ(r.out.find(".loc"), std::string::npos);
+}
+
 TEST_F(EmitCommandLine, object_goes_to_a_file) {
   const std::string kernel = file("saxpy.vyre", saxpy);
   const ProcessResult nowhere = vyre({"emit", kernel, "--target", "obj"});

@@ -5,6 +5,7 @@
 
 #include "driver/cpu/cpu_backend.h"
 #include "emit/llvm/emit.h"
+#include "emit/llvm/prepare.h"
 #include "tests/driver/driver_util.h"
 
 namespace vyre::driver {
@@ -26,6 +27,25 @@ constexpr Case cases[] = {
      "}"},
     {"negative_indices",
      "workgroup(64) grid(len(x)) { let i = i32(global_id.x) - 70\n y[i] = x[i + 1] + x[i - 1] }"},
+    {"runs_from_below_zero_in_some_lanes",
+     "workgroup(64) grid(512) { let i = i32(global_id.x) - 7\n if x[global_id.x] % 3 != 0 { y[i] = "
+     "x[i - 3] + x[i64(i) + 5] }\n if x[i] % 2 == 0 { y[i] ^= 77 } }"},
+    {"runs_that_wrap_at_64_bits",
+     "workgroup(64) grid(len(x)) { let i = u64(global_id.x) - 9\n y[i] = x[i] + x[i - 30] }"},
+    {"runs_of_bytes_that_wrap",
+     "workgroup(64) grid(len(x)) { let l = local_id.x\n y[global_id.x] = load_as<u32>(x, u8(l * 4 "
+     "+ "
+     "200)) + load_as<u32>(x, global_id.x * 4 - 8) + u32(load_as<u16>(x, i8(l * 2 + 90))) }"},
+    {"narrow_runs_that_wrap",
+     "workgroup(64) grid(len(x)) { shared t: u8[70]\n let l = local_id.x\n t[u8(l + 230)] = "
+     "u8(x[l])\n barrier workgroup\n"
+     " t[l - 9] = u8(l)\n barrier workgroup\n y[global_id.x] = u32(t[l - 20]) + u32(t[u16(l) + "
+     "65500]) "
+     "+ u32(t[i8(l + 100)]) }"},
+    {"workgroups_abreast",
+     "workgroup(64, 2) grid(250, 3) { let i = global_id.y * 250 + global_id.x\n let w = "
+     "workgroup_id.x "
+     "* 1000 + workgroup_id.y\n if global_id.x < 100 { y[i] = x[i] + w + num_workgroups.x } }"},
     {"a_permutation",
      "workgroup(32) grid(len(x)) { y[global_id.x * 7 % 301] = x[global_id.x * 11 % 301] }"},
     {"rows_of_a_picture",
@@ -118,8 +138,8 @@ TEST(emit_kernels, are_the_interpreters_bytes_at_every_subgroup_size) {
   std::vector<uint32_t> x(301);
   for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 2654435761u >> 7;
   Device cpu = open_cpu();
-  // Instruction sets take turns: compiling each case for each of them takes minutes. Eight sizes and
-  // two or three sets, so that a size meets each set over the cases.
+  // Instruction sets take turns: compiling each case for each of them takes minutes. Eight sizes
+  // and two or three sets, so that a size meets each set over the cases.
   std::vector<emit_llvm::Isa> isas;
   for (const auto isa :
        {emit_llvm::Isa::X86_64_V2, emit_llvm::Isa::X86_64_V3, emit_llvm::Isa::X86_64_V4})
@@ -189,6 +209,23 @@ TEST(emit_kernels, neighbours_are_vector_accesses) {
   EXPECT_NE(text.find("store <8 x float>"), std::string::npos) << text;
   EXPECT_EQ(text.substr(0, text.find("define internal")).find("extractelement"), std::string::npos)
       << text;
+}
+
+TEST(emit_kernels, workgroups_of_rows_go_abreast_where_they_only_stream) {
+  const auto goes = [](const std::string& workgroup, const std::string& body) {
+    const Program p =
+        kernel("kernel k(n: u32, x: in u32[], y: out u32[301]) workgroup(" + workgroup +
+               ") grid(64, 64) { let i = global_id.y * 64 + global_id.x\n" + body + "}\n");
+    emit_llvm::EmitOptions options;
+    options.subgroup_size = 16;
+    return emit_llvm::prepare(p, options).abreast;
+  };
+  EXPECT_TRUE(goes("16, 4", "y[i] = x[i]"));
+  EXPECT_FALSE(goes("64", "y[i] = x[i]"));     // it goes along a row already
+  EXPECT_FALSE(goes("16, 1", "y[i] = x[i]"));  // one subgroup
+  EXPECT_FALSE(goes("8, 8", "y[i] = x[i]"));   // a subgroup is no row
+  EXPECT_FALSE(goes("16, 4", "shared t: u32[64]\n t[local_id.x] = 1\n y[i] = t[local_id.x]"));
+  EXPECT_FALSE(goes("16, 4", "var s = 0\n for k in 0..n { s += x[i + k] }\n y[i] = s"));
 }
 
 TEST(emit_kernels, what_lanes_agree_on_is_scalar) {

@@ -1,5 +1,6 @@
 // Device::compile and the optimizer: what runs, what is told, and that the host notices nothing.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "opt/pipeline.h"
@@ -124,6 +125,39 @@ TEST(Optimize, unknown_and_repeated_passes_are_errors_of_opening) {
   const auto d = Device::open(backend, 0);
   ASSERT_FALSE(d);
   EXPECT_NE(render(d.errors(), {}).find("VYRE_PASSES"), std::string::npos);
+}
+
+TEST(Optimize, programs_as_text_are_kept_on_request_and_found_again) {
+  const opt::RegisterPassForTest registered(counting);
+  Optimizing backend;
+  Device d = *Device::open(backend, 0);
+  const Program p = kernel(doubled);
+  EXPECT_EQ(d.compile(p)->optimizer().text, nullptr) << "nobody asked";
+  CompileOptions with;
+  with.optimize.keep_texts = true;
+  const Executable first = *d.compile(p, with);
+  const int before = counted;
+  const Executable again = *d.compile(p, with);
+  EXPECT_EQ(counted, before) << "what was kept with texts is found";
+  (void)*d.compile(p);
+  EXPECT_EQ(counted, before) << "also by those who want none";
+  for (const Executable& e : {first, again}) {
+    const opt::RunReport& r = e.optimizer();
+    ASSERT_NE(r.text, nullptr);
+    EXPECT_EQ(r.text->lines[0].line, 1u);
+    EXPECT_EQ(r.text->files.size(), 1u);
+    for (const opt::PassRun& run : r.runs)
+      EXPECT_EQ(run.text != nullptr, run.decision == opt::PassDecision::Changed) << run.pass;
+    // The store is of the third line, whatever became of the rest.
+    const Listing& last = *std::find_if(r.runs.rbegin(), r.runs.rend(), [](const opt::PassRun& run) {
+                             return run.text != nullptr;
+                           })->text;
+    const auto store = std::find_if(last.lines.begin(), last.lines.end(), [](const ListingLine& l) {
+      return l.text.find("store y[") != std::string::npos;
+    });
+    ASSERT_NE(store, last.lines.end());
+    EXPECT_EQ(store->line, 3u);
+  }
 }
 
 TEST(Optimize, compiling_again_runs_no_pass_and_still_tells_what_they_did) {

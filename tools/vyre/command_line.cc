@@ -105,6 +105,11 @@ void add_run(CLI::App& app, RunCommand& c) {
                  "Write what was measured, and what each pass did, for --profile-in")
       ->option_text("F.json")
       ->group("Optimizer");
+  app.add_option("--plan", c.plan,
+                 "Run a graph by this plan (`vyre plan --json`), or by none: a launch a\n"
+                 "call, and no shared memory between intermediates")
+      ->option_text("F.json|none")
+      ->group("Execution");
   const std::string results = "Results";
   add_list(app, "--print", c.print, "Print a buffer on one line, or only its first n elements")
       ->option_text("NAME[:n]")
@@ -124,8 +129,9 @@ void add_run(CLI::App& app, RunCommand& c) {
       ->group(measuring);
   app.add_option("--report", c.report,
                  "Write what the run was: times by stage, passes and why they ran, bytes,\n"
-                 "launches, cache, device")
-      ->option_text("F.json")
+                 "launches, cache, device; as a page for people (F.html) also programs\n"
+                 "before and after each pass, and the code with its source lines")
+      ->option_text("F.html|F.json")
       ->group(measuring);
   app.add_option("--trace", c.trace,
                  "Write a time line of host and device, for https://ui.perfetto.dev or\n"
@@ -193,6 +199,7 @@ void add_emit(CLI::App& app, EmitCommand& c) {
   add_list(app, "--const", c.constants, "Another value for a constant of the file")
       ->option_text("NAME=VALUE");
   app.add_flag("--unoptimized", c.unoptimized, "LLVM IR as we write it, before the passes of LLVM");
+  app.add_flag("--lines", c.lines, "Assembly to read: with the source line of each instruction");
   app.add_option("-o,--output", c.out, "Write to a file; standard output if not given")
       ->option_text("F");
   add_optimizer_flags(app, c.optimizer);
@@ -236,6 +243,32 @@ void add_opt(CLI::App& app, OptCommand& c) {
       "EXAMPLE\n"
       "  vyre opt examples/saxpy.vyre --print-changed\n"
       "  vyre opt examples/saxpy.vyre --passes fold_constants,remove_dead_code --time-passes");
+}
+
+void add_plan(CLI::App& app, PlanCommand& c) {
+  app.add_option("FILE", c.file,
+                 "Program in text or wire form; - is standard input. Without a name: its\n"
+                 "only graph")
+      ->required()
+      ->option_text("or FILE:graph");
+  app.add_option("--backend", c.backend, "The device it is planned for, as for `vyre run`")
+      ->option_text("auto|interp|cpu|cuda|vulkan");
+  add_launch_flags(app, c.launch);
+  const std::string planning = "Planning";
+  app.add_flag("--no-fusion", c.no_fusion, "One launch a call")->group(planning);
+  app.add_flag("--no-reuse", c.no_reuse, "Every intermediate in memory of its own")
+      ->group(planning);
+  const std::string results = "Results";
+  app.add_flag("--print-ir", c.print_ir, "Show the graph and its kernels after fusion, too")
+      ->group(results);
+  app.add_flag("--json", c.json, "The plan as data: a file for `vyre run --plan`")->group(results);
+  app.footer(
+      "Lengths that are not given are assumed (2^20 elements), scalars are 1; any buffer takes a\n"
+      "length by --len here. Nothing runs.\n\n"
+      "EXAMPLE\n"
+      "  vyre plan examples/hex_newlines.vyre\n"
+      "  vyre plan examples/hex_newlines.vyre --len text=4096 --json > p.json\n"
+      "  vyre run examples/hex_newlines.vyre --in text=@dump.txt --plan p.json");
 }
 
 void add_bisect(CLI::App& app, BisectCommand& c) {
@@ -383,6 +416,7 @@ struct Parser {
   EmitCommand emit;
   OptCommand opt;
   BisectCommand bisect;
+  PlanCommand plan;
   FormatCommand format;
   ExplainCommand explain;
   DevicesCommand devices;
@@ -409,6 +443,7 @@ struct Parser {
     add_emit(*app.add_subcommand("emit", "Show the code that a backend runs"), emit);
     add_opt(*app.add_subcommand("opt", "Show what the optimizer makes of a program, and why"), opt);
     add_bisect(*app.add_subcommand("bisect", "Find the pass that makes a result differ"), bisect);
+    add_plan(*app.add_subcommand("plan", "Show how a graph runs: launches, memory, and why"), plan);
     add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"),
                format);
     add_explain(
@@ -594,12 +629,14 @@ Result<Command> parse_command_line(const Words& words) {
   undisguise(p.emit.file);
   undisguise(p.opt.file);
   undisguise(p.bisect.file);
+  undisguise(p.plan.file);
   const std::string name = used_command(p.app)->get_name();
   p.run.words = words;
   if (name == "run") return Command(std::move(p.run));
   if (name == "check") return Command(std::move(p.check));
   if (name == "emit") return Command(std::move(p.emit));
   if (name == "opt") return Command(std::move(p.opt));
+  if (name == "plan") return Command(std::move(p.plan));
   if (name == "bisect") return Command(std::move(p.bisect));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));

@@ -27,6 +27,7 @@ struct RunCommand {
   std::vector<std::string> print;
   std::vector<std::string> out;
   std::string repeat;
+  std::string plan;  // a file, or "none"
   std::string report;
   std::string trace;
   bool verify = false;
@@ -54,6 +55,7 @@ struct EmitCommand {
   std::string out;
   OptimizerFlags optimizer;
   bool unoptimized = false;
+  bool lines = false;
 };
 
 struct OptCommand {
@@ -75,6 +77,16 @@ struct BisectCommand {
   LaunchFlags launch;
   OptimizerFlags optimizer;
   std::string out;
+  bool json = false;
+};
+
+struct PlanCommand {
+  std::string file;  // with :name
+  std::string backend = "auto";
+  LaunchFlags launch;
+  bool no_fusion = false;
+  bool no_reuse = false;
+  bool print_ir = false;
   bool json = false;
 };
 
@@ -123,7 +135,7 @@ struct CacheCommand {
 
 using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
                              DevicesCommand, CacheCommand, FuzzCommand, CertifyCommand, EmitCommand,
-                             OptCommand, BisectCommand>;
+                             OptCommand, BisectCommand, PlanCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

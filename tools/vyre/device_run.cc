@@ -17,6 +17,8 @@ driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
   o.progress = options.progress;
   o.compiled = options.compiled;
   o.compile.optimize = options.optimize;
+  o.fuse = o.reuse = options.planned;
+  o.plan = options.plan;
   // Without the flag the device takes the size that suits it.
   if (!flags.subgroup_size.empty()) o.compile.subgroup_size = launch.options.subgroup_size;
   if (!flags.schedule.empty()) o.compile.extra.push_back("schedule=" + flags.schedule);
@@ -57,11 +59,12 @@ Result<DeviceRun> run_graph(driver::Device& device, const Target& target, const 
   r.events = std::move(o->events);
   r.uploaded = o->uploaded;
   r.read_back = o->read_back;
-  r.device_peak = device.memory_peak();
+  r.device_peak = o->device_bytes;
   r.launches = o->calls;
   r.segments = o->segments;
   r.subgroup_size = o->subgroup_size;
-  r.origin = std::move(o->origin);
+  r.origin = o->origin;
+  r.graph = std::move(*o);
   return r;
 }
 

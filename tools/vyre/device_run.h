@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "driver/registry.h"
-#include "driver/run.h"
+#include "driver/run_graph.h"
 #include "tools/vyre/execute.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/target.h"
@@ -27,11 +27,14 @@ struct DeviceRun {
   uint64_t launches = 0, segments = 0;
   uint32_t subgroup_size = 0;  // 0: a graph whose kernels all fix their own
   std::string origin;
+  std::optional<driver::GraphRunOutcome> graph;  // of a graph: its plan and times by call
 };
 
 struct DeviceRunOptions {
   uint32_t repeat = 1;
   driver::Optimization optimize;
+  bool planned = true;  // graphs: fused, and intermediates share memory
+  std::shared_ptr<const plan::GraphPlan> plan;  // this one
   std::function<void(const driver::Executable&)> compiled;  // told of every kernel
   std::function<void(double)> progress;
 };

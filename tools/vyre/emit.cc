@@ -10,6 +10,7 @@
 #include "driver/cpu_component.h"
 #include "plan/split_grid.h"
 #include "support/file.h"
+#include "support/source_line.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/numbers.h"
@@ -58,6 +59,9 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   if (request.form == Form::Object && c.out.empty())
     return diagnose(Code::OptionMisuse, {}, "`emit`: an object file is not for the terminal")
         .with_fix("name a file with `-o`");
+  if (c.lines && request.form != Form::Assembly)
+    return diagnose(Code::OptionMisuse, {}, "`emit`: `--lines` is for `--target asm`")
+        .with_fix("write `--target asm`, or drop it");
   if (c.unoptimized && request.form != Form::LlvmIr)
     return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`")
         .with_fix("drop it");
@@ -70,10 +74,54 @@ std::string_view comment_of(const driver::CpuEmitRequest& request) {
   return request.arch == "aarch64" ? "// " : "# ";
 }
 
+/// The text of a line of a file, without the blanks around; "" if it is not there.
+std::string_view source_line(const Sources& sources, const std::string& file, uint32_t line) {
+  const auto it = sources.find(file);
+  if (it == sources.end()) return {};
+  std::string_view text = it->second;
+  for (; line > 1 && text.find('\n') != text.npos; --line) text.remove_prefix(text.find('\n') + 1);
+  if (line > 1) return {};
+  text = text.substr(0, text.find_first_of("\r\n"));
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text;
+}
+
+/// A listing with a comment where the source line is another.
+std::string with_lines(const Listing& listing, std::string_view comment, const Sources& sources) {
+  std::string text;
+  uint32_t file = 0, line = 0;
+  for (const ListingLine& l : listing.lines) {
+    if (l.line != 0 && (l.line != line || l.file != file)) {
+      file = l.file;
+      line = l.line;
+      text += printable(fmt::format("{}{}:{}: {}", comment, listing.files[file], line,
+                                    source_line(sources, listing.files[file], line)));
+      text += '\n';
+    }
+    text += l.text + '\n';
+  }
+  return text;
+}
+
+/// Emits one program without grid barriers.
+struct Emit {
+  const driver::CpuComponent& component;
+  const driver::CpuEmitRequest& request;
+  bool lines = false;
+  const Sources& sources;
+
+  Result<std::string> operator()(const Program& program) const {
+    if (!lines) return component.emit(program, request);
+    const Result<Listing> listing = component.list(program, request);
+    if (!listing) return listing.errors();
+    return with_lines(*listing, comment_of(request), sources);
+  }
+};
+
 /// One program after the other, each under a line that says what it is.
-Result<std::string> emit_all(const driver::CpuComponent& component, const Program& kernel,
-                             const driver::CpuEmitRequest& request) {
-  if (!plan::has_grid_barrier(kernel)) return component.emit(kernel, request);
+Result<std::string> emit_all(const Emit& emit, const Program& kernel) {
+  const driver::CpuEmitRequest& request = emit.request;
+  if (!plan::has_grid_barrier(kernel)) return emit(kernel);
   const Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(kernel);
   if (!plan) return plan.errors();
   const size_t n = plan->segments.size();
@@ -85,7 +133,7 @@ Result<std::string> emit_all(const driver::CpuComponent& component, const Progra
         .with_fix("use `--target asm`");
   std::string text;
   for (size_t i = 0; i < n; ++i) {
-    Result<std::string> one = component.emit(plan->segments[i], request);
+    Result<std::string> one = emit(plan->segments[i]);
     if (!one) return one;
     if (request.form != Form::Object)
       text += fmt::format("{}{}segment {} of {} of kernel `{}`, split at its grid barriers\n",
@@ -129,7 +177,7 @@ int emit(const EmitCommand& command) {
   Program kernel = *target->kernel;
   if (const auto done = opt::optimize(kernel, *options); !done)
     return report(done.errors(), loaded.sources, false);
-  const auto text = emit_all(*component, kernel, *request);
+  const auto text = emit_all({*component, *request, command.lines, loaded.sources}, kernel);
   if (!text) return report(text.errors(), loaded.sources, false);
   show(loaded.diagnostics, loaded.sources);
   if (command.out.empty()) {

@@ -24,6 +24,7 @@ struct Dispatch {
   int operator()(const EmitCommand& c) const { return emit(c); }
   int operator()(const OptCommand& c) const { return optimize(c); }
   int operator()(const BisectCommand& c) const { return bisect(c); }
+  int operator()(const PlanCommand& c) const { return plan(c); }
   int operator()(const FormatCommand& c) const { return format(c); }
   int operator()(const ExplainCommand& c) const { return explain(c); }
   int operator()(const DevicesCommand& c) const { return devices(c); }

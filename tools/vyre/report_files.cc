@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "report/html_page.h"
 #include "support/file.h"
 
 namespace vyre::cli {
@@ -26,14 +27,17 @@ Diagnostic cannot_write(const std::string& what, const FileError& error) {
 
 Diagnostic no_such_form(const std::string& path) {
   const std::string extension = fs::path(path).extension().string();
-  Diagnostic d = diagnose(Code::ReportFormat, {},
-                          fmt::format("`--report {}` asks for a form that is not there", path));
-  if (extension == ".html" || extension == ".htm") d.note("pages for people are not there yet");
-  const std::string stem = path.substr(0, path.size() - extension.size());
-  return d.with_fix(fmt::format("write `--report {}.json`", stem.empty() ? "run" : stem));
+  std::string stem = path.substr(0, path.size() - extension.size());
+  if (stem.empty()) stem = "run";
+  return diagnose(Code::ReportFormat, {},
+                  fmt::format("`--report {}` asks for a form that is not there", path))
+      .with_fix(fmt::format("write `--report {0}.html` for a page, or `--report {0}.json` for data",
+                            stem));
 }
 
 }  // namespace
+
+bool is_page(const std::string& path) { return fs::path(path).extension() == ".html"; }
 
 ReportFiles try_report_files(const ReportFiles& wanted, const std::vector<std::string>& outputs,
                              Diagnostics& mistakes) {
@@ -55,7 +59,8 @@ ReportFiles try_report_files(const ReportFiles& wanted, const std::vector<std::s
     taken.push_back(resolved(path));
     into = path;
   };
-  if (!wanted.report.empty() && fs::path(wanted.report).extension() != ".json")
+  if (!wanted.report.empty() && !is_page(wanted.report) &&
+      fs::path(wanted.report).extension() != ".json")
     mistakes.push_back(no_such_form(wanted.report));
   else
     accept("report", wanted.report, files.report);
@@ -69,7 +74,9 @@ Diagnostics write_report_files(const ReportFiles& files, const report::RunReport
   const auto write = [&](const char* what, const std::string& path, const std::string& text) {
     if (const auto error = write_file(path, text)) errors.push_back(cannot_write(what, *error));
   };
-  if (!files.report.empty()) write("report", files.report, report::to_json(report));
+  if (!files.report.empty())
+    write("report", files.report,
+          is_page(files.report) ? report::to_html(report) : report::to_json(report));
   if (!files.trace.empty()) write("trace", files.trace, report::to_trace(report));
   return errors;
 }

@@ -16,6 +16,9 @@ struct ReportFiles {
   std::string profile;
 };
 
+/// Is the report to be a page for people?
+bool is_page(const std::string& path);
+
 /// What is wrong with the options is added to `mistakes`. `outputs`: paths that other options
 /// write.
 ReportFiles try_report_files(const ReportFiles& wanted, const std::vector<std::string>& outputs,

@@ -9,6 +9,8 @@
 #include <iterator>
 
 #include "driver/cache.h"
+#include "plan/plan_file.h"
+#include "support/file.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/device_run.h"
 #include "tools/vyre/json.h"
@@ -40,6 +42,19 @@ Result<uint32_t> parse_repeat(const std::string& text) {
   if (times && *times > 0 && *times <= 1'000'000'000) return static_cast<uint32_t>(*times);
   return diagnose(Code::BadOptionValue, {}, fmt::format("`--repeat {}` has no meaning", text))
       .with_fix("give a number of runs from 1 to 1000000000");
+}
+
+/// Null if none is named: the graph is then planned when it runs, or not at all.
+Result<std::shared_ptr<const plan::GraphPlan>> read_plan_file(const std::string& path) {
+  using Plan = std::shared_ptr<const plan::GraphPlan>;
+  if (path.empty() || path == "none") return Plan();
+  const FileContents file = read_file(path);
+  if (file.error)
+    return diagnose(Code::PlanFileDamaged, {}, fmt::format("{}: {}", path, file.error->what))
+        .with_fix("name a file that `vyre plan --json` wrote");
+  auto plan = plan::read_plan(file.bytes, path);
+  if (!plan) return plan.errors();
+  return Plan(std::make_shared<const plan::GraphPlan>(std::move(*plan)));
 }
 
 std::string duration(uint64_t ns) {
@@ -108,6 +123,7 @@ class Session {
     const auto constants = parse_constants(command_.launch.constants);
     good(constants);
     if (auto optimize = bind_optimizer(command_.optimizer); good(optimize)) optimize_ = *optimize;
+    if (auto plan = read_plan_file(command_.plan); good(plan)) plan_ = *plan;
     // What was measured before is still true. It was read once already: no mistake is new.
     if (!files_.profile.empty()) (void)read_profile_file(command_.optimizer.profile_in, measured_);
 
@@ -127,6 +143,12 @@ class Session {
     auto target = choose_target(loaded_, file.name, shown_name(file.file));
     if (!good(target)) return false;
     target_ = std::move(*target);
+    if (target_.kernel && plan_)
+      mistakes_.push_back(
+          diagnose(Code::PlanOfKernel, {},
+                   fmt::format("`--plan {}` is for graphs, and `{}` is a kernel", command_.plan,
+                               target_.name()))
+              .with_fix("drop `--plan`, or name a graph"));
     describe_target();
     return true;
   }
@@ -173,11 +195,15 @@ class Session {
     DeviceRunOptions run_options;
     run_options.repeat = repeat_;
     run_options.optimize = optimize_;
+    run_options.plan = plan_;
+    run_options.planned = command_.plan != "none";
+    run_options.optimize.keep_texts = is_page(files_.report);
     run_options.compiled = [this](const driver::Executable& e) { record(e); };
     // Only for a terminal: who measures does not want to look for the end, but to wait for it.
     if (::isatty(STDERR_FILENO) == 1)
       run_options.progress = [&](double fraction) { progress.update(fraction); };
     auto ran = run_on(*device, target_, *launch_, flags_, run_options);
+    list_code(*device);
     if (!ran) return std::move(ran.errors());
     ran_ = std::move(*ran);
     record();
@@ -230,8 +256,20 @@ class Session {
   /// What the optimizer did to a kernel: known before it runs.
   void record(const driver::Executable& e) {
     if (!files_.report.empty()) report_.optimizer.push_back(e.optimizer());
+    if (is_page(files_.report)) executables_.push_back(e);
     if (!files_.profile.empty() && !e.optimizer().runs.empty())
       measured_.reports[fingerprint(e.program()).to_hex()] = e.optimizer();
+  }
+
+  /// What the kernels became, for a page; not timed. Code that cannot be listed did run: the page
+  /// is then without it.
+  void list_code(const driver::Device& device) {
+    for (const driver::Executable& e : executables_) {
+      auto code = device.list_code(e);
+      if (code)
+        report_.code.push_back({e.program().name, code->is_program, std::move(code->segments)});
+    }
+    executables_.clear();
   }
 
   void record() {
@@ -262,6 +300,7 @@ class Session {
 
   Diagnostics write_reports() {
     if (!wants_report()) return {};
+    if (is_page(files_.report)) report_.sources = loaded_.sources;
     const driver::CacheStats cache = driver::CompileCache::shared().stats();
     report_.cache = {cache.memory_hits, cache.disk_hits, cache.misses};
     return write_report_files(files_, report_);
@@ -311,6 +350,7 @@ class Session {
 
   driver::Choice choice_;
   driver::Optimization optimize_;
+  std::shared_ptr<const plan::GraphPlan> plan_;
   opt::ProfileData measured_;  // by this run, and what --profile-in had
   uint32_t repeat_ = 1;
   LoadedModule loaded_;
@@ -319,6 +359,7 @@ class Session {
   std::optional<Launch> launch_;
   std::optional<ResultRequests> requests_;
   DeviceRun ran_;
+  std::vector<driver::Executable> executables_;  // whose code a page is to show
 };
 
 }  // namespace

@@ -12,9 +12,11 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "emit/llvm/isa.h"
 #include "emit/llvm/module_state.h"
+#include "support/big_stack.h"
 
 namespace vyre::emit_llvm {
 
@@ -36,7 +38,7 @@ void initialize_targets() {
   });
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa) {
+std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa, bool quick) {
   initialize_targets();
   std::string error;
   const std::string triple_text(triple(isa));
@@ -47,14 +49,14 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa) {
   // Code may be placed anywhere, far from the functions that it calls.
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple_text, ref(cpu(isa)), ref(features(isa)), options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+      llvm::CodeModel::Small, quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, /*JIT=*/false));
 }
 
 /// Runs the code generator. It consumes the module's IR: what is left is of no further use.
-Result<llvm::SmallVector<char, 0>> generate(Module& module, llvm::CodeGenFileType kind) {
+Result<llvm::SmallVector<char, 0>> generate_here(Module& module, llvm::CodeGenFileType kind) {
   set_target(module);
   Module::State& state = module.state();
-  llvm::TargetMachine& machine = target_machine(state.isa);
+  llvm::TargetMachine& machine = target_machine(state.isa, state.quick);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -64,12 +66,20 @@ Result<llvm::SmallVector<char, 0>> generate(Module& module, llvm::CodeGenFileTyp
   return bytes;
 }
 
+/// LLVM recurses on the depth of loops and of expressions.
+Result<llvm::SmallVector<char, 0>> generate(Module& module, llvm::CodeGenFileType kind) {
+  if (!module.state().quick) return generate_here(module, kind);
+  std::optional<Result<llvm::SmallVector<char, 0>>> bytes;
+  run_on_big_stack([&] { bytes.emplace(generate_here(module, kind)); });
+  return std::move(*bytes);
+}
+
 }  // namespace
 
-llvm::TargetMachine& target_machine(Isa isa) {
-  thread_local std::array<std::unique_ptr<llvm::TargetMachine>, 4> machines;
-  std::unique_ptr<llvm::TargetMachine>& machine = machines[static_cast<size_t>(isa)];
-  if (!machine) machine = make_target_machine(isa);
+llvm::TargetMachine& target_machine(Isa isa, bool quick) {
+  thread_local std::array<std::unique_ptr<llvm::TargetMachine>, 8> machines;
+  std::unique_ptr<llvm::TargetMachine>& machine = machines[2 * static_cast<size_t>(isa) + quick];
+  if (!machine) machine = make_target_machine(isa, quick);
   return *machine;
 }
 

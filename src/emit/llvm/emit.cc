@@ -4,6 +4,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "emit/llvm/emitter.h"
@@ -11,6 +12,27 @@
 #include "support/big_stack.h"
 
 namespace vyre::emit_llvm {
+
+namespace {
+
+// Beyond these a kernel takes more than a few seconds with the usual effort, and soon minutes.
+constexpr size_t most_blocks = 3'000;
+constexpr size_t most_instructions = 30'000;
+constexpr uint32_t most_nesting = 100;
+
+bool is_too_much(const Program& p, const llvm::Module& m) {
+  uint32_t depth = 0, deepest = 0;
+  walk_blocks(p, 0, [&](Visit what, uint32_t) {
+    if (what == Visit::EnterBlock) deepest = std::max(deepest, ++depth);
+    if (what == Visit::LeaveBlock) --depth;
+  });
+  size_t blocks = 0;
+  for (const llvm::Function& f : m) blocks += f.size();
+  return deepest > most_nesting || blocks > most_blocks ||
+         m.getInstructionCount() > most_instructions;
+}
+
+}  // namespace
 
 Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Module::Module(Module&&) noexcept = default;
@@ -32,6 +54,7 @@ Result<Module> emit(const Program& program, const EmitOptions& options) {
   run_on_big_stack([&] {
     const Prepared prepared = prepare(program, options);
     module.info = Emitter(prepared, options, module.state()).run();
+    module.state().quick = is_too_much(prepared.program, *module.state().module);
   });
 #ifndef NDEBUG
   std::string text;

@@ -64,6 +64,7 @@ class Emitter {
   void export_value(ValueId v);
   V spill_address(const Home& home);
   V reload(ValueId v);
+  V make_again(ValueId v);
   Slot home_slot(ValueId v);
 
   // ---- values.cc
@@ -184,7 +185,12 @@ class Emitter {
   void store_at(const Place& p, V address, V value);
   V first_lane(V mask);  // i64: the number of its lowest lane
   V arena_at(uint64_t offset);
-  bool has_masked_store(llvm::Type* raw) const;
+  bool has_masked_access(llvm::Type* raw) const;
+  /// Does an index that goes up by `span` over the lanes come to 0 again at most once?
+  static bool wraps_once(Type index, uint64_t span) {
+    return span <= low_mask(width_of(index) - is_signed(index));
+  }
+  llvm::SmallVector<std::pair<V, V>, 2> split_run(const Place& p, ValueId index, V mask);
   // Functions for what is rare or long; one for each kind.
   llvm::Function* gather_function(const Place& p, bool run, Type index_type);
   llvm::Function* scatter_function(const Place& p, bool run, Type index_type);
@@ -243,15 +249,17 @@ class Emitter {
   const unsigned S_;
   const Shapes shapes_;
   const Stretches stretches_;
-  unsigned mask_width_ = 1;  // bits of a lane of a mask in a slot
+  const std::vector<bool> needs_zeros_;  // by buffer: arrays
+  unsigned mask_width_ = 1;              // bits of a lane of a mask in a slot
 
   llvm::Function* f_ = nullptr;
   llvm::DISubprogram* lines_ = nullptr;  // if options_.lines
   BB start_ = nullptr;  // the function's first block: slots and what is loaded once
   V args_ = nullptr, arena_ = nullptr, stop_ = nullptr;
   llvm::GlobalVariable* zeros_ = nullptr;
-  V group_[3] = {};   // i32, of the current workgroup
-  V counts_[3] = {};  // i32, workgroups of the launch
+  V group_[3] = {};      // i32, of the current workgroup
+  V counts_[3] = {};     // i32, workgroups of the launch
+  V abreast_ = nullptr;  // i32, workgroups from the current one on that run abreast; null: one
   std::vector<V> counts_of_, pointers_, scalars_;
   std::vector<V> array_base_;  // by buffer: shared and private arrays
   std::map<std::tuple<V, uint64_t, unsigned, bool>, V> limits_;

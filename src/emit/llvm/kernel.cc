@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "emit/llvm/emitter.h"
+#include "emit/llvm/first_writes.h"
 #include "emit/llvm/isa.h"
 
 namespace vyre::emit_llvm {
 namespace {
 
 constexpr uint64_t arena_align = 64;
+constexpr uint64_t most_abreast = 16;
 constexpr uint64_t arena_tail = 512;  // whole vectors may be read over an array's end
 /// Fields of LaunchArgs by byte.
 constexpr unsigned at_buffers = offsetof(LaunchArgs, buffers);
@@ -36,7 +38,8 @@ Emitter::Emitter(const Prepared& kernel, const EmitOptions& options, Module::Sta
       low_(b_, options.isa),
       S_(kernel.lanes),
       shapes_(kernel),
-      stretches_(kernel) {
+      stretches_(kernel),
+      needs_zeros_(find_needed_zeros(kernel)) {
   made_.resize(p_.values.size());
   home_slot_.resize(p_.values.size());
   counts_of_.resize(p_.buffers.size());
@@ -88,6 +91,8 @@ void Emitter::begin_function() {
   enter(first);
 
   // Arrays, places for values that live across barriers, and a place for stores that are dropped.
+  // Vectors without their first lanes may begin before the first array.
+  arena_bytes_ = arena_tail;
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
     const Buffer& buffer = p_.buffers[i];
     if (buffer.role == Role::Shared) {
@@ -247,19 +252,28 @@ void Emitter::workgroups() {
   b_.CreateBr(body);
 
   enter(body);
+  V taken = b_.getInt64(1);
+  if (k_.abreast) {
+    // To the end of the row or of our part; a row of 2^32 has 0 as its length.
+    V row = b_.CreateZExt(b_.CreateSub(counts_[0], id[0]), i64);
+    taken = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(last, number), row);
+    taken = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, taken, b_.getInt64(most_abreast));
+    taken = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, taken, b_.getInt64(1));
+    abreast_ = b_.CreateTrunc(taken, i32);
+  }
   workgroup_body();
   go(next);
 
   enter(next);
   if (options_.stoppable) poll(p_.blocks[0].first);
-  V x = b_.CreateAdd(id[0], b_.getInt32(1));
+  V x = b_.CreateAdd(id[0], b_.CreateTrunc(taken, i32));
   V end_of_row = b_.CreateICmpEQ(x, counts_[0]);
   V y = b_.CreateAdd(id[1], b_.CreateZExt(end_of_row, i32));
   V end_of_plane = b_.CreateICmpEQ(y, counts_[1]);
   id[0]->addIncoming(b_.CreateSelect(end_of_row, b_.getInt32(0), x), b_.GetInsertBlock());
   id[1]->addIncoming(b_.CreateSelect(end_of_plane, b_.getInt32(0), y), b_.GetInsertBlock());
   id[2]->addIncoming(b_.CreateAdd(id[2], b_.CreateZExt(end_of_plane, i32)), b_.GetInsertBlock());
-  V following = b_.CreateAdd(number, b_.getInt64(1));
+  V following = b_.CreateAdd(number, taken);
   number->addIncoming(following, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpULT(following, last), loop, done);
   enter(done);
@@ -281,7 +295,7 @@ void Emitter::workgroup_body() {
 void Emitter::zero_arrays(Role role) {
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
     const Buffer& buffer = p_.buffers[i];
-    if (buffer.role != role) continue;
+    if (buffer.role != role || !needs_zeros_[i]) continue;
     uint64_t bytes = array_count(i) * size_of(buffer.element);
     // Element after element, or lane after lane with one element more.
     if (role == Role::Private)

@@ -197,6 +197,51 @@ llvm::Value* Emitter::load_scalar(const Place& p, ValueId index) {
   return b_.CreateSelect(is_inside, value, llvm::Constant::getNullValue(p.raw));
 }
 
+/// Can lanes be left out of a vector access, without a fault where they are?
+bool Emitter::has_masked_access(llvm::Type* raw) const {
+  if (S_ == 1) return false;
+  if (options_.isa == Isa::X86_64_V4) return true;
+  return options_.isa == Isa::X86_64_V3 && raw->getScalarSizeInBits() >= 32;
+}
+
+/// The parts of a run of neighbours that are inside: for each, the index of lane 0 as a number, and
+/// its lanes, of those in `mask`. There are two where the index may wrap in its type, or begins
+/// below 0. A part without lanes begins at 0: machines are slow to find out that no lane wants what
+/// is far outside. Made of scalars only, so that vectors of indices need not be at hand for it.
+llvm::SmallVector<std::pair<llvm::Value*, llvm::Value*>, 2> Emitter::split_run(const Place& p,
+                                                                               ValueId index,
+                                                                               V mask) {
+  const Type t = p_.type(index);
+  const unsigned stride = p.size / p.scale;
+  const uint64_t span = uint64_t{stride} * (S_ - 1);
+  llvm::SmallVector<std::pair<V, V>, 2> parts;
+  V zero = b_.getInt64(0);
+  V base = index64(p, index, true);
+  V limit = dense_limit(p, t, 0);
+  const auto add = [&](V some, V lanes, V first) {
+    lanes = b_.CreateAnd(lanes, splat(some));
+    if (mask) lanes = b_.CreateAnd(lanes, mask);
+    parts.emplace_back(b_.CreateSelect(some, first, zero), lanes);
+  };
+  const auto narrow = [&](V count) {
+    V most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(1 << 20));
+    return splat(b_.CreateTrunc(most, b_.getInt32Ty()));
+  };
+  V steps = iota(b_.getInt32Ty(), stride);
+  V left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, limit, base);
+  add(b_.CreateICmpNE(left, zero), b_.CreateICmpULT(steps, narrow(left)), base);
+
+  const OpId def = p_.values[index].def;
+  if (def != none && is_on_demand(p_.op(def).code)) return parts;  // ids do not wrap
+  const bool wraps = is_unsigned(t) && width_of(t) < 64;
+  V before = wraps ? b_.CreateSub(base, b_.getInt64(uint64_t{1} << width_of(t))) : base;
+  V gap = b_.CreateSub(zero, before);
+  V some = b_.CreateAnd(b_.CreateICmpULE(gap, b_.getInt64(span)), b_.CreateICmpNE(limit, zero));
+  V from_zero = b_.CreateSub(steps, narrow(gap));
+  add(some, b_.CreateICmpULT(from_zero, narrow(limit)), before);
+  return parts;
+}
+
 llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   V base = index64(p, index, true);
@@ -211,9 +256,21 @@ llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   V whole = load_at(p, address(p, base), type);
   b_.CreateBr(end);
   enter(slow);
-  llvm::CallInst* parts = b_.CreateCall(gather_function(p, true, p_.type(index)),
-                                        {p.pointer, base, p.limit, wrap_bits(p_.type(index))});
-  parts->setCallingConv(llvm::CallingConv::Fast);
+  V parts = nullptr;
+  if (has_masked_access(p.raw) && wraps_once(p_.type(index), span)) {
+    parts = llvm::Constant::getNullValue(type);
+    for (const auto& [first, mask] : split_run(p, index, nullptr)) {
+      llvm::CallInst* part =
+          b_.CreateMaskedLoad(type, address(p, first), llvm::Align(p.align), mask, parts);
+      set_noalias(part, p.buffer);
+      parts = part;
+    }
+  } else {
+    llvm::CallInst* call = b_.CreateCall(gather_function(p, true, p_.type(index)),
+                                         {p.pointer, base, p.limit, wrap_bits(p_.type(index))});
+    call->setCallingConv(llvm::CallingConv::Fast);
+    parts = call;
+  }
   b_.CreateBr(end);
   enter(end);
   llvm::PHINode* value = b_.CreatePHI(type, 2);
@@ -222,11 +279,20 @@ llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   return value;
 }
 
-/// Elements at indices that are all inside. One by one, which is no slower than the instruction for
-/// it on machines of today.
+/// Elements at indices that are all inside. By the instruction for it where that takes whole
+/// registers; it is no faster than one by one on machines of today, but a hundredth of the code to
+/// compile.
 llvm::Value* Emitter::gather(const Place& p, V index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
+  if (options_.isa == Isa::X86_64_V4 && !p.is_private && p.size >= 4 && S_ >= 8) {
+    V at = b_.CreateZExt(index, index->getType()->getWithNewType(i64));
+    if (p.scale != 1) at = b_.CreateMul(at, llvm::ConstantInt::get(at->getType(), p.scale));
+    llvm::CallInst* call = b_.CreateMaskedGather(type, b_.CreateGEP(b_.getInt8Ty(), p.pointer, at),
+                                                 llvm::Align(p.align));
+    set_noalias(call, p.buffer);
+    return call;
+  }
   V value = llvm::PoisonValue::get(type);
   for (unsigned l = 0; l < S_; ++l) {
     V at = b_.CreateZExt(b_.CreateExtractElement(index, l), i64);

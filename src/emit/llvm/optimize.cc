@@ -17,6 +17,7 @@
 
 #include "emit/llvm/codegen.h"
 #include "emit/llvm/module_state.h"
+#include "support/big_stack.h"
 
 namespace vyre::emit_llvm {
 
@@ -35,9 +36,32 @@ llvm::FunctionPassManager short_list() {
   return passes;
 }
 
-}  // namespace
+/// For what is too large for the above: only what takes linear time. (EarlyCSE looks at all uses of
+/// a condition for each branch on it, and thousands of branches may be on the same.)
+llvm::FunctionPassManager quick_list() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  return passes;
+}
 
-void optimize(Module& module) {
+/// Instructions are selected block by block, in more than linear time. From the end, because a cut
+/// moves what stands behind it.
+void cut_long_blocks(llvm::Function& function) {
+  constexpr size_t most = 500;
+  std::vector<llvm::BasicBlock*> blocks;
+  for (llvm::BasicBlock& b : function) blocks.push_back(&b);
+  for (llvm::BasicBlock* b : blocks) {
+    std::vector<llvm::Instruction*> cuts;
+    size_t n = 0;
+    for (llvm::Instruction& i : *b)
+      if (++n % most == 0 && !llvm::isa<llvm::PHINode>(i) && !i.isTerminator() &&
+          !llvm::isa<llvm::AllocaInst>(i))
+        cuts.push_back(&i);
+    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) b->splitBasicBlock(*cut);
+  }
+}
+
+void optimize_here(Module& module) {
   set_target(module);
   Module::State& state = module.state();
   llvm::LoopAnalysisManager loops;
@@ -56,10 +80,19 @@ void optimize(Module& module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, groups, modules);
-  llvm::FunctionPassManager passes = short_list();
+  llvm::FunctionPassManager passes = state.quick ? quick_list() : short_list();
   for (llvm::Function& function : *state.module) {
-    if (!function.isDeclaration()) passes.run(function, functions);
+    if (function.isDeclaration()) continue;
+    passes.run(function, functions);
+    if (state.quick) cut_long_blocks(function);
   }
+}
+
+}  // namespace
+
+void optimize(Module& module) {
+  if (!module.state().quick) return optimize_here(module);
+  run_on_big_stack([&] { optimize_here(module); });
 }
 
 }  // namespace vyre::emit_llvm

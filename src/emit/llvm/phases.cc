@@ -212,6 +212,18 @@ void Emitter::stretch(const std::vector<OpId>& list, llvm::function_ref<void()> 
   } else {
     subgroup_ = b_.getInt64(0);
   }
+  // Neighbouring workgroups in the inner loop.
+  BB around = entry;
+  llvm::PHINode* nth = nullptr;
+  V first_group = group_[0];
+  if (abreast_) {
+    entry = block("abreast");
+    b_.CreateBr(entry);
+    enter(entry);
+    nth = b_.CreatePHI(b_.getInt32Ty(), 2);
+    nth->addIncoming(b_.getInt32(0), around);
+    group_[0] = b_.CreateAdd(first_group, nth);
+  }
   b_.CreateBr(body);
   stretch_entry_ = entry;
   stretch_end_ = end;
@@ -263,6 +275,16 @@ void Emitter::stretch(const std::vector<OpId>& list, llvm::function_ref<void()> 
                           llvm::Align(1));
   active_ = nullptr;
   epoch_ = 0;
+  if (abreast_) {
+    BB all = block("all_abreast");
+    V other = b_.CreateAdd(nth, b_.getInt32(1));
+    nth->addIncoming(other, end);
+    b_.CreateCondBr(b_.CreateICmpULT(other, abreast_), entry, all);
+    enter(all);
+    end = all;
+    entry = around;
+    group_[0] = first_group;
+  }
   if (!several) return;
   BB next = block("workgroup_on");
   V following = b_.CreateAdd(number, b_.getInt64(1));
@@ -303,10 +325,19 @@ void Emitter::export_value(ValueId v) {
   set_noalias(store, static_cast<uint32_t>(p_.buffers.size()));
 }
 
+/// At the stretch's start, so that all of it has it.
+llvm::Value* Emitter::make_again(ValueId v) {
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(stretch_entry_->getTerminator());
+  pure_op(p_.values[v].def);
+  return made_[v].value;
+}
+
 /// Of a value that was made elsewhere.
 llvm::Value* Emitter::reload(ValueId v) {
   const Home& home = stretches_.home[v];
   llvm::Type* type = type_of(v);
+  if (home.kind == Home::Kind::Again) return make_again(v);
   if (home.kind != Home::Kind::Arena) {
     return load_slot(home_slot(v), type);
   }

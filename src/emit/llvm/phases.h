@@ -9,7 +9,8 @@
 //
 // A value of one stretch that another one, or the workgroup's own code, uses has a home in memory:
 // a scalar if the workgroup agrees on it, else a place in the arena for each subgroup. What needs
-// no operands is made again instead.
+// no operands is made again instead, and so are short sums of ids and what the workgroup agrees on:
+// indices, most of all, which are then known to run over neighbours.
 
 #include <vector>
 
@@ -18,7 +19,7 @@
 namespace vyre::emit_llvm {
 
 struct Home {
-  enum class Kind : uint8_t { Nowhere, Scalar, Arena } kind = Kind::Nowhere;
+  enum class Kind : uint8_t { Nowhere, Scalar, Arena, Again } kind = Kind::Nowhere;
   uint64_t offset = 0;  // Arena: of subgroup 0
   uint32_t bytes = 0;   // Arena: of one subgroup
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/llvm/divergence.h"
+#include "emit/llvm/interchange.h"
 #include "emit/llvm/isa.h"
 #include "ir/expand_functions.h"
 #include "plan/structure_exits.h"
@@ -63,6 +64,21 @@ uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t wor
   return lanes;
 }
 
+/// Workgroups of several rows that only stream: one after the other would go over few elements of
+/// each row and come back for the next ones. Abreast they go along whole rows.
+bool goes_by_rows(const Program& p) {
+  if (p.workgroup[1] * p.workgroup[2] == 1) return false;
+  for (const Buffer& b : p.buffers)
+    if (b.role == Role::Shared || b.role == Role::Private) return false;
+  bool streams = false, loops = false;
+  walk(p, [&](OpId op) {
+    const Effect effect = info(p.op(op).code).effect;
+    streams = streams || effect == Effect::Read || effect == Effect::Write;
+    loops = loops || is_loop(p.op(op).code);
+  });
+  return streams && !loops;
+}
+
 bool waits(const Program& p) {
   bool found = false;
   walk(p, [&](OpId op) { found |= plan::is_sync(p, op, Scope::Workgroup); });
@@ -81,7 +97,9 @@ Prepared prepare(const Program& program, const EmitOptions& options) {
   r.lanes = choose_lanes(p, options, r.workgroup);
   r.subgroups = (r.workgroup + r.lanes - 1) / r.lanes;
   r.rows = p.workgroup[0] % r.lanes == 0 || p.workgroup[1] * p.workgroup[2] == 1;
+  interchange_strided_loops(r);
   r.phased = r.subgroups > 1 && waits(p);
+  r.abreast = !r.phased && r.subgroups > 1 && r.rows && goes_by_rows(p);
   if (r.phased) {
     p = plan::structure_exits(p, Scope::Workgroup);
     r.holds_barrier = plan::find_split_ops(p, Scope::Workgroup);

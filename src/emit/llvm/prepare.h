@@ -24,6 +24,7 @@ struct Prepared {
   uint32_t subgroups = 1;           // of a workgroup
   bool rows = false;                // lanes of a subgroup are neighbours in x, with one y and z
   bool phased = false;              // there are workgroup barriers to wait at
+  bool abreast = false;             // neighbouring workgroups take each subgroup in turn
   std::vector<bool> holds_barrier;  // by op, if phased: inside its blocks
 
   // Flow of lanes, by op.

@@ -58,33 +58,22 @@ void Emitter::store_one(const Place& p, ValueId index, V raw) {
   enter(end);
 }
 
-bool Emitter::has_masked_store(llvm::Type* raw) const {
-  if (S_ == 1) return false;
-  if (options_.isa == Isa::X86_64_V4) return true;
-  return options_.isa == Isa::X86_64_V3 && raw->getScalarSizeInBits() >= 32;
-}
-
 void Emitter::store_dense(const Place& p, ValueId index, V raw) {
   V base = index64(p, index, true);
   if (surely_inside(p, index)) return store_at(p, address(p, base), raw);
   const uint64_t span = static_cast<uint64_t>(*shapes_.stride(index)) * (S_ - 1);
   V whole = b_.CreateICmpULT(base, dense_limit(p, p_.type(index), span));
-  if (active_ && options_.isa != Isa::X86_64_V4) whole = b_.CreateAnd(whole, all(active_));
+  // A plain store is cheaper than one with a mask, and most often all lanes are there.
+  if (active_) whole = b_.CreateAnd(whole, all(active_));
   BB fast = block("inside");
   BB slow = block("over");
   BB end = block("stored");
   branch(whole, fast, slow, active_ ? -1 : 1);
   enter(fast);
-  if (active_ && options_.isa == Isa::X86_64_V4) {
-    llvm::CallInst* store =
-        b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), bits(active_));
-    set_noalias(store, p.buffer);
-  } else {
-    store_at(p, address(p, base), raw);
-  }
+  store_at(p, address(p, base), raw);
   b_.CreateBr(end);
   enter(slow);
-  if (active_ && options_.isa == Isa::X86_64_V3 && has_masked_store(p.raw)) {
+  if (active_ && has_masked_access(p.raw)) {
     V inside = b_.CreateICmpULT(base, dense_limit(p, p_.type(index), span));
     BB masked = block("masked");
     BB over = block("over");
@@ -96,10 +85,18 @@ void Emitter::store_dense(const Place& p, ValueId index, V raw) {
     b_.CreateBr(end);
     enter(over);
   }
-  llvm::CallInst* call =
-      b_.CreateCall(scatter_function(p, true, p_.type(index)),
-                    {p.pointer, base, raw, mask_bits(active_), p.limit, wrap_bits(p_.type(index))});
-  call->setCallingConv(llvm::CallingConv::Fast);
+  if (has_masked_access(p.raw) && wraps_once(p_.type(index), span)) {
+    for (const auto& [first, mask] : split_run(p, index, bits(active_))) {
+      llvm::CallInst* store =
+          b_.CreateMaskedStore(raw, address(p, first), llvm::Align(p.align), mask);
+      set_noalias(store, p.buffer);
+    }
+  } else {
+    llvm::CallInst* call = b_.CreateCall(
+        scatter_function(p, true, p_.type(index)),
+        {p.pointer, base, raw, mask_bits(active_), p.limit, wrap_bits(p_.type(index))});
+    call->setCallingConv(llvm::CallingConv::Fast);
+  }
   b_.CreateBr(end);
   enter(end);
 }

@@ -3,6 +3,8 @@
 namespace vyre::emit_llvm {
 namespace {
 
+constexpr int most_again = 4;  // ops that are cheaper than a load and a store
+
 class Partition {
  public:
   Partition(const Prepared& k, Stretches& to) : k_(k), p_(k.program), to_(to) {}
@@ -54,8 +56,9 @@ class Partition {
       const Role role = p_.buffer_of(id).role;
       if (role != Role::In && role != Role::Uniform && role != Role::Table) return false;
     }
+    const Uniformity needed = k_.abreast ? Uniformity::Grid : Uniformity::Workgroup;
     for (const ValueId v : p_.results(id))
-      if (k_.uniformity.value(v) < Uniformity::Workgroup) return false;
+      if (k_.uniformity.value(v) < needed) return false;
     for (const ValueId v : p_.operands(id)) {
       const OpId def = p_.values[v].def;
       if (def != none && current != 0 && to_.of_op[def] == current) return false;
@@ -106,10 +109,49 @@ class Partition {
     });
   }
 
+  /// Ids, what the workgroup agrees on, and short sums and products of such.
+  bool is_made_again(ValueId v, int& budget) const {
+    if (k_.uniformity.value(v) >= Uniformity::Workgroup) return true;
+    const OpId def = p_.values[v].def;
+    if (def == none) return false;
+    const Op& op = p_.op(def);
+    if (is_on_demand(op.code)) return true;
+    if (--budget < 0 || !is_integer(p_.type(v))) return false;
+    switch (op.code) {
+      case Opcode::Cast:
+        if (!is_integer(p_.type(p_.operand(def, 0)))) return false;
+        break;
+      case Opcode::Add:
+      case Opcode::Sub:
+      case Opcode::Mul:
+      case Opcode::And:
+      case Opcode::Or:
+      case Opcode::Xor:
+      case Opcode::Shl:
+      case Opcode::Shr:
+        break;
+      default:
+        return false;
+    }
+    for (const ValueId u : p_.operands(def))
+      if (!is_made_again(u, budget)) return false;
+    return true;
+  }
+
   void give_home(ValueId v) {
     Home& h = to_.home[v];
     if (h.kind != Home::Kind::Nowhere) return;
     const Uniformity level = k_.uniformity.value(v);
+    int budget = most_again;
+    if (level < Uniformity::Workgroup && is_made_again(v, budget)) {
+      h.kind = Home::Kind::Again;
+      for (const ValueId u : p_.operands(p_.values[v].def)) {
+        const OpId def = p_.values[u].def;
+        if (def != none && is_on_demand(p_.op(def).code)) continue;
+        if (stretch_of(u) != 0) give_home(u);
+      }
+      return;
+    }
     if (level >= Uniformity::Workgroup) {
       h.kind = Home::Kind::Scalar;
       return;

@@ -47,7 +47,8 @@ llvm::Value* Emitter::base_of(ValueId v) {
 
 void Emitter::set(ValueId v, V value, V base) {
   made_[v] = {value, base, epoch_};
-  if (epoch_ != 0 && stretches_.home[v].kind != Home::Kind::Nowhere) export_value(v);
+  const Home::Kind home = stretches_.home[v].kind;
+  if (epoch_ != 0 && (home == Home::Kind::Scalar || home == Home::Kind::Arena)) export_value(v);
 }
 
 llvm::Value* Emitter::on_demand(OpId def) {

@@ -1,0 +1,298 @@
+// From a graph and its lengths to something that can be launched again and again: the plan, the
+// kernels, the memory.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "driver/graph_state.h"
+
+namespace vyre::driver {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr uint64_t alignment = 256;  // of every place in shared memory: enough for any device
+uint64_t aligned(uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// The graph with the kernels that it calls.
+Module extract(const Module& module, const Graph& graph) {
+  Module m;
+  std::vector<uint32_t> number(module.kernels.size(), none);
+  m.graphs.push_back(graph);
+  for (GraphNode& node : m.graphs[0].nodes) {
+    if (node.kind != GraphNodeKind::Call) continue;
+    uint32_t& k = number[node.kernel];
+    if (k == none) {
+      k = uint32_t(m.kernels.size());
+      m.kernels.push_back(module.kernels[node.kernel]);
+    }
+    node.kernel = k;
+  }
+  return m;
+}
+
+/// Is a buffer zeroed by its first use anyway, whatever happens? True if that is a call outside of
+/// all loops that takes it as `out`.
+bool is_cleared_by_first_use(const Module& m, const Graph& g, uint32_t buffer) {
+  uint32_t depth = 0;
+  for (const GraphNode& node : g.nodes) {
+    if (node.kind == GraphNodeKind::End) --depth;
+    if (node.kind == GraphNodeKind::Repeat || node.kind == GraphNodeKind::While) ++depth;
+    if (node.kind == GraphNodeKind::While && node.flag.buffer == buffer) return false;
+    if (node.kind != GraphNodeKind::Call) continue;
+    for (const GraphElement& e : node.grid)
+      if (e.buffer == buffer) return false;
+    const Program& k = m.kernels[node.kernel];
+    size_t next = 0;
+    for (const vyre::Buffer& b : k.buffers) {
+      if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
+      if (next == node.args.size()) break;
+      if (node.args[next++].buffer == buffer && b.role != Role::Scalar)
+        return depth == 0 && b.role == Role::Out;
+    }
+  }
+  return false;
+}
+
+class Preparation {
+ public:
+  Preparation(Device& device, std::weak_ptr<DeviceState> owner, const GraphOptions& options)
+      : device_(device), options_(options), s_(std::make_shared<GraphState>()) {
+    s_->owner = std::move(owner);
+  }
+
+  Result<std::shared_ptr<const GraphState>> run(const Module& module, const Graph& graph,
+                                                const GraphShape& shape) {
+    s_->given = extract(module, graph);
+    if (auto planned = plan(shape); !planned) return planned.errors();
+    bind_calls();
+    place_buffers();
+    if (auto fits = check_limit(shape); !fits) return fits.errors();
+    if (auto there = allocate(); !there) return there.errors();
+    return std::shared_ptr<const GraphState>(std::move(s_));
+  }
+
+ private:
+  Result<> plan(const GraphShape& shape) {
+    const auto begin = Steady::now();
+    plan::PlanOptions how;
+    how.fuse = options_.fuse;
+    how.reuse = options_.reuse;
+    how.fusion.shared_bytes = fusion_shared_bytes(device_.info());
+    const Graph& graph = s_->given.graphs[0];
+    Result<plan::PlannedGraph> planned =
+        options_.plan ? plan::apply_plan(s_->given, graph, shape, *options_.plan, how)
+                      : plan::plan_graph(s_->given, graph, shape, how);
+    if (!planned) return planned.errors();
+    s_->planned = std::move(*planned);
+    s_->plan_ns = uint64_t(std::chrono::nanoseconds(Steady::now() - begin).count());
+    return Ok{};
+  }
+
+  void bind_calls() {
+    const Module& m = s_->planned.fused.module;
+    const Graph& g = s_->graph();
+    kernels_.resize(m.kernels.size());
+    s_->calls.resize(g.nodes.size());
+    uint32_t arm = 0;
+    for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+      if (g.nodes[i].kind != GraphNodeKind::Call) continue;
+      s_->calls[i].emplace();
+      s_->calls[i]->arm = arm++;
+      if (auto bound = bind(i, *s_->calls[i]); !bound)
+        s_->calls[i]->errors = s_->blame(std::move(bound.errors()), i, false);
+    }
+  }
+
+  Result<> bind(uint32_t node, GraphState::Call& call) {
+    const Module& m = s_->planned.fused.module;
+    const GraphShape& shape = s_->planned.fused.shape;
+    const GraphNode& n = s_->graph().nodes[node];
+    // A grid from the device is at most the kernel's own; where there is none, nothing is known.
+    std::array<uint64_t, 3> grid;
+    grid.fill(m.kernels[n.kernel].grid_dims == 0 ? 0 : ~0ull);
+    Result<GraphCall> bound = bind_call(m, s_->graph(), shape, node, grid);
+    if (!bound) return bound.errors();
+    call.bound = bound->bound;
+    call.scalars = bound->scalars;
+    for (const uint32_t b : call.bound)
+      if (b != none) call.bytes += shape.bytes(s_->graph(), b);
+    auto& kernel = kernels_[n.kernel];
+    if (!kernel) kernel = device_.compile(m.kernels[n.kernel], options_.compile);
+    if (!*kernel) return kernel->errors();
+    call.executable = **kernel;
+    const Result<LaunchShape> launch =
+        shape_of_launch(call.executable.optimized(), *bound, shape);
+    if (!launch) return launch.errors();
+    call.shape = *launch;
+    const Result<LaunchScratch> scratch = scratch_of(call.executable, call.shape);
+    if (!scratch) return scratch.errors();
+    scratch_bytes_ = std::max(scratch_bytes_, scratch->bytes);
+    return Ok{};
+  }
+
+  void place_buffers() {
+    const plan::ReusePlan& reuse = s_->planned.plan.reuse;
+    const Graph& g = s_->graph();
+    sizes_ = reuse.slot_bytes;
+    s_->homes.resize(g.buffers.size());
+    for (uint32_t i = 0; i < g.buffers.size(); ++i) {
+      const bool first = is_cleared_by_first_use(s_->planned.fused.module, g, i);
+      if (g.buffers[i].parameter) {
+        if (g.buffers[i].role == Role::Out && !first) s_->clear_first.push_back(i);
+        continue;
+      }
+      const plan::Placement at = reuse.placement[i];
+      if (at.slot != plan::Placement::own) {
+        s_->homes[i] = {at.slot, at.offset};
+        continue;
+      }
+      s_->homes[i] = {uint32_t(sizes_.size()), 0};
+      sizes_.push_back(s_->planned.fused.shape.bytes(g, i));
+      if (!first) s_->clear_first.push_back(i);
+    }
+    if (scratch_bytes_ > 0) {
+      s_->scratch = uint32_t(sizes_.size());
+      sizes_.push_back(scratch_bytes_);
+    }
+    find_clears();
+  }
+
+  /// The plan clears a buffer when the run first comes to a call, or to the outermost loop that
+  /// begins with it.
+  void find_clears() {
+    const Graph& g = s_->graph();
+    std::vector<uint32_t> by_arm;  // the node where its clears belong
+    std::vector<uint32_t> opened;  // loops that no call has followed yet
+    for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+      const GraphNodeKind kind = g.nodes[i].kind;
+      if (kind == GraphNodeKind::Repeat || kind == GraphNodeKind::While) opened.push_back(i);
+      if (kind == GraphNodeKind::End && !opened.empty()) opened.pop_back();
+      if (kind != GraphNodeKind::Call) continue;
+      by_arm.push_back(opened.empty() ? i : opened.front());
+      opened.clear();
+    }
+    for (const auto& [arm, buffer] : s_->planned.plan.reuse.clears)
+      s_->clears.push_back({by_arm[arm], buffer});
+  }
+
+  Result<> check_limit(const GraphShape& shape) {
+    const Graph& given = s_->given.graphs[0];
+    uint64_t parameters = 0;
+    for (uint32_t i = 0; i < given.buffers.size(); ++i)
+      if (given.buffers[i].role != Role::Scalar)
+        (given.buffers[i].parameter ? parameters : s_->unplanned_bytes) += shape.bytes(given, i);
+    s_->unplanned_bytes += scratch_bytes_;
+    for (const uint64_t bytes : sizes_) s_->memory_bytes += bytes;
+    const uint64_t need = parameters + s_->memory_bytes;
+    if (options_.memory_limit == 0 || need <= options_.memory_limit) return Ok{};
+    Diagnostic d = diagnose(
+        Code::MemoryLimitExceeded, given.place,
+        fmt::format("memory limit: the buffers of graph `{}` need {} bytes; the limit is {}",
+                    given.name, need, options_.memory_limit));
+    d.note(fmt::format("{} are parameters; intermediates need {}, which share {}", parameters,
+                       s_->unplanned_bytes, s_->memory_bytes));
+    return d.with_fix("raise the memory limit, or give smaller lengths");
+  }
+
+  Result<> allocate() {
+    for (const uint64_t bytes : sizes_) {
+      Result<Buffer> made = device_.allocate(bytes);
+      if (!made) {
+        for (Diagnostic& d : made.errors())
+          d.message = fmt::format("intermediates of graph `{}`: {}", s_->graph().name, d.message);
+        return made.errors();
+      }
+      s_->memory.push_back(*made);
+      s_->device = made->device;
+    }
+    return Ok{};
+  }
+
+  Device& device_;
+  const GraphOptions& options_;
+  std::shared_ptr<GraphState> s_;
+  std::vector<std::optional<Result<Executable>>> kernels_;
+  std::vector<uint64_t> sizes_;  // of the memory to allocate
+  uint64_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+uint64_t fusion_shared_bytes(const DeviceInfo& device) {
+  // More would not stay near the core that works on it.
+  constexpr uint64_t most_shared = 64 * 1024;
+  return std::min(device.limits.shared_bytes, most_shared);
+}
+
+Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,
+                                    const GraphShape& shape) {
+  // Buffers of the host have the same numbers in the optimized program.
+  const size_t n = program.buffers.size();
+  std::vector<std::optional<uint64_t>> counts(n), scalars(n);
+  for (size_t i = 0; i < n && i < call.bound.size(); ++i) {
+    if (program.buffers[i].role == Role::Scalar) scalars[i] = call.scalars[i];
+    if (call.bound[i] != none && is_parameter(program.buffers[i].role))
+      counts[i] = shape.counts[call.bound[i]];
+  }
+  return resolve_launch(program, counts, scalars, call.shape.invocations_wanted);
+}
+
+Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape& shape) {
+  const ExecutableState& e = *executable.state();
+  LaunchScratch scratch;
+  scratch.shape = shape;
+  if (e.plan) {
+    Result<LaunchShape> extended = plan::segment_shape(*e.program, *e.plan, shape);
+    if (!extended) return extended.errors();
+    scratch.shape = std::move(*extended);
+  }
+  const auto place = [&](uint64_t bytes) {
+    scratch.offsets.push_back(scratch.bytes);
+    scratch.bytes = aligned(scratch.bytes + bytes);
+  };
+  for (size_t i = 0; i < e.program->buffers.size(); ++i) {
+    const vyre::Buffer& b = e.program->buffers[i];
+    if (b.role == Role::Scratch)
+      place(shape.counts[i] * size_of(b.element));
+    else
+      scratch.offsets.push_back(0);
+  }
+  if (e.plan)
+    for (size_t i = 0; i < e.plan->hidden.size(); ++i)
+      place(scratch.shape.counts[e.program->buffers.size() + i] *
+            size_of(e.plan->hidden[i].element));
+  return scratch;
+}
+
+GraphState::~GraphState() {
+  const auto device = owner.lock();
+  if (!device) return;
+  // Not freed here: this may be in the middle of anything.
+  const std::lock_guard lock(device->retired_mutex);
+  device->retired.insert(device->retired.end(), memory.begin(), memory.end());
+}
+
+Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph,
+                                        const GraphShape& shape, const GraphOptions& options) {
+  Result<std::shared_ptr<const GraphState>> made =
+      Preparation(*this, state_, options).run(module, graph, shape);
+  if (!made) return made.errors();
+  GraphExecutable e;
+  e.state_ = std::move(*made);
+  return e;
+}
+
+const plan::PlannedGraph& GraphExecutable::planned() const { return state_->planned; }
+const Executable* GraphExecutable::executable(uint32_t node) const {
+  if (node >= state_->calls.size() || !state_->calls[node]) return nullptr;
+  const Executable& e = state_->calls[node]->executable;
+  return e.state() ? &e : nullptr;
+}
+uint64_t GraphExecutable::memory_bytes() const { return state_->memory_bytes; }
+uint64_t GraphExecutable::unplanned_bytes() const { return state_->unplanned_bytes; }
+uint64_t GraphExecutable::plan_ns() const { return state_->plan_ns; }
+
+}  // namespace vyre::driver

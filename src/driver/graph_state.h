@@ -1,0 +1,111 @@
+#pragma once
+
+// A graph that is ready to run: what is behind GraphExecutable, and how it becomes device commands.
+// Internal to src/driver.
+
+#include "driver/device_state.h"
+#include "ir/graph_launch.h"
+#include "plan/graph_plan.h"
+
+namespace vyre::driver {
+
+/// A place on the device.
+struct MemoryRange {
+  MemoryHandle memory = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+struct GraphState {
+  /// A call of the planned graph, as far as it is known before it is reached.
+  struct Call {
+    Executable executable;
+    Diagnostics errors;             // it cannot run: told when it is reached
+    std::vector<uint32_t> bound;    // by buffer of the kernel: the graph's
+    std::vector<uint64_t> scalars;  // by buffer of the kernel: bits
+    LaunchShape shape;              // of calls with a grid of their own: the largest
+    uint32_t arm = 0;               // number among the calls
+    uint64_t bytes = 0;             // of the buffers bound
+  };
+  /// Where a buffer of the planned graph lives: in memory[index] at an offset. Parameters are given
+  /// at each launch.
+  struct Home {
+    uint32_t index = none;
+    uint64_t offset = 0;
+  };
+
+  GraphState() = default;
+  GraphState(const GraphState&) = delete;
+  ~GraphState();
+
+  const Graph& graph() const { return planned.fused.graph(); }
+  /// Errors of a call, as of the graph that was written.
+  Diagnostics blame(Diagnostics errors, uint32_t node, bool trapped) const {
+    return plan::blame_fused(std::move(errors), planned, given, given.graphs[0], node, trapped);
+  }
+
+  uint32_t device = 0;
+  std::weak_ptr<DeviceState> owner;
+  Module given;  // the graph as written, with its kernels
+  plan::PlannedGraph planned;
+  std::vector<std::optional<Call>> calls;  // by node of the planned graph
+  std::vector<Home> homes;                 // by buffer of the planned graph
+  std::vector<Buffer> memory;
+  uint32_t scratch = none;             // of memory: what kernels have for one launch each
+  std::vector<uint32_t> clear_first;   // buffers that start as zeros, and that nobody clears later
+  struct Clear {
+    uint32_t node = 0;  // when it is first reached: a call, or a loop that begins with the call
+    uint32_t buffer = 0;
+  };
+  std::vector<Clear> clears;  // of the reuse plan, ascending
+  uint64_t memory_bytes = 0, unplanned_bytes = 0, plan_ns = 0;
+};
+
+/// The sizes of a call for the program that runs, which has the call's parameters.
+Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,
+                                    const GraphShape& shape);
+
+/// Bytes that a launch needs for its scratch buffers, and for what it keeps at grid barriers if its
+/// program is split; places are aligned.
+struct LaunchScratch {
+  std::vector<uint64_t> offsets;  // by buffer of the (extended) shape; of others 0
+  LaunchShape shape;              // with the hidden buffers
+  uint64_t bytes = 0;
+};
+Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape& shape);
+
+/// The launches of a graph, one after the other, with what must be cleared for them.
+class GraphScript : public Script {
+ public:
+  /// `places`: by buffer of the planned graph. `scalars`: of the graph, as given now.
+  GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
+              GraphShape shape, DeviceState& device, TicketState& ticket);
+
+  bool record(Part& part, uint32_t command, const Deadline& deadline, double time_limit) override;
+  void answer(std::span<const std::byte> polled) override;
+
+ private:
+  CommandNote note(DeviceCommand::Kind kind, uint32_t node) const;
+  void fill(Part& part, const MemoryRange& where, uint32_t node) const;
+  void clear_up_to(Part& part, uint32_t node);
+  void begin_call(uint32_t node);
+  void read(Part& part, const GraphStep& step);
+  Result<> launch(Part& part, const GraphStep& step);
+  Result<MemoryRange> scratch(uint64_t bytes, const Program& program);
+
+  const std::shared_ptr<const GraphState> s_;
+  const std::vector<MemoryRange> places_;
+  const GraphShape shape_;
+  DeviceState& d_;
+  TicketState& t_;
+  GraphCursor cursor_;
+  std::unique_ptr<Script> split_;  // the call under way, if it runs in segments
+  uint32_t split_node_ = 0;
+  uint32_t command_ = 0;
+  uint64_t call_ = 0;  // number of the call under way in the submission, from 1
+  size_t cleared_ = 0;
+  MemoryRange extra_;   // scratch of launches that turned out larger than was known
+  Diagnostics failed_;  // told once what is recorded has run
+};
+
+}  // namespace vyre::driver

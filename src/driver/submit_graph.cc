@@ -1,0 +1,320 @@
+// Graphs in submissions: arguments, what is cleared, and one launch after the other.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "driver/submit_builder.h"
+
+namespace vyre::driver {
+
+using Kind = DeviceCommand::Kind;
+
+// ---- The launches.
+
+GraphScript::GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
+                         GraphShape shape, DeviceState& device, TicketState& ticket)
+    : s_(std::move(graph)),
+      places_(std::move(places)),
+      shape_(std::move(shape)),
+      d_(device),
+      t_(ticket),
+      cursor_(s_->graph(), shape_) {}
+
+CommandNote GraphScript::note(Kind kind, uint32_t node) const {
+  CommandNote n;
+  n.kind = kind;
+  n.command = command_;
+  n.node = node;
+  n.call = call_;
+  return n;
+}
+
+void GraphScript::fill(Part& part, const MemoryRange& where, uint32_t node) const {
+  if (where.bytes == 0) return;
+  DeviceCommand c;
+  c.kind = Kind::Fill;
+  c.memory = where.memory;
+  c.offset = where.offset;
+  c.bytes = where.bytes;
+  part.notes.push_back(note(Kind::Fill, node));
+  part.commands.push_back(std::move(c));
+}
+
+void GraphScript::clear_up_to(Part& part, uint32_t node) {
+  for (; cleared_ < s_->clears.size() && s_->clears[cleared_].node <= node; ++cleared_)
+    fill(part, places_[s_->clears[cleared_].buffer], node);
+}
+
+bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
+                         double time_limit) {
+  command_ = command;
+  while (part.launches < Recorder::most_launches) {
+    if (!failed_.empty()) {
+      // What was recorded before comes first: it may fail earlier.
+      if (part.commands.empty()) part.errors = std::move(failed_);
+      return false;
+    }
+    if (split_) {
+      const size_t before = part.notes.size();
+      const bool done = split_->record(part, command, deadline, time_limit);
+      for (size_t i = before; i < part.notes.size(); ++i) {
+        part.notes[i].node = split_node_;
+        part.notes[i].call = call_;
+      }
+      if (!part.errors.empty())
+        part.errors = s_->blame(std::move(part.errors), split_node_, false);
+      if (!done) return false;
+      split_.reset();
+    }
+    const Result<GraphStep> step = cursor_.next();
+    if (!step) {
+      failed_ = step.errors();
+      continue;
+    }
+    if (step->kind == GraphStep::Kind::Done) return true;
+    clear_up_to(part, step->node);
+    if (step->kind == GraphStep::Kind::Read) {
+      read(part, *step);
+      return false;
+    }
+    begin_call(step->node);
+    if (Result<> launched = launch(part, *step); !launched) failed_ = std::move(launched.errors());
+  }
+  return false;
+}
+
+/// Calls that launch nothing count, too. Numbers go on from graph to graph of a submission.
+void GraphScript::begin_call(uint32_t node) {
+  SubmitReport& r = t_.report;
+  call_ = ++r.call_count;
+  if (call_ <= SubmitReport::most_calls) r.calls.push_back({command_, node, 0});
+}
+
+void GraphScript::read(Part& part, const GraphStep& step) {
+  const MemoryRange& from = places_[step.element.buffer];
+  const uint64_t size = size_of(s_->graph().buffers[step.element.buffer].element);
+  DeviceCommand c;
+  c.kind = Kind::Readback;
+  c.memory = from.memory;
+  c.offset = from.offset + step.element.index * size;
+  c.bytes = size;
+  c.staging = std::make_shared<std::vector<std::byte>>(size);
+  part.polled = c.staging;
+  CommandNote n = note(Kind::Readback, none);
+  n.call = 0;  // of no call
+  part.notes.push_back(n);
+  part.commands.push_back(std::move(c));
+}
+
+void GraphScript::answer(std::span<const std::byte> polled) {
+  if (split_) return split_->answer(polled);
+  uint64_t bits = 0;
+  std::memcpy(&bits, polled.data(), std::min(polled.size(), sizeof bits));
+  cursor_.answer(bits);
+}
+
+/// Room for what a launch keeps for itself. That of calls with a grid from the device may turn out
+/// larger than was known; such a call is never in the first part, so the device's mutex is free.
+Result<MemoryRange> GraphScript::scratch(uint64_t bytes, const Program& program) {
+  if (s_->scratch != none && bytes <= s_->memory[s_->scratch].bytes)
+    return MemoryRange{d_.slots[s_->memory[s_->scratch].slot].memory, 0, bytes};
+  if (bytes > extra_.bytes) {
+    const std::lock_guard lock(d_.mutex);
+    Result<MemoryHandle> made =
+        d_.take(bytes, fmt::format("what `{}` needs for one launch", program.name));
+    if (!made) return made.errors();
+    t_.temporaries.push_back(*made);
+    t_.temporary_bytes += bytes;
+    extra_ = {*made, 0, bytes};
+  }
+  return MemoryRange{extra_.memory, 0, bytes};
+}
+
+Result<> GraphScript::launch(Part& part, const GraphStep& step) {
+  const GraphState::Call& call = *s_->calls[step.node];
+  if (!call.errors.empty()) return call.errors;
+  const auto fail = [&](Diagnostics errors) {
+    return s_->blame(std::move(errors), step.node, false);
+  };
+  const ExecutableState& e = *call.executable.state();
+  const Program& p = *e.program;
+  LaunchShape shape = call.shape;
+  std::vector<uint64_t> scalars = call.scalars;
+  if (!s_->graph().nodes[step.node].grid.empty() || shape_.scalars != s_->planned.fused.shape.scalars) {
+    const Result<GraphCall> bound =
+        bind_call(s_->planned.fused.module, s_->graph(), shape_, step.node, step.grid);
+    if (!bound) return fail(bound.errors());
+    Result<LaunchShape> now = shape_of_launch(p, *bound, shape_);
+    if (!now) return fail(now.errors());
+    shape = std::move(*now);
+    scalars = bound->scalars;
+  }
+  Result<LaunchScratch> own = scratch_of(call.executable, shape);
+  if (!own) return fail(own.errors());
+
+  DeviceCommand c;
+  c.kind = Kind::Launch;
+  c.buffers.assign(own->offsets.size(), 0);
+  c.offsets.assign(own->offsets.size(), 0);
+  scalars.resize(own->offsets.size());
+  for (size_t i = 0; i < p.buffers.size() && i < call.bound.size(); ++i) {
+    if (!is_parameter(p.buffers[i].role) || call.bound[i] == none) continue;
+    const MemoryRange& place = places_[call.bound[i]];
+    c.buffers[i] = place.memory;
+    c.offsets[i] = place.offset;
+    if (p.buffers[i].role == Role::Out && needs_clear(e, i, shape)) fill(part, place, step.node);
+  }
+  if (own->bytes > 0) {
+    const Result<MemoryRange> room = scratch(own->bytes, p);
+    if (!room) return fail(room.errors());
+    fill(part, *room, step.node);
+    for (size_t i = 0; i < own->offsets.size(); ++i) {
+      if (i < p.buffers.size() && p.buffers[i].role != Role::Scratch) continue;
+      c.buffers[i] = room->memory;
+      c.offsets[i] = room->offset + own->offsets[i];
+    }
+  }
+  c.scalars = std::move(scalars);
+  const auto& n = shape.num_workgroups;
+  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};  // outputs are zeros, and that is all
+  if (e.plan) {
+    size_t words = 0;
+    for (size_t i = 0; i < e.plan->hidden.size(); ++i)
+      if (e.plan->hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = p.buffers.size() + i;
+    c.shape = std::move(own->shape);
+    split_node_ = step.node;
+    split_ = std::make_unique<SplitLaunch>(call.executable.shared_state(), std::move(shape),
+                                           std::move(c), words);
+    return Ok{};
+  }
+  c.shape = std::move(shape);
+  c.program = e.segments[0].program;
+  c.kernel = e.segments[0].kernel;
+  CommandNote what = note(Kind::Launch, step.node);
+  what.executable = &e;
+  part.notes.push_back(what);
+  part.commands.push_back(std::move(c));
+  ++part.launches;
+  return Ok{};
+}
+
+// ---- The command.
+
+bool SubmissionBuilder::bind_graph(const LaunchGraph& l, const GraphState& s,
+                                   std::vector<MemoryRange>& places, GraphShape& shape) {
+  const Graph& g = s.graph();
+  size_t wanted = 0;
+  for (const GraphBuffer& b : g.buffers) wanted += b.parameter;
+  if (l.arguments.size() != wanted) {
+    report(diagnose(Code::WrongArgument, {},
+                    fmt::format("graph `{}` takes {} arguments, not {}", g.name, wanted,
+                                l.arguments.size()))
+               .with_fix("give one for each parameter"));
+    return false;
+  }
+  bool ok = true;
+  std::vector<std::pair<uint32_t, uint32_t>> bound;  // slot, parameter
+  for (uint32_t i = 0; i < wanted; ++i) {  // parameters come first
+    const GraphBuffer& b = g.buffers[i];
+    const Buffer* buffer = std::get_if<Buffer>(&l.arguments[i]);
+    if ((b.role == Role::Scalar) == (buffer != nullptr)) {
+      report(diagnose(Code::WrongArgument, {},
+                      fmt::format("parameter `{}` of graph `{}` takes a {}", b.name, g.name,
+                                  buffer ? "scalar" : "buffer"))
+                 .with_fix("give the arguments in the order of the parameters"));
+      ok = false;
+      continue;
+    }
+    if (!buffer) {
+      shape.scalars[i] = std::get<uint64_t>(l.arguments[i]);
+      continue;
+    }
+    if (!usable(*buffer, b.role != Role::Out)) {
+      ok = false;
+      continue;
+    }
+    if (buffer->bytes != shape.bytes(g, i)) {
+      report(diagnose(Code::WrongArgument, {},
+                      fmt::format("parameter `{}` of graph `{}` has {} bytes; the graph was "
+                                  "prepared for {}",
+                                  b.name, g.name, buffer->bytes, shape.bytes(g, i)))
+                 .with_fix("prepare the graph for these lengths"));
+      ok = false;
+      continue;
+    }
+    for (const auto& [slot, other] : bound)
+      if (slot == buffer->slot && (is_writable(b.role) || is_writable(g.buffers[other].role))) {
+        report(diagnose(Code::OverlappingArguments, {},
+                        fmt::format("parameters `{}` and `{}` of graph `{}` have the same buffer, "
+                                    "and one is written",
+                                    g.buffers[other].name, b.name, g.name))
+                   .with_fix("bind different buffers"));
+        ok = false;
+      }
+    bound.emplace_back(buffer->slot, i);
+    places[i] = {d_.slots[buffer->slot].memory, 0, buffer->bytes};
+    if (is_writable(b.role))
+      writes(*buffer, b.role == Role::Out);
+    else
+      reads(*buffer);
+  }
+  return ok && same_sizes(s, shape);
+}
+
+/// Scalars may be others than those it was prepared for, but lengths and grids must not change.
+bool SubmissionBuilder::same_sizes(const GraphState& s, const GraphShape& shape) {
+  const GraphShape& planned = s.planned.fused.shape;
+  if (shape.scalars == planned.scalars) return true;
+  const Graph& given = s.given.graphs[0];
+  std::vector<std::optional<uint64_t>> counts(given.buffers.size()), scalars(given.buffers.size());
+  for (size_t i = 0; i < given.buffers.size() && given.buffers[i].parameter; ++i) {
+    if (given.buffers[i].role == Role::Scalar)
+      scalars[i] = shape.scalars[i];
+    else
+      counts[i] = shape.counts[i];
+  }
+  const Result<GraphShape> now = resolve_graph(given, counts, scalars);
+  bool same = now && now->counts == s.planned.plan.counts;
+  for (uint32_t i = 0; same && i < given.nodes.size(); ++i) {
+    if (given.nodes[i].kind != GraphNodeKind::Call || !given.nodes[i].grid.empty()) continue;
+    const GraphShape before{s.planned.plan.counts, s.planned.plan.scalars};
+    const Result<GraphCall> a = bind_call(s.given, given, before, i);
+    const Result<GraphCall> b = bind_call(s.given, given, *now, i);
+    same = bool(a) == bool(b) && (!a || (a->shape.num_workgroups == b->shape.num_workgroups &&
+                                         a->shape.counts == b->shape.counts));
+  }
+  if (!same)
+    report(diagnose(Code::WrongArgument, {},
+                    fmt::format("a scalar of graph `{}` changes a length or a grid", given.name))
+               .with_fix("prepare the graph for these scalars"));
+  return same;
+}
+
+void SubmissionBuilder::one(const LaunchGraph& l) {
+  const std::shared_ptr<const GraphState>& s = l.graph.shared_state();
+  if (!s || (s->device != 0 && s->device != d_.id)) {
+    report(diagnose(Code::ForeignBuffer, {},
+                    s ? fmt::format("graph `{}` was prepared for device {}, this is device {}",
+                                    s->graph().name, s->device, d_.id)
+                      : "the launch has no graph")
+               .with_fix("prepare the graph on this device"));
+    return;
+  }
+  const Graph& g = s->graph();
+  std::vector<MemoryRange> places(g.buffers.size());
+  GraphShape shape = s->planned.fused.shape;
+  if (!bind_graph(l, *s, places, shape)) return;
+  for (size_t i = 0; i < g.buffers.size(); ++i) {
+    if (g.buffers[i].parameter) continue;
+    const GraphState::Home& home = s->homes[i];
+    places[i] = {d_.slots[s->memory[home.index].slot].memory, home.offset, shape.bytes(g, i)};
+  }
+  for (const Buffer& b : s->memory) writes(b, true);  // nothing of an earlier run is looked at
+  for (const uint32_t b : s->clear_first) fill(places[b].memory, places[b].offset, places[b].bytes, 0);
+  t_.graphs[number_] = s;
+  t_.recorder.add(number_, std::make_unique<GraphScript>(s, std::move(places), std::move(shape), d_, t_));
+}
+
+}  // namespace vyre::driver

@@ -1,0 +1,53 @@
+#pragma once
+
+// The proofs of promote_handoffs: phases, indices, and what is written before it is read.
+
+#include <string>
+
+#include "opt/facts.h"
+#include "opt/passes/promote_handoffs.h"
+#include "opt/tile_bounds.h"
+
+namespace vyre::opt {
+
+class HandoffProof {
+ public:
+  HandoffProof(const Program& program, Facts& facts);
+  /// Is the buffer a scratch buffer of constant length that somebody uses?
+  bool is_of_kind(uint32_t buffer) const;
+  /// The candidate, whatever its size, or why not: at `op`.
+  bool prove(uint32_t buffer, HandoffCandidate& candidate, std::string& why, OpId& op);
+
+ private:
+  struct Access {
+    OpId op = none;
+    OpId top = none;  // in the phases' block: the op, or what holds it
+    uint32_t elements = 1;
+    bool writes = false;
+    TileWindow window;
+  };
+  /// A run of elements that every workgroup writes: group · workgroup_id.x + [low, high].
+  struct Cover {
+    Wide group = 0, low = 0, high = 0;
+  };
+  bool find_accesses(uint32_t buffer);
+  bool find_phases(HandoffCandidate& c);
+  bool find_windows();
+  bool check_cover(uint64_t count);
+  bool is_always_run(const Access& a) const;
+  std::optional<Cover> cover_of(const Access& a) const;
+  uint64_t trips_around(OpId op) const;
+  std::optional<uint64_t> constant_trips(OpId loop) const;
+  bool refuse(OpId op, std::string why);
+
+  const Program& p_;
+  Facts& facts_;
+  const TileForms forms_;
+  std::string orders_;  // what lets workgroups wait for each other, if anything does
+  std::vector<Access> accesses_;
+  BlockId block_ = 0;  // of the phases
+  std::string why_;
+  OpId at_ = none;
+};
+
+}  // namespace vyre::opt

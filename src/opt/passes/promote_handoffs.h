@@ -1,0 +1,51 @@
+#pragma once
+
+// Puts `scratch` buffers that one phase of a workgroup writes for the next one into shared memory.
+//
+// A candidate has a constant length above zero and fits; and it is proved that
+//   - every element that a workgroup reads, all of its invocations wrote before, on every path:
+//     plain stores in flow that all of them go through, in one block with the loads (or in loops of
+//     constant length there), together cover what the loads can reach;
+//   - the phases are separated by a workgroup barrier, or one can be put between them;
+//   - indices are the workgroup's own: they do not depend on workgroup_id, or all are
+//     K · workgroup_id.x + r with the same K. Then only the tile of r is kept, and a buffer for the
+//     whole launch shrinks to a tile;
+//   - no atomics on it, and nothing by which workgroups could wait for each other: no grid barrier,
+//     no acq_rel atomic. Then whatever else workgroups do to each other's elements is a race.
+//
+// The budget is the target's shared memory less what the program uses, or 16 KiB a buffer if the
+// target is not known. What saves the most traffic goes first. Buffers keep their numbers.
+
+#include "opt/pass.h"
+
+namespace vyre::opt {
+
+/// Bytes of one buffer if the target is not known.
+inline constexpr uint64_t default_promotion_bytes = 16 * 1024;
+
+struct HandoffCandidate {
+  uint32_t buffer = 0;
+  uint64_t elements = 0, bytes = 0;  // in shared memory
+  uint64_t traffic = 0;              // bytes that an invocation reads and writes, estimated
+  int64_t stride = 0, first = 0;     // tile: elements from stride · workgroup_id.x + first
+  bool is_tile = false;
+  OpId barrier_before = none;  // none: there is one
+};
+
+/// What the pass would promote, in that order. Nothing else decides.
+std::vector<HandoffCandidate> find_handoffs(const Program& program, PassContext& context);
+uint64_t count_opportunities(const Program& program, PassContext& context);
+Result<bool> promote_handoffs(Program& program, PassContext& context);
+
+inline constexpr PassDescriptor promote_handoffs_pass = {
+    .name = "promote_handoffs",
+    .summary = "puts scratch buffers that stay in a workgroup into shared memory",
+    .run = promote_handoffs,
+    .phase = Phase::Memory,
+    .family = CostFamily::Memory,
+    .uses = {Fact::Ranges, Fact::Affine, Fact::Effects},
+    .needs = capability(Capability::SharedMemory),
+    .may_add = effect(EffectKind::Barrier),
+};
+
+}  // namespace vyre::opt

@@ -1,0 +1,61 @@
+#pragma once
+
+// The calls of a graph as fusion sees them: what each is bound to and launched with, as far as that
+// is known before the graph runs, and which buffers somebody still needs after a call.
+
+#include <string>
+#include <vector>
+
+#include "ir/graph_launch.h"
+#include "ir/module.h"
+
+namespace vyre::plan {
+
+struct FusionCall {
+  uint32_t node = 0;
+  const Program* kernel = nullptr;
+  std::vector<uint32_t> memory;   // by buffer of the kernel: the graph's buffer or scalar, or none
+  std::vector<GraphArg> args;     // by buffer of the kernel
+  std::vector<uint64_t> scalars;  // bits, by buffer of the kernel
+  LaunchShape shape;
+  /// "" or why it stays alone: its launch is known only when it is reached, or fails, or is empty.
+  std::string alone;
+
+  uint64_t invocations(int d) const { return shape.num_workgroups[d] * kernel->workgroup[d]; }
+};
+
+/// Calls [first, last] that follow each other without a loop's begin or end between.
+struct Stretch {
+  uint32_t first = 0, last = 0;  // into FusionCalls::calls
+  bool in_loop = false;
+};
+
+struct FusionCalls {
+  std::vector<FusionCall> calls;
+  std::vector<Stretch> stretches;
+  std::vector<bool> reserved;  // by graph buffer: parameters, flags of loops, device grids
+
+  FusionCalls(const Module& module, const Graph& graph, const GraphShape& shape);
+
+  /// Does anybody need what the buffer holds after the call (before it)?
+  bool is_live_after(uint32_t call, uint32_t buffer) const { return bit(after_, call, buffer); }
+  bool is_live_before(uint32_t call, uint32_t buffer) const { return bit(before_, call, buffer); }
+  /// Is every access of the buffer in the calls [first, last]?
+  bool is_only_used_in(uint32_t buffer, uint32_t first, uint32_t last) const {
+    return first_use_[buffer] >= first && last_use_[buffer] <= last;
+  }
+
+ private:
+  bool bit(const std::vector<uint64_t>& bits, uint32_t call, uint32_t buffer) const {
+    return all_live_ || (bits[call * words_ + buffer / 64] >> (buffer % 64) & 1) != 0;
+  }
+  void find_live(const Graph& graph);
+
+  static constexpr size_t most_words = size_t{16} << 20;  // sets of a hostile graph
+  bool all_live_ = false;
+  size_t words_ = 0;
+  std::vector<uint64_t> before_, after_;        // by call, then by buffer
+  std::vector<uint32_t> first_use_, last_use_;  // by buffer: the call
+};
+
+}  // namespace vyre::plan

@@ -1,0 +1,183 @@
+// plan_fusion(): the cheapest way to cut each stretch of calls into groups.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "plan/check_fusion.h"
+#include "plan/fusion_group.h"
+#include "plan/fusion_plan_parts.h"
+
+namespace vyre::plan {
+
+std::string_view name(JoinKind kind) {
+  constexpr std::string_view names[] = {"independent", "same_invocation", "recompute", "handoff"};
+  return names[static_cast<int>(kind)];
+}
+
+std::vector<CallSummary> summarize_all(const FusionCalls& calls) {
+  // Calls of one kernel with the same sizes and scalars have the same summary.
+  using Key =
+      std::tuple<const Program*, std::vector<uint64_t>, std::vector<uint64_t>, std::vector<bool>>;
+  std::map<Key, size_t> known;
+  std::vector<CallSummary> list(calls.calls.size());
+  for (size_t i = 0; i < calls.calls.size(); ++i) {
+    const FusionCall& call = calls.calls[i];
+    if (!call.alone.empty()) continue;
+    std::vector<bool> bound;
+    for (const uint32_t m : call.memory) bound.push_back(m != none);
+    const auto [found, is_new] =
+        known.try_emplace(Key{call.kernel, call.shape.counts, call.scalars, bound}, i);
+    list[i] = is_new ? summarize(call) : list[found->second];
+  }
+  return list;
+}
+
+namespace {
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const FusionCalls& calls, const std::vector<CallSummary>& summaries,
+          const FusionOptions& options)
+      : graph_(graph),
+        calls_(calls),
+        options_(options),
+        growth_(graph, calls, summaries, options) {}
+
+  FusionPlan run() {
+    for (const Stretch& s : calls_.stretches) plan(s);
+    return std::move(plan_);
+  }
+
+ private:
+  struct Best {
+    uint64_t cost = std::numeric_limits<uint64_t>::max();
+    uint32_t first = 0;  // of the last group
+  };
+
+  static uint64_t add(uint64_t a, uint64_t b) {
+    return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max() - 1
+                                                        : a + b;
+  }
+
+  void plan(const Stretch& s) {
+    const uint32_t n = s.last - s.first + 1;
+    std::vector<Best> best(n + 1);  // of the first calls
+    std::vector<uint64_t> alone(n, 0);
+    std::vector<std::string> why_not(n);  // of a call and the one before it
+    best[0].cost = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      growth_.begin(s.first + i, s);
+      alone[i] = growth_.bytes();
+      improve(best, i, i + 1);
+      std::string why;
+      while (growth_.last() < s.last) {
+        if (!growth_.extend(why)) {
+          const uint32_t at = growth_.last() + 1 - s.first;
+          if (at == i + 1 || why_not[at].empty()) why_not[at] = why;
+          break;
+        }
+        const uint32_t at = growth_.last() - s.first;
+        if (const uint32_t buffer = growth_.uncleared(); buffer == none)
+          improve(best, i, at + 1);
+        else if (why_not[at].empty())
+          why_not[at] =
+              fmt::format("`{}` must be cleared between them", graph_.buffers[buffer].name);
+      }
+    }
+    std::vector<uint32_t> starts;
+    for (uint32_t end = n; end > 0; end = best[end].first) starts.push_back(best[end].first);
+    std::reverse(starts.begin(), starts.end());
+    for (size_t g = 0; g < starts.size(); ++g) {
+      const uint32_t last = (g + 1 < starts.size() ? starts[g + 1] : n) - 1;
+      add_group(s, starts[g], last, alone);
+      if (g == 0) continue;
+      std::string& why = why_not[starts[g]];
+      plan_.refusals.push_back(
+          {calls_.calls[s.first + starts[g]].node, why.empty() ? "apart they cost less" : why});
+    }
+  }
+
+  void improve(std::vector<Best>& best, uint32_t first, uint32_t end) {
+    const uint64_t cost = add(best[first].cost, add(growth_.bytes(), options_.launch_bytes));
+    // Of equal costs the larger group, which comes first: fewer launches.
+    if (cost < best[end].cost) best[end] = {cost, first};
+  }
+
+  void add_group(const Stretch& s, uint32_t first, uint32_t last,
+                 const std::vector<uint64_t>& alone) {
+    growth_.begin(s.first + first, s);
+    std::string why;
+    for (uint32_t i = first; i < last; ++i) growth_.extend(why);
+    FusionGroup group;
+    uint64_t apart = 0;
+    for (uint32_t i = first; i <= last; ++i) {
+      group.calls.push_back(calls_.calls[s.first + i].node);
+      apart = add(apart, alone[i]);
+    }
+    group.joins = growth_.joins();
+    group.elided = growth_.elided();
+    const uint64_t together = growth_.bytes();
+    group.avoided_bytes = first == last || apart < together ? 0 : apart - together;
+    plan_.avoided_launches += last - first;
+    plan_.avoided_bytes = add(plan_.avoided_bytes, group.avoided_bytes);
+    plan_.groups.push_back(std::move(group));
+  }
+
+  const Graph& graph_;
+  const FusionCalls& calls_;
+  const FusionOptions& options_;
+  FusionGrowth growth_;
+  FusionPlan plan_;
+};
+
+}  // namespace
+
+namespace {
+
+/// Takes groups apart that the checker does not confirm: it may give up earlier than the planner.
+FusionPlan confirmed(const Module& module, const Graph& graph, const GraphShape& shape,
+                     FusionPlan plan, const FusionOptions& options) {
+  if (check_fusion(module, graph, shape, plan, options)) return plan;
+  FusionPlan apart;
+  for (const FusionGroup& group : plan.groups)
+    for (const uint32_t node : group.calls) apart.groups.push_back({{node}, {}, {}, 0});
+  FusionPlan result;
+  result.refusals = plan.refusals;
+  size_t at = 0;
+  for (FusionGroup& group : plan.groups) {
+    const size_t n = group.calls.size();
+    FusionPlan one = apart;
+    one.groups[at] = group;
+    one.groups.erase(one.groups.begin() + std::ptrdiff_t(at) + 1,
+                     one.groups.begin() + std::ptrdiff_t(at + n));
+    const auto checked = check_fusion(module, graph, shape, one, options);
+    for (size_t i = 0; !checked && i < n; ++i) {
+      result.groups.push_back(apart.groups[at + i]);
+      if (i > 0)
+        result.refusals.push_back(
+            {group.calls[i], "not confirmed: " + checked.errors()[0].message});
+    }
+    if (checked) {
+      result.avoided_launches += n - 1;
+      result.avoided_bytes += group.avoided_bytes;
+      result.groups.push_back(std::move(group));
+    }
+    at += n;
+  }
+  return result;
+}
+
+}  // namespace
+
+FusionPlan plan_fusion(const Module& module, const Graph& graph, const GraphShape& shape,
+                       const FusionOptions& options) {
+  const FusionCalls calls(module, graph, shape);
+  return confirmed(module, graph, shape, Planner(graph, calls, summarize_all(calls), options).run(),
+                   options);
+}
+
+}  // namespace vyre::plan

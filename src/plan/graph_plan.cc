@@ -1,0 +1,118 @@
+#include "plan/graph_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/check_fusion.h"
+#include "plan/check_reuse.h"
+#include "wire/fingerprint.h"
+
+namespace vyre::plan {
+namespace {
+
+/// Every call by itself.
+FusionPlan no_fusion(const Graph& graph) {
+  FusionPlan plan;
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes[i].kind == GraphNodeKind::Call) plan.groups.push_back({{i}, {}, {}, 0});
+  return plan;
+}
+
+/// Every buffer in its own memory.
+ReusePlan no_reuse(const ReuseInput& input) {
+  ReusePlan plan;
+  plan.placement.resize(input.buffers.size());
+  return plan;
+}
+
+Result<FusedGraph> fuse(const Module& module, const Graph& graph, const GraphShape& shape,
+                        const FusionPlan& plan, const FusionOptions& options) {
+  if (Result<> proved = check_fusion(module, graph, shape, plan); !proved) return proved.errors();
+  return fuse_graph(module, graph, shape, plan, options);
+}
+
+/// "64, 1" of buffers that differ, by name.
+std::string lengths_of(const Graph& graph, const std::vector<uint64_t>& counts,
+                       const std::vector<uint64_t>& others) {
+  std::string text;
+  for (size_t i = 0; i < graph.buffers.size() && i < counts.size(); ++i)
+    if (i >= others.size() || counts[i] != others[i])
+      text += fmt::format("{}len({}) = {}", text.empty() ? "" : ", ", graph.buffers[i].name,
+                          counts[i]);
+  return text;
+}
+
+}  // namespace
+
+Result<PlannedGraph> plan_graph(const Module& module, const Graph& graph, const GraphShape& shape,
+                                const PlanOptions& options) {
+  PlannedGraph planned;
+  GraphPlan& plan = planned.plan;
+  plan.graph = fingerprint(graph, module);
+  plan.counts = shape.counts;
+  plan.scalars = shape.scalars;
+  plan.fusion = options.fuse ? plan_fusion(module, graph, shape, options.fusion) : no_fusion(graph);
+  Result<FusedGraph> fused = fuse(module, graph, shape, plan.fusion, options.fusion);
+  if (!fused) return fused.errors();
+  planned.fused = std::move(*fused);
+  planned.arms = reuse_input(planned.fused.module, planned.fused.graph(), planned.fused.shape);
+  plan.reuse = options.reuse ? plan_reuse(planned.arms) : no_reuse(planned.arms);
+  if (Result<> proved = check_reuse(planned.arms, plan.reuse); !proved) return proved.errors();
+  return planned;
+}
+
+Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const GraphShape& shape,
+                                GraphPlan plan, const PlanOptions& options) {
+  if (plan.graph != fingerprint(graph, module))
+    return diagnose(Code::PlanOfOtherGraph, graph.place,
+                    fmt::format("the plan is not one for graph `{}` as it is now", graph.name))
+        .with_fix("make the plan again with `vyre plan`");
+  if (plan.counts != shape.counts || plan.scalars != shape.scalars) {
+    Diagnostic d = diagnose(Code::PlanOfOtherLengths, graph.place,
+                            fmt::format("the plan for graph `{}` was made for other lengths or "
+                                        "scalars",
+                                        graph.name));
+    if (const std::string now = lengths_of(graph, shape.counts, plan.counts); !now.empty())
+      d.note(fmt::format("now {}", now))
+          .note(fmt::format("the plan has {}", lengths_of(graph, plan.counts, shape.counts)));
+    return d.with_fix("make the plan again with `vyre plan` and the same inputs");
+  }
+  PlannedGraph planned;
+  Result<FusedGraph> fused = fuse(module, graph, shape, plan.fusion, options.fusion);
+  if (!fused) return fused.errors();
+  planned.fused = std::move(*fused);
+  planned.arms = reuse_input(planned.fused.module, planned.fused.graph(), planned.fused.shape);
+  if (Result<> proved = check_reuse(planned.arms, plan.reuse); !proved) return proved.errors();
+  planned.plan = std::move(plan);
+  return planned;
+}
+
+Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const Module& module,
+                        const Graph& graph, uint32_t node, bool trapped) {
+  const FusedCall& call = planned.fused.origin[node];
+  if (call.calls.size() == 1) return blame_call(std::move(errors), module, graph, call.calls[0]);
+  // A joined kernel has a name of its own, which its users do not know.
+  const uint32_t culprit = trapped && call.trapping != none ? call.trapping : none;
+  const std::string joined = fmt::format(
+      "`{}`", planned.fused.module.kernels[planned.fused.graph().nodes[node].kernel].name);
+  if (culprit != none) {
+    const std::string own = fmt::format("`{}`", module.kernels[graph.nodes[culprit].kernel].name);
+    for (Diagnostic& d : errors)
+      if (const size_t at = d.message.find(joined); at != std::string::npos)
+        d.message.replace(at, joined.size(), own);
+    return blame_call(std::move(errors), module, graph, culprit);
+  }
+  const auto stage = [&](uint32_t n) {
+    return std::count_if(graph.nodes.begin(), graph.nodes.begin() + n + 1,
+                         [](const GraphNode& g) { return g.kind == GraphNodeKind::Call; });
+  };
+  for (Diagnostic& d : errors) {
+    d.message = fmt::format("stages {} to {}, fused: {}", stage(call.calls.front()),
+                            stage(call.calls.back()), d.message);
+    if (d.place.line == 0) d.place = graph.nodes[call.calls[0]].place;
+  }
+  return errors;
+}
+
+}  // namespace vyre::plan

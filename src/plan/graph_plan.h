@@ -1,0 +1,50 @@
+#pragma once
+
+// How a whole graph runs: which calls are one kernel (fuse_graph.h), and which buffers share memory
+// (reuse.h). One plan is for one graph and one set of lengths.
+//
+// A plan is data. plan_graph() makes one; plan_file.h writes and reads it; apply_plan() takes one
+// from anywhere and believes nothing: what its checkers cannot prove is not applied.
+
+#include "plan/fuse_graph.h"
+#include "plan/reuse.h"
+#include "support/hash.h"
+
+namespace vyre::plan {
+
+struct GraphPlan {
+  Hash128 graph;                  // fingerprint of the graph that it is for
+  std::vector<uint64_t> counts;   // elements, by buffer of the graph
+  std::vector<uint64_t> scalars;  // bits
+  FusionPlan fusion;
+  ReusePlan reuse;  // by buffer and call of the graph after fusion
+};
+
+struct PlanOptions {
+  bool fuse = true;
+  bool reuse = true;
+  FusionOptions fusion;
+};
+
+/// A plan, and what it makes of the graph.
+struct PlannedGraph {
+  GraphPlan plan;
+  FusedGraph fused;
+  ReuseInput arms;  // of the fused graph: what the reuse plan is about
+};
+
+/// `graph` is one of the module's and has passed the checker.
+Result<PlannedGraph> plan_graph(const Module& module, const Graph& graph, const GraphShape& shape,
+                                const PlanOptions& options = {});
+
+/// The graph as a given plan wants it. Errors: the plan is for another graph (V0863) or for other
+/// lengths (V0864), or a checker refuses it (V087x, V088x).
+Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const GraphShape& shape,
+                                GraphPlan plan, const PlanOptions& options = {});
+
+/// Errors of a call of the fused graph, as if they came from the graph as it was written. `trapped`:
+/// they are of a trap.
+Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const Module& module,
+                        const Graph& graph, uint32_t node, bool trapped);
+
+}  // namespace vyre::plan

@@ -1,0 +1,44 @@
+#pragma once
+
+// Copies a kernel's body into a program that a Builder makes. Internal to joins.
+
+#include <vector>
+
+#include "ir/builder.h"
+
+namespace vyre::plan {
+
+/// The same program with one return, at its end.
+Program with_one_return(const Program& program);
+
+class BodyCopy {
+ public:
+  /// `buffers`: by buffer of the kernel, that of the new program; none where access() is asked.
+  BodyCopy(Builder& builder, const Program& from, std::vector<uint32_t> buffers);
+  virtual ~BodyCopy() = default;
+  void run() { block(0, {}, {}); }
+
+ protected:
+  /// An op that names a buffer which is not there: gives its result, or none if it has none.
+  virtual ValueId access(OpId op) = 0;
+  /// An op that is replaced by a value; none: copied.
+  virtual ValueId replace(OpId) { return none; }
+  ValueId mapped(ValueId v) const { return map_[v]; }
+  LocId location(LocId loc);
+
+  Builder& b_;
+  const Program& from_;
+
+ private:
+  void block(BlockId id, const std::vector<VarId>& yields, const std::vector<VarId>& loop);
+  void op(OpId id, const std::vector<VarId>& loop);
+  void exit(OpId id, const std::vector<VarId>& yields, const std::vector<VarId>& loop);
+  void control(OpId id, const std::vector<VarId>& loop);
+  std::vector<ValueId> operands(OpId id) const;
+
+  std::vector<uint32_t> buffers_;
+  std::vector<ValueId> map_;
+  std::vector<LocId> locations_;
+};
+
+}  // namespace vyre::plan

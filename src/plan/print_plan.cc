@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plan/plan_file.h"
+
+namespace vyre::plan {
+namespace {
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+  double value = double(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
+std::string plural(uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.ends_with('h') ? "es" : "s");
+}
+
+std::string_view describe(JoinKind kind) {
+  switch (kind) {
+    case JoinKind::Independent: return "side by side: they share nothing that is written";
+    case JoinKind::SameInvocation: return "in the same invocation: what is handed over stays there";
+    case JoinKind::Recompute: return "by computing the producer where it is read";
+    case JoinKind::Handoff: return "through a tile in shared memory";
+  }
+  return "";
+}
+
+class Printer {
+ public:
+  Printer(const PlannedGraph& planned, const Module& module, const Graph& graph)
+      : p_(planned), m_(module), g_(graph) {
+    for (const GraphNode& node : g_.nodes)
+      stages_.push_back(calls_ += node.kind == GraphNodeKind::Call);
+  }
+
+  std::string run() {
+    const FusionPlan& f = p_.plan.fusion;
+    text_ = fmt::format("graph `{}`: {}, {}", g_.name, plural(calls_, "call"),
+                        plural(f.groups.size(), "launch"));
+    if (f.avoided_launches > 0)
+      text_ += fmt::format("; {} and {} of memory traffic avoided",
+                           plural(f.avoided_launches, "launch"), bytes_text(f.avoided_bytes));
+    text_ += '\n';
+    print_nodes();
+    print_memory();
+    return std::move(text_);
+  }
+
+ private:
+  std::string call(uint32_t node) const {
+    return fmt::format("{} `{}`", stages_[node], m_.kernels[g_.nodes[node].kernel].name);
+  }
+
+  /// Loops as they stand, launches in them.
+  void print_nodes() {
+    size_t group = 0;
+    std::string indent = "  ";
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      const GraphNode& node = g_.nodes[i];
+      switch (node.kind) {
+        case GraphNodeKind::Repeat:
+        case GraphNodeKind::While:
+          text_ += fmt::format("{}{} {{\n", indent,
+                               node.kind == GraphNodeKind::Repeat ? "repeat" : "while");
+          indent += "  ";
+          break;
+        case GraphNodeKind::End:
+          indent.resize(indent.size() - 2);
+          text_ += indent + "}\n";
+          break;
+        case GraphNodeKind::Call:
+          print_group(p_.plan.fusion.groups[group], indent);
+          i = p_.plan.fusion.groups[group++].calls.back();
+          break;
+      }
+    }
+  }
+
+  void print_group(const FusionGroup& group, const std::string& indent) {
+    text_ += fmt::format("{}launch: stage {}\n", indent, call(group.calls[0]));
+    for (size_t i = 1; i < group.calls.size(); ++i)
+      text_ += fmt::format("{}  joined with stage {} {}\n", indent, call(group.calls[i]),
+                           describe(group.joins[i - 1]));
+    for (const uint32_t b : group.elided)
+      text_ += fmt::format("{}  `{}` ({}) never reaches device memory\n", indent,
+                           g_.buffers[b].name,
+                           bytes_text(p_.plan.counts[b] * size_of(g_.buffers[b].element)));
+    for (const FusionRefusal& r : p_.plan.fusion.refusals)
+      if (r.call == group.calls[0])
+        text_ += fmt::format("{}  not joined with the one before: {}\n", indent, r.why);
+  }
+
+  void print_memory() {
+    const ReusePlan& r = p_.plan.reuse;
+    const Graph& fused = p_.fused.graph();
+    uint64_t unplanned = 0, own = 0;
+    for (size_t i = 0; i < g_.buffers.size(); ++i)
+      if (!g_.buffers[i].parameter) unplanned += p_.plan.counts[i] * size_of(g_.buffers[i].element);
+    for (size_t i = 0; i < fused.buffers.size(); ++i)
+      if (!fused.buffers[i].parameter && r.placement[i].slot == Placement::own)
+        own += p_.fused.shape.bytes(fused, i);
+    if (unplanned == 0) return;
+    text_ += fmt::format("memory of intermediates: {}, {} without the plan\n",
+                         bytes_text(r.after + own), bytes_text(unplanned));
+    for (size_t i = 0; i < fused.buffers.size(); ++i) {
+      if (fused.buffers[i].parameter) continue;
+      const uint64_t bytes = p_.fused.shape.bytes(fused, i);
+      if (r.placement[i].slot == Placement::own)
+        text_ += fmt::format("  `{}`: {} of its own\n", fused.buffers[i].name, bytes_text(bytes));
+      else
+        text_ += fmt::format("  `{}`: {} in slot {} at {}\n", fused.buffers[i].name,
+                             bytes_text(bytes), r.placement[i].slot, r.placement[i].offset);
+    }
+    for (const auto& [arm, buffer] : r.clears)
+      text_ += fmt::format("  `{}` is cleared before launch {}\n", fused.buffers[buffer].name,
+                           arm + 1);
+  }
+
+  const PlannedGraph& p_;
+  const Module& m_;
+  const Graph& g_;
+  std::vector<uint64_t> stages_;  // by node: calls so far
+  uint64_t calls_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string print_plan(const PlannedGraph& planned, const Module& module, const Graph& graph) {
+  return Printer(planned, module, graph).run();
+}
+
+}  // namespace vyre::plan

@@ -1,0 +1,126 @@
+#include "report/html_page.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "support/hash.h"
+
+namespace vyre::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON that is text inside a <script>: nothing in it can end the element or begin a comment.
+std::string inside_script(const std::string& json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+/// Lines as [text, line, column, file]: the tail is left out where it is 0. Pages of large programs
+/// have a lot of them.
+Json lines_of(const Listing& listing) {
+  Json lines = Json::array();
+  for (const ListingLine& l : listing.lines) {
+    Json line = Json::array({l.text});
+    if (l.line != 0) line.insert(line.end(), {l.line, l.column});
+    if (l.file != 0) line.push_back(l.file);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Json listing_of(const Listing& listing) {
+  return {{"language", listing.language}, {"files", listing.files}, {"lines", lines_of(listing)}};
+}
+
+/// The texts of a kernel's passes: `before` all of them, and by run after it; null where it changed
+/// nothing or was not kept.
+Json texts_of(const opt::RunReport& kernel) {
+  Json after = Json::array();
+  for (const opt::PassRun& run : kernel.runs)
+    after.push_back(run.text ? listing_of(*run.text) : Json());
+  return {{"before", kernel.text ? listing_of(*kernel.text) : Json()}, {"after", after}};
+}
+
+Json code_of(const KernelCode& code) {
+  Json segments = Json::array();
+  for (const Listing& s : code.segments) segments.push_back(listing_of(s));
+  return {{"kernel", code.kernel}, {"is_program", code.is_program}, {"segments", segments}};
+}
+
+Json spans_of(const RunReport& r) {
+  Json spans = Json::array();
+  for (const Span& s : r.spans) spans.push_back({s.name, s.track, s.begin_ns, s.ns});
+  return spans;
+}
+
+/// The files that something in the page points into. One that nobody would read is left out.
+Json sources_of(const RunReport& r) {
+  constexpr size_t most_bytes = 4 << 20;
+  std::set<std::string> wanted;
+  const auto want = [&](const Listing* listing) {
+    if (listing) wanted.insert(listing->files.begin(), listing->files.end());
+  };
+  for (const opt::RunReport& kernel : r.optimizer) want(kernel.text.get());
+  for (const KernelCode& code : r.code)
+    for (const Listing& segment : code.segments) want(&segment);
+  for (const Diagnostic& d : r.diagnostics) wanted.insert(d.place.file);
+  Json sources = Json::object();
+  for (const auto& [name, text] : r.sources)
+    if (wanted.contains(name) && text.size() <= most_bytes) sources[name] = text;
+  return sources;
+}
+
+Json listings_of(const RunReport& r) {
+  Json j;
+  j["passes"] = Json::array();
+  for (const opt::RunReport& kernel : r.optimizer) j["passes"].push_back(texts_of(kernel));
+  j["code"] = Json::array();
+  for (const KernelCode& c : r.code) j["code"].push_back(code_of(c));
+  j["sources"] = sources_of(r);
+  j["spans"] = spans_of(r);
+  return j;
+}
+
+/// The frame with its holes filled: {{style}}, {{script}} and so on, each once.
+std::string fill(std::string_view frame,
+                 const std::map<std::string_view, std::string_view>& pieces) {
+  std::string page;
+  while (true) {
+    const size_t open = frame.find("{{"), close = frame.find("}}", open);
+    if (open == frame.npos || close == frame.npos) break;
+    page += frame.substr(0, open);
+    const auto piece = pieces.find(frame.substr(open + 2, close - open - 2));
+    if (piece != pieces.end()) page += piece->second;
+    frame.remove_prefix(close + 2);
+  }
+  return page += frame;
+}
+
+}  // namespace
+
+std::string to_html(const RunReport& report) {
+  const std::string data = inside_script(to_json(report));
+  const std::string listings =
+      inside_script(listings_of(report).dump(-1, ' ', false, Json::error_handler_t::replace));
+  // Only our own script runs: were markup to get into the page by some name, it would not know the
+  // word that allows it.
+  const std::string nonce = fmt::format("{:016x}", hash64(data + listings));
+  return fill(page_frame(), {{"nonce", nonce},
+                             {"style", page_style()},
+                             {"script", page_script()},
+                             {"report", data},
+                             {"listings", listings}});
+}
+
+}  // namespace vyre::report

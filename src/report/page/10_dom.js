@@ -1,0 +1,62 @@
+// Elements, and numbers for people. Text only ever becomes text: nothing here parses markup, so no
+// name or source of a program can be more than what it shows.
+
+/** h("td.num", {title: "…"}, "text", child, …): null and false children are left out. */
+function h(what, attributes, ...children) {
+  const [tag, ...classes] = what.split(".");
+  const e = document.createElement(tag || "div");
+  if (classes.length) e.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else if (key === "style") for (const [p, v] of Object.entries(value)) e.style.setProperty(p, v);
+    else e.setAttribute(key, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity))
+    if (child !== null && child !== undefined && child !== false) e.append(child);
+  return e;
+}
+
+const format = new Intl.NumberFormat("en-US");
+const count = (n) => format.format(n);
+const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+
+function duration(ns) {
+  if (ns === 0) return "0";
+  const steps = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]];
+  for (const [unit, name] of steps)
+    if (ns >= unit) return `${(ns / unit).toPrecision(3).replace(/e.*/, "")} ${name}`.replace(/^(\d+)\.0+ /, "$1 ");
+  return `${ns} ns`;
+}
+
+function bytes(n) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let u = 0, value = n;
+  while (value >= 1024 && u < units.length - 1) { value /= 1024; ++u; }
+  return u === 0 ? `${count(n)} B` : `${value.toFixed(value < 10 ? 2 : 1)} ${units[u]}`;
+}
+
+const words = (name) => name.replaceAll("_", " ");
+
+/** A table: columns are {title, number, cell(row)}. */
+function table(columns, rows, caption) {
+  return h(".scroll", {tabindex: 0, role: "region", "aria-label": caption},
+    h("table", {},
+      h("caption.hidden", {}, caption),
+      h("thead", {}, h("tr", {}, columns.map((c) => h(c.number ? "th.num" : "th", {scope: "col"}, c.title)))),
+      h("tbody", {}, rows.map((row) =>
+        h("tr", {}, columns.map((c, i) => {
+          const cell = c.cell(row);
+          return h((i === 0 ? "th" : "td") + (c.number ? ".num" : ""), i === 0 ? {scope: "row"} : {}, cell);
+        }))))));
+}
+
+/** Buttons of which one is on. choices: [[value, label], …] */
+function choice(label, choices, value, change) {
+  const buttons = choices.map(([v, text]) =>
+    h("button", {type: "button", "aria-pressed": String(v === value), onclick: () => {
+      for (const b of buttons) b.setAttribute("aria-pressed", String(b === buttons[choices.findIndex((c) => c[0] === v)]));
+      change(v);
+    }}, text));
+  return h(".choice", {role: "group", "aria-label": label}, buttons);
+}

@@ -1,0 +1,130 @@
+// Kernels at the law's limits: 100,000 ops, and nesting of 1,000 levels. They compile in about
+// linear time and on any stack, and give the interpreter's bytes.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <functional>
+#include <thread>
+
+#include "driver/cpu/cpu_backend.h"
+#include "tests/driver/driver_util.h"
+
+namespace vyre::driver {
+namespace {
+
+constexpr int deepest = 998;  // the body is a level, and the law has 1,000
+
+std::string with_body(const std::string& body) {
+  return "kernel k(x: in u32[], y: out u32[64]) workgroup(64) grid(64) {\n"
+         " let i = global_id.x\n var s = x[i]\n" +
+         body + " y[i] += s\n}\n";
+}
+
+std::string nested(const std::string& open, int levels) {
+  std::string body;
+  for (int k = 0; k < levels; ++k) body += fmt::format(fmt::runtime(open), k);
+  return with_body(body + std::string(levels, '}') + "\n");
+}
+
+std::string lines(int n) {
+  const char* const kinds[] = {" s = s ^ (s >> 7)\n", " s = rotl(s, 5) - i\n",
+                               " s = max(s, i) + {}\n"};
+  std::string body;
+  for (int k = 0; k < n; ++k)
+    body += k % 16 == 0 ? " s = s * 3 + x[i]\n" : fmt::format(fmt::runtime(kinds[k % 3]), k);
+  return with_body(body);
+}
+
+size_t count_ops(const Program& p) {
+  size_t n = 0;
+  walk(p, [&](OpId) { ++n; });
+  return n;
+}
+
+double cpu_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  const auto of = [](const timeval& t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
+  return of(u.ru_utime) + of(u.ru_stime);
+}
+
+/// Runs as it is written, without our own optimizer; gives the seconds that compiling took.
+double expect_same(const std::string& source, const std::vector<uint32_t>& x) {
+  const Program p = kernel(source);
+  OpenOptions open;
+  open.use_cache = false;
+  Result<Device> cpu = Device::open(*cpu_backend(), 0, open);
+  EXPECT_TRUE(cpu);
+  LaunchInputs inputs;
+  inputs.data = {bytes(x), std::nullopt};
+  inputs.lengths.resize(2);
+  const auto wanted = interp::run(p, inputs, {.subgroup_size = 16});
+  EXPECT_TRUE(wanted);
+  RunOptions options;
+  options.compile.subgroup_size = 16;
+  options.compile.optimize.passes.emplace();
+  const double begin = cpu_seconds();
+  const auto got = run(*cpu, p, inputs, options);
+  const double took = cpu_seconds() - begin;
+  EXPECT_TRUE(got);
+  if (got && wanted) {
+    EXPECT_TRUE(got->buffers[1] == wanted->buffers[1]);
+  }
+  return took;
+}
+
+/// Numbers that most loops run once for, some twice or never.
+std::vector<uint32_t> trips() {
+  std::vector<uint32_t> x(2000, 1);
+  for (uint32_t i = 100; i < x.size(); i += 311) x[i] = 2;
+  for (uint32_t i = 990; i < x.size(); i += 7) x[i] = 0;
+  return x;
+}
+
+TEST(LargeKernels, a_hundred_thousand_ops_in_a_row) {
+  std::vector<uint32_t> x(64);
+  for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 2654435761u;
+  ASSERT_GE(count_ops(kernel(lines(40'000))), 100'000u);
+  const double tenth = expect_same(lines(4'000), x);
+  const double all = expect_same(lines(40'000), x);
+  EXPECT_LT(all, 25 * tenth + 1);  // about ten times; a square would be a hundred
+}
+
+TEST(LargeKernels, ifs_within_ifs) {
+  std::vector<uint32_t> x(64);
+  for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 16;
+  x[0] = 2000;
+  expect_same(nested("if x[i] > {0} {{ s = s * 3 + {0}\n y[i] += s\n", deepest), x);
+  expect_same(nested("if x[0] > {0} {{ s = s * 3 + x[i + {0}]\n", deepest), x);
+}
+
+TEST(LargeKernels, loops_within_loops) {
+  expect_same(nested("for k{0} in 0..x[{0}] {{ s = s * 3 + {0}\n", deepest), trips());
+  expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", deepest), trips());
+}
+
+TEST(LargeKernels, compile_on_a_small_stack) {
+  // The threads of a pool may have little.
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
+  const std::function<void()> body = [] {
+    expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", 300), trips());
+  };
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(
+                &thread, &attributes,
+                [](void* f) -> void* {
+                  (*static_cast<const std::function<void()>*>(f))();
+                  return nullptr;
+                },
+                const_cast<std::function<void()>*>(&body)),
+            0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+}  // namespace vyre::driver

@@ -1,0 +1,234 @@
+#include "opt/passes/promote_handoffs.h"
+
+#include <fmt/format.h>
+
+#include "tests/opt/pass_util.h"
+#include "tests/opt/same_results_util.h"
+
+namespace vyre::opt {
+namespace {
+
+struct Promotion {
+  Program before, after;
+  bool changed = false;
+  std::string why;
+  std::vector<HandoffCandidate> candidates;
+  size_t barriers() const { return count(after, Opcode::Barrier); }
+  Role role(std::string_view name) const { return buffer(name).role; }
+  uint64_t elements(std::string_view name) const {
+    uint64_t n = 0;
+    after.formulas.is_constant(buffer(name).count, &n);
+    return n;
+  }
+  const Buffer& buffer(std::string_view name) const {
+    for (const Buffer& b : after.buffers)
+      if (b.name == name) return b;
+    ADD_FAILURE() << name;
+    return after.buffers[0];
+  }
+};
+
+/// Runs the pass; what it does, finds and counts must agree.
+Promotion promote(const std::string& text, uint64_t shared_bytes = 0) {
+  Promotion r;
+  r.before = r.after = program_of(text);
+  Facts facts(r.after);
+  Target target;
+  target.shared_bytes = shared_bytes;
+  PassContext context{facts, target, {}, 0, false}, counting{facts, target, {}, 0, false};
+  r.candidates = find_handoffs(r.after, counting);
+  EXPECT_EQ(count_opportunities(r.after, counting), r.candidates.size());
+  const auto changed = promote_handoffs(r.after, context);
+  EXPECT_TRUE(changed);
+  r.changed = changed && *changed;
+  EXPECT_EQ(r.changed, !r.candidates.empty());
+  EXPECT_EQ(r.changed, fingerprint(r.before) != fingerprint(r.after));
+  if (!context.refusals.empty()) r.why = context.refusals[0].why;
+  EXPECT_FALSE(has_errors(check(r.after))) << print(r.after);
+  for (size_t i = 0; i < r.before.buffers.size(); ++i)
+    EXPECT_EQ(r.before.buffers[i].name, r.after.buffers[i].name);
+  return r;
+}
+
+/// Launches with these numbers of invocations: around a tile of 16 and many.
+void expect_same_for_sizes(const Promotion& r) {
+  for (const uint64_t n : {0, 1, 15, 16, 17, 200}) {
+    LaunchInputs in = some_inputs(r.before, n, 3);
+    for (const auto schedule : {interp::Schedule::Order, interp::Schedule::Reverse}) {
+      interp::Options options;
+      options.schedule = schedule;
+      const auto a = interp::run(r.before, in, options), b = interp::run(r.after, in, options);
+      ASSERT_TRUE(a && b);
+      EXPECT_EQ(a->buffers, b->buffers) << n << "\n" << print(r.before) << print(r.after);
+    }
+  }
+}
+
+/// A kernel with a scratch buffer `t` that stands between its other parameters.
+std::string kernel(const std::string& body, const std::string& scratch = "t: scratch u32[4096]",
+                   const std::string& grid = "len(x)") {
+  return "kernel k(x: in u32[], " + scratch + ", y: out u32[len(x)]) workgroup(16) grid(" + grid +
+         ") {\nlet i = global_id.x\nlet l = local_id.x\nlet w = workgroup_id.x\n" + body + "\n}\n";
+}
+
+TEST(PromoteHandoffs, a_tile_of_the_launch_shrinks_to_one_of_the_workgroup) {
+  const Promotion r =
+      promote(kernel("t[i] = x[i] * 3\n barrier workgroup\n y[i] = t[w * 16 + 15 - l]"));
+  EXPECT_TRUE(r.changed);
+  EXPECT_EQ(r.role("t"), Role::Shared);
+  EXPECT_EQ(r.elements("t"), 16u);
+  EXPECT_EQ(r.barriers(), 1u);
+  expect_same_for_sizes(r);
+}
+
+TEST(PromoteHandoffs, a_barrier_is_put_between_the_phases) {
+  const Promotion r = promote(kernel("t[i] = x[i] * 3\n y[i] = t[i] + 1"));
+  EXPECT_TRUE(r.changed) << r.why;
+  EXPECT_EQ(r.barriers(), 1u);
+  expect_same_for_sizes(r);
+}
+
+// Workgroups behind the buffer's end store nothing and read zeros.
+TEST(PromoteHandoffs, what_the_buffer_does_not_have_stays_zero) {
+  for (const char* body :
+       {"t[i] = x[i] + 3\n barrier workgroup\n y[i] = t[w * 16 + 15 - l]",
+        "t[i - 4] = x[i] + 3\n barrier workgroup\n y[i] = t[w * 16 + 11 - l]",
+        "t[i32(i) - 4] = x[i] + 3\n barrier workgroup\n y[i] = t[w * 16 + 11 - l]"})
+    for (const char* scratch : {"t: scratch u32[100]", "t: scratch u32[1]", "t: scratch u32[16]"}) {
+      const Promotion r = promote(kernel(body, scratch));
+      EXPECT_TRUE(r.changed) << r.why;
+      expect_same_for_sizes(r);
+    }
+}
+
+TEST(PromoteHandoffs, several_elements_of_a_lane_cover_the_tile) {
+  const Promotion r = promote(
+      kernel("for j in 0..4 { t[i * 4 + j] = x[i] * 4 + j }\n barrier workgroup\n var s: u32 = 0\n"
+             "for j in 0..64 { s = s * 31 + t[w * 64 + j] }\n y[i] = s"));
+  EXPECT_TRUE(r.changed) << r.why;
+  EXPECT_EQ(r.elements("t"), 64u);
+  expect_same_for_sizes(r);
+  const Promotion strided =
+      promote(kernel("for j in 0..4 { t[w * 64 + j * 16 + l] = x[i] * 4 + j }\n barrier "
+                     "workgroup\n y[i] = t[w * 64 + l * 4 + 3]"));
+  EXPECT_TRUE(strided.changed) << strided.why;
+  expect_same_for_sizes(strided);
+}
+
+TEST(PromoteHandoffs, indices_without_the_workgroup_keep_the_buffer_as_it_is) {
+  const Promotion r = promote(kernel("t[l] = x[i]\n barrier workgroup\n y[i] = t[15 - l] + len(t)",
+                                     "t: scratch u32[40]", "min(len(x), 16)"));
+  EXPECT_TRUE(r.changed) << r.why;
+  EXPECT_EQ(r.elements("t"), 40u);
+  expect_same_for_sizes(r);
+}
+
+TEST(PromoteHandoffs, phases_may_stand_in_a_loop) {
+  const Promotion r =
+      promote(kernel("for k in 0..3 {\n t[i] = x[i] + k\n barrier workgroup\n y[i] += t[w * 16 + "
+                     "15 - l]\n barrier workgroup\n }"));
+  EXPECT_TRUE(r.changed) << r.why;
+  EXPECT_EQ(r.barriers(), 2u);
+  expect_same_for_sizes(r);
+}
+
+TEST(PromoteHandoffs, refuses_what_it_cannot_prove) {
+  const auto why = [](const std::string& body,
+                      const std::string& scratch = "t: scratch u32[4096]") {
+    const Promotion r = promote(kernel(body, scratch));
+    EXPECT_FALSE(r.changed) << print(r.after);
+    return r.why;
+  };
+  const std::string not_written = "it is not proved that the workgroup wrote all that is read";
+  EXPECT_EQ(why("y[i] = t[i]\n barrier workgroup\n t[i] = 1"), "it is read before it is written");
+  EXPECT_EQ(why("for k in 0..2 { y[i] = t[i]\n t[i] = k }"), "it is read before it is written");
+  // Two workgroups communicate: only by a race, or by a barrier of both.
+  EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[i + 16]"), not_written);
+  EXPECT_EQ(why("t[i] = 1\n barrier grid\n y[i] = t[i]"),
+            "a grid barrier lets workgroups hand over to each other");
+  EXPECT_EQ(why("t[i] = 1\n atomic_add(y[0], 1, acq_rel)\n barrier workgroup\n y[i] = t[i]"),
+            "an acq_rel atomic lets workgroups hand over to each other");
+  EXPECT_EQ(why("t[i] = 1\n atomic_add(t[i], 1)\n barrier workgroup\n y[i] = t[i]"),
+            "`t` has an atomic or another access that is no plain load or store");
+  // Not on every path, not all of it, not by every lane.
+  EXPECT_EQ(why("if x[i] > 3 { t[i] = 1 }\n barrier workgroup\n y[i] = t[i]"), not_written);
+  EXPECT_EQ(why("t[i * 2] = 1\n barrier workgroup\n y[i] = t[i * 2 + 1]"), not_written);
+  EXPECT_EQ(why("t[w * 32 + l * 2] = 1\n barrier workgroup\n y[i] = t[w * 32 + l]"), not_written);
+  EXPECT_EQ(why("for j in 0..x[0] { t[i] = 1 }\n barrier workgroup\n y[i] = t[i]"), not_written);
+  EXPECT_EQ(why("for j in 0..4 { if j == x[i] { break }\n t[i * 4 + j] = 1 }\n barrier workgroup\n "
+                "y[i] = t[i * 4]"),
+            not_written);
+  EXPECT_EQ(why("if x[i] == 5 { return }\n t[i] = 1\n y[i] = t[w * 16]"),
+            "no barrier stands between the phases, and none can be put there");
+  EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[i * 2]"),
+            "indices move by 16 and by 32 from workgroup to workgroup");
+  EXPECT_EQ(why("t[i] = 1"), "`t` is not written and read");
+}
+
+// No constant length above zero: none of its kind, and nothing to say.
+TEST(PromoteHandoffs, other_buffers_are_no_candidates) {
+  for (const char* scratch :
+       {"t: scratch u32[0]", "t: scratch u32[]", "t: scratch u32[len(x)]", "t: out u32[64]"}) {
+    const Promotion r = promote(kernel("t[i] = x[i]\n barrier workgroup\n y[i] = t[i]", scratch));
+    EXPECT_FALSE(r.changed) << scratch;
+    EXPECT_EQ(r.why, "") << scratch;
+  }
+  EXPECT_FALSE(promote("kernel k(x: in u32[], y: out u32[len(x)]) workgroup(16) grid(len(x)) {\n "
+                       "y[global_id.x] = 1\n}\n")
+                   .changed);
+}
+
+std::string of_size(uint64_t n) {
+  return kernel(fmt::format("for j in 0..{0} {{ t[l + j * 16] = x[j] }}\n barrier workgroup\n y[i] "
+                            "= t[l * 3] + t[{1}]",
+                            (n + 15) / 16, n - 1),
+                fmt::format("t: scratch u32[{}]", n), "min(len(x), 16)");
+}
+
+TEST(PromoteHandoffs, the_budget_is_exact) {
+  const Promotion fits = promote(of_size(4096));
+  EXPECT_TRUE(fits.changed) << fits.why;
+  EXPECT_EQ(fits.candidates[0].bytes, 16384u);
+  expect_same_for_sizes(fits);
+  const Promotion above = promote(of_size(4097));
+  EXPECT_FALSE(above.changed);
+  EXPECT_EQ(above.why, "`t` needs 16388 bytes of shared memory, and 16384 are left");
+  EXPECT_TRUE(promote(of_size(4097), 16388).changed);
+  EXPECT_FALSE(promote(of_size(4097), 16387).changed);
+}
+
+TEST(PromoteHandoffs, shared_memory_that_the_program_has_counts) {
+  const std::string text = kernel(
+      "shared s: u32[16]\n s[l] = x[i]\n t[l] = x[i]\n barrier workgroup\n y[i] = t[15 - l] + s[15 "
+      "- l]",
+      "t: scratch u32[100]", "min(len(x), 16)");
+  EXPECT_TRUE(promote(text, 64 + 400).changed);
+  EXPECT_FALSE(promote(text, 64 + 399).changed);
+}
+
+TEST(PromoteHandoffs, of_two_that_do_not_fit_together_the_busier_one_goes) {
+  const std::string text =
+      "kernel k(x: in u32[], t: scratch u32[3000], u: scratch u32[3000], y: out u32[len(x)]) "
+      "workgroup(16) "
+      "grid(min(len(x), 16)) {\n let i = global_id.x\n let l = local_id.x\n"
+      "for j in 0..188 { t[l + j * 16] = x[j]\n u[l + j * 16] = j }\n barrier workgroup\n"
+      "var s: u32 = t[15 - l]\n for j in 0..9 { s += u[l * 2 + j] }\n y[i] = s\n}\n";
+  const Promotion r = promote(text);
+  EXPECT_EQ(r.role("u"), Role::Shared);
+  EXPECT_EQ(r.role("t"), Role::Scratch);
+  EXPECT_EQ(r.why, "`t` needs 12000 bytes of shared memory, and 4384 are left");
+  expect_same_for_sizes(r);
+  const Promotion both = promote(text, 24000);
+  EXPECT_EQ(both.candidates.size(), 2u);
+  EXPECT_EQ(both.role("t"), Role::Shared);
+  expect_same_for_sizes(both);
+}
+
+TEST(PromoteHandoffs, a_size_that_overflows_is_no_candidate) {
+  const Promotion r = promote(kernel("t[l] = x[i]\n barrier workgroup\n y[i] = t[15 - l]",
+                                     "t: scratch u32[70368744177664]", "16"));
+  EXPECT_FALSE(r.changed);
+}
+
+}  // namespace
+}  // namespace vyre::opt

@@ -1,0 +1,84 @@
+// Pages of `vyre run --report F.html` in a browser: page_checks.py clicks through them.
+// VYRE_PAGE_PICTURES=folder keeps the pages and pictures of them.
+
+#include <cstdlib>
+
+#include "support/file.h"
+#include "tests/cli/cli_util.h"
+
+namespace vyre {
+namespace {
+
+class Pages : public CommandLine {
+ protected:
+  /// Runs vyre, then the check on the page that it wrote.
+  void check(const std::string& name, std::vector<std::string> words, int exit_code = 0) const {
+    words.insert(words.end(), {"--report", "page.html"});
+    expect_exit(vyre(words), exit_code);
+    std::vector<std::string> command = checker(name, path("page.html"));
+    if (const char* pictures = std::getenv("VYRE_PAGE_PICTURES")) {
+      command.push_back(std::string(pictures) + "/" + name);
+      std::filesystem::create_directories(command.back());
+      EXPECT_FALSE(write_file(command.back() + "/page.html", contents("page.html")));
+    }
+    expect_good(command);
+  }
+
+  static std::vector<std::string> checker(const std::string& name, const std::string& page) {
+    return {"python3", "-B", VYRE_SOURCE_DIR "/tests/report/page_checks.py", name, page};
+  }
+
+  static void expect_good(const std::vector<std::string>& command) {
+    const ProcessResult r = run_process(command);
+    if (r.start_error != 0 || r.exit_code == 77)
+      GTEST_SKIP() << "python3 or chromium is not there: the page was not opened";
+    EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  }
+
+  static std::string example(const std::string& name) {
+    return std::string(VYRE_SOURCE_DIR) + "/examples/" + name;
+  }
+  /// The CPU backend if it is there.
+  std::string compiled() const {
+    return vyre({"devices"}).out.find("cpu") != std::string::npos ? "cpu" : "interp";
+  }
+};
+
+TEST_F(Pages, compare_programs_by_ops_and_places_and_not_by_numbers) {
+  expect_good(checker("diff", VYRE_SOURCE_DIR "/src/report/page/20_diff.js"));
+}
+
+TEST_F(Pages, show_what_each_pass_did_and_the_code) {
+  check("kernel", {"run", example("matmul.vyre"), "--set", "m=48", "--set", "k=20", "--set", "n=33",
+                   "--in", "a=random:960", "--in", "b=random:660", "--backend", compiled(), "--opt",
+                   "release", "--repeat", "20"});
+}
+
+TEST_F(Pages, of_the_interpreter_show_the_program_that_runs) {
+  check("kernel",
+        {"run", example("matmul.vyre"), "--set", "m=4", "--set", "k=3", "--set", "n=5", "--in",
+         "a=random:12", "--in", "b=random:15", "--backend", "interp", "--opt", "release"});
+}
+
+TEST_F(Pages, show_every_kernel_of_a_graph) {
+  check("graph", {"run", example("bfs.vyre"), "--set", "source=0", "--in", "offsets=0,2,3,4,5,5,6",
+                  "--in", "targets=1,2,3,3,4,0", "--backend", compiled(), "--opt", "release"});
+}
+
+TEST_F(Pages, of_a_failed_run_show_its_error) {
+  file("k.vyre",
+       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  assert(global_id.x < 2, 9)\n}\n");
+  check("failed", {"run", "k.vyre", "--opt", "release"}, 1);
+}
+
+TEST_F(Pages, show_hostile_names_as_text) {
+  const std::string bad = "</script><img src=x onerror=hostile=1>";
+  const std::string name = "<!--<script>&amp;.vyre";
+  file(name, "kernel k(y: inout u32[4]) workgroup(4) grid(4) op_id(\"" + bad +
+                 "\") {\n  region \"" + bad +
+                 "\" {\n    y[global_id.x] = y[global_id.x] * 8 + 0\n  }\n}\n");
+  check("hostile", {"run", name, "--in", "y=1,2,3,4", "--backend", compiled(), "--opt", "release"});
+}
+
+}  // namespace
+}  // namespace vyre
