@@ -9,7 +9,7 @@
 namespace vyre {
 namespace {
 
-class Pages : public CommandLine {
+class HtmlPages : public CommandLine {
  protected:
   /// Runs vyre, then the check on the page that it wrote.
   void check(const std::string& name, std::vector<std::string> words, int exit_code = 0) const {
@@ -44,34 +44,34 @@ class Pages : public CommandLine {
   }
 };
 
-TEST_F(Pages, compare_programs_by_ops_and_places_and_not_by_numbers) {
+TEST_F(HtmlPages, compare_programs_by_ops_and_places_and_not_by_numbers) {
   expect_good(checker("diff", VYRE_SOURCE_DIR "/src/report/page/20_diff.js"));
 }
 
-TEST_F(Pages, show_what_each_pass_did_and_the_code) {
+TEST_F(HtmlPages, show_what_each_pass_did_and_the_code) {
   check("kernel", {"run", example("matmul.vyre"), "--set", "m=48", "--set", "k=20", "--set", "n=33",
                    "--in", "a=random:960", "--in", "b=random:660", "--backend", compiled(), "--opt",
                    "release", "--repeat", "20"});
 }
 
-TEST_F(Pages, of_the_interpreter_show_the_program_that_runs) {
+TEST_F(HtmlPages, of_the_interpreter_show_the_program_that_runs) {
   check("kernel",
         {"run", example("matmul.vyre"), "--set", "m=4", "--set", "k=3", "--set", "n=5", "--in",
          "a=random:12", "--in", "b=random:15", "--backend", "interp", "--opt", "release"});
 }
 
-TEST_F(Pages, show_every_kernel_of_a_graph) {
+TEST_F(HtmlPages, show_every_kernel_of_a_graph) {
   check("graph", {"run", example("bfs.vyre"), "--set", "source=0", "--in", "offsets=0,2,3,4,5,5,6",
                   "--in", "targets=1,2,3,3,4,0", "--backend", compiled(), "--opt", "release"});
 }
 
-TEST_F(Pages, of_a_failed_run_show_its_error) {
+TEST_F(HtmlPages, of_a_failed_run_show_its_error) {
   file("k.vyre",
        "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  assert(global_id.x < 2, 9)\n}\n");
   check("failed", {"run", "k.vyre", "--opt", "release"}, 1);
 }
 
-TEST_F(Pages, show_hostile_names_as_text) {
+TEST_F(HtmlPages, show_hostile_names_as_text) {
   const std::string bad = "</script><img src=x onerror=hostile=1>";
   const std::string name = "<!--<script>&amp;.vyre";
   file(name, "kernel k(y: inout u32[4]) workgroup(4) grid(4) op_id(\"" + bad +
