@@ -63,7 +63,7 @@ struct Optimization {
   std::optional<std::vector<const opt::PassDescriptor*>> passes;
   std::shared_ptr<const opt::ProfileData> learnt;  // what earlier runs have taught
   uint64_t launch_bytes = 0;                       // of all buffers of the launch, if it is known
-  bool keep_texts = false;  // opt::ScheduleOptions::keep_texts, for reports
+  bool keep_texts = false;                         // opt::ScheduleOptions::keep_texts, for reports
   bool operator==(const Optimization&) const = default;
 };
 
@@ -163,6 +163,10 @@ class BackendDevice {
   virtual double progress(SubmissionHandle) { return 0; }
   /// Waits for it and forgets it: called once for each submission.
   virtual SubmissionOutcome wait(SubmissionHandle submission) = 0;
+
+  /// The device will be closed, and nobody asks how its work ends: launches under way end as soon
+  /// as they can, done or not. Threads that wait for them are then free to go.
+  virtual void stop() {}
 };
 
 /// One way to run programs. Stateless; devices are opened from it.

@@ -24,7 +24,8 @@ std::vector<std::string> places() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) {
-    for (const char* folder : {".", "../lib", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu", "../lib64"}) {
+    for (const char* folder :
+         {".", "../lib", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu", "../lib64"}) {
       const std::filesystem::path file = program.parent_path() / folder / library_name;
       if (std::filesystem::exists(file, error)) found.push_back(file.lexically_normal().string());
     }
@@ -52,7 +53,8 @@ const CpuComponent* open_cpu_component(const std::string& path, std::string* why
   if (std::string_view(id()) != VYRE_INTERFACE_ID) {
     const std::string theirs = id();
     dlclose(library);
-    return refuse(fmt::format("{} is of another build of vyre (interface {}, not {})", path, theirs.substr(0, 8),
+    return refuse(fmt::format("{} is of another build of vyre (interface {}, not {})", path,
+                              theirs.substr(0, 8),
                               std::string_view(VYRE_INTERFACE_ID).substr(0, 8)));
   }
   return component();

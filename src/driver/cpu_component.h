@@ -1,10 +1,12 @@
 #pragma once
 
-// The CPU component: the LLVM emitter and the CPU backend in the shared library libvyre_cpu.so, which
-// is opened when somebody asks for it and not before (loading LLVM takes tens of milliseconds).
+// The CPU component: the LLVM emitter and the CPU backend in the shared library libvyre_cpu.so,
+// which is opened when somebody asks for it and not before (loading LLVM takes tens of
+// milliseconds).
 //
-// It is looked for at $VYRE_CPU_LIBRARY; else beside the program, in ../lib from there, and where the
-// system's loader looks (programs that use the installed package have its folder in their run path).
+// It is looked for at $VYRE_CPU_LIBRARY; else beside the program, in ../lib from there, and where
+// the system's loader looks (programs that use the installed package have its folder in their run
+// path).
 
 #include <string>
 
@@ -27,8 +29,8 @@ struct CpuComponent {
   Result<Listing> (*list)(const Program& program, const CpuEmitRequest& request) = nullptr;
 };
 
-/// Opens the library at the first call. Null: it is not there or not ours, and `why` says so, to follow
-/// "because".
+/// Opens the library at the first call. Null: it is not there or not ours, and `why` says so, to
+/// follow "because".
 const CpuComponent* cpu_component(std::string* why);
 
 /// The component from a certain file; not kept. For cpu_component() and tests.

@@ -159,8 +159,8 @@ void DeviceState::give_back(const Buffer& b) {
 void DeviceState::free_retired() {
   std::vector<Buffer> gone;
   {
-    const std::lock_guard lock(retired_mutex);
-    gone.swap(retired);
+    const std::lock_guard lock(retired->mutex);
+    gone.swap(retired->buffers);
   }
   const std::lock_guard lock(mutex);
   for (const Buffer& b : gone) give_back(b);

@@ -95,10 +95,10 @@ class Executable {
 /// How a graph is planned.
 struct GraphOptions {
   CompileOptions compile;
-  bool fuse = true;                            // calls into one kernel, where that is proved and pays
-  bool reuse = true;                           // intermediates share memory
+  bool fuse = true;   // calls into one kernel, where that is proved and pays
+  bool reuse = true;  // intermediates share memory
   std::shared_ptr<const plan::GraphPlan> plan;  // this one instead (plan/plan_file.h)
-  uint64_t memory_limit = 0;                   // bytes of its buffers, parameters included; 0: none
+  uint64_t memory_limit = 0;  // bytes of its buffers, parameters included; 0: none
 };
 
 /// Shared memory of a workgroup that fusion may fill on a device.

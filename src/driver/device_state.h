@@ -67,10 +67,10 @@ struct TicketState {
     std::span<std::byte> to;
   };
   std::vector<Out> readbacks;
-  std::vector<Executable> executables;    // by command as submitted; empty but for launches
-  std::vector<uint64_t> launch_bytes;     // the same
+  std::vector<Executable> executables;  // by command as submitted; empty but for launches
+  std::vector<uint64_t> launch_bytes;   // the same
   std::vector<std::shared_ptr<const GraphState>> graphs;  // the same, of graphs
-  std::vector<uint32_t> reads, writes;    // slots
+  std::vector<uint32_t> reads, writes;                    // slots
   std::vector<MemoryHandle> temporaries;  // scratch and hidden buffers of its launches
   uint64_t temporary_bytes = 0;
 
@@ -114,6 +114,13 @@ struct StreamState {
   std::thread driver;                                // of the held ones; made when needed
 };
 
+/// Memory of graphs that are gone: freed when somebody comes by. Graphs hold this and not the
+/// device: one that goes on a thread of the device must not be the last to hold it.
+struct Retired {
+  std::mutex mutex;
+  std::vector<Buffer> buffers;  // guarded
+};
+
 struct DeviceState {
   uint32_t id = 0;
   std::unique_ptr<BackendDevice> backend;
@@ -136,8 +143,7 @@ struct DeviceState {
   /// The last programs that were optimized, the newest first: compiling one again runs no pass.
   std::deque<std::shared_ptr<const Optimized>> optimized;
 
-  std::mutex retired_mutex;     // guards the next
-  std::vector<Buffer> retired;  // memory of graphs that are gone: freed when somebody comes by
+  const std::shared_ptr<Retired> retired = std::make_shared<Retired>();
 
   ~DeviceState();
 

@@ -58,9 +58,9 @@ bool is_cleared_by_first_use(const Module& m, const Graph& g, uint32_t buffer) {
 
 class Preparation {
  public:
-  Preparation(Device& device, std::weak_ptr<DeviceState> owner, const GraphOptions& options)
+  Preparation(Device& device, std::shared_ptr<Retired> retired, const GraphOptions& options)
       : device_(device), options_(options), s_(std::make_shared<GraphState>()) {
-    s_->owner = std::move(owner);
+    s_->retired = std::move(retired);
   }
 
   Result<std::shared_ptr<const GraphState>> run(const Module& module, const Graph& graph,
@@ -123,8 +123,7 @@ class Preparation {
     if (!kernel) kernel = device_.compile(m.kernels[n.kernel], options_.compile);
     if (!*kernel) return kernel->errors();
     call.executable = **kernel;
-    const Result<LaunchShape> launch =
-        shape_of_launch(call.executable.optimized(), *bound, shape);
+    const Result<LaunchShape> launch = shape_of_launch(call.executable.optimized(), *bound, shape);
     if (!launch) return launch.errors();
     call.shape = *launch;
     const Result<LaunchScratch> scratch = scratch_of(call.executable, call.shape);
@@ -268,17 +267,16 @@ Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape
 }
 
 GraphState::~GraphState() {
-  const auto device = owner.lock();
-  if (!device) return;
+  if (memory.empty()) return;
   // Not freed here: this may be in the middle of anything.
-  const std::lock_guard lock(device->retired_mutex);
-  device->retired.insert(device->retired.end(), memory.begin(), memory.end());
+  const std::lock_guard lock(retired->mutex);
+  retired->buffers.insert(retired->buffers.end(), memory.begin(), memory.end());
 }
 
 Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph,
                                         const GraphShape& shape, const GraphOptions& options) {
   Result<std::shared_ptr<const GraphState>> made =
-      Preparation(*this, state_, options).run(module, graph, shape);
+      Preparation(*this, state_->retired, options).run(module, graph, shape);
   if (!made) return made.errors();
   GraphExecutable e;
   e.state_ = std::move(*made);

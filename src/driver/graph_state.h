@@ -45,14 +45,14 @@ struct GraphState {
   }
 
   uint32_t device = 0;
-  std::weak_ptr<DeviceState> owner;
-  Module given;  // the graph as written, with its kernels
+  std::shared_ptr<Retired> retired;  // where its memory goes
+  Module given;                      // the graph as written, with its kernels
   plan::PlannedGraph planned;
   std::vector<std::optional<Call>> calls;  // by node of the planned graph
   std::vector<Home> homes;                 // by buffer of the planned graph
   std::vector<Buffer> memory;
-  uint32_t scratch = none;             // of memory: what kernels have for one launch each
-  std::vector<uint32_t> clear_first;   // buffers that start as zeros, and that nobody clears later
+  uint32_t scratch = none;            // of memory: what kernels have for one launch each
+  std::vector<uint32_t> clear_first;  // buffers that start as zeros, and that nobody clears later
   struct Clear {
     uint32_t node = 0;  // when it is first reached: a call, or a loop that begins with the call
     uint32_t buffer = 0;
@@ -77,7 +77,8 @@ Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape
 /// The launches of a graph, one after the other, with what must be cleared for them.
 class GraphScript : public Script {
  public:
-  /// `places`: by buffer of the planned graph. `scalars`: of the graph, as given now.
+  /// `places`: by buffer of the planned graph. `scalars`: of the graph, as given now. With the
+  /// device's mutex held, which later parts are recorded without.
   GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
               GraphShape shape, DeviceState& device, TicketState& ticket);
 
@@ -104,8 +105,9 @@ class GraphScript : public Script {
   uint32_t command_ = 0;
   uint64_t call_ = 0;  // number of the call under way in the submission, from 1
   size_t cleared_ = 0;
-  MemoryRange extra_;   // scratch of launches that turned out larger than was known
-  Diagnostics failed_;  // told once what is recorded has run
+  const MemoryRange scratch_;  // of the graph
+  MemoryRange extra_;          // scratch of launches that turned out larger than was known
+  Diagnostics failed_;         // told once what is recorded has run
 };
 
 }  // namespace vyre::driver

@@ -21,7 +21,8 @@ double HostDevice::seconds_left(const Steady::time_point& deadline) {
 
 Result<MemoryHandle> HostDevice::allocate(uint64_t bytes) {
   HostMemory memory;
-  if (!memory.allocate(bytes)) return interp::out_of_memory(fmt::format("a buffer of {} bytes", bytes));
+  if (!memory.allocate(bytes))
+    return interp::out_of_memory(fmt::format("a buffer of {} bytes", bytes));
   const std::lock_guard lock(mutex_);
   const MemoryHandle h = ++next_memory_;
   memory_.emplace(h, std::move(memory));
@@ -43,7 +44,8 @@ std::byte* HostDevice::address(MemoryHandle h) {
 
 // ---- Streams.
 
-Result<SubmissionHandle> HostDevice::submit(uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
+Result<SubmissionHandle> HostDevice::submit(uint32_t stream, std::vector<DeviceCommand> commands,
+                                            std::span<const SubmissionHandle> after,
                                             Deadline deadline) {
   auto job = std::make_shared<Job>();
   job->commands = std::move(commands);
@@ -89,10 +91,11 @@ SubmissionOutcome HostDevice::wait(SubmissionHandle h) {
 
 bool HostDevice::can_begin(const Stream& s) const {
   if (s.running || s.queue.empty()) return false;
-  return std::all_of(s.queue.front()->after.begin(), s.queue.front()->after.end(), [&](SubmissionHandle h) {
-    const auto it = jobs_.find(h);
-    return it == jobs_.end() || it->second->done;
-  });
+  return std::all_of(s.queue.front()->after.begin(), s.queue.front()->after.end(),
+                     [&](SubmissionHandle h) {
+                       const auto it = jobs_.find(h);
+                       return it == jobs_.end() || it->second->done;
+                     });
 }
 
 void HostDevice::run_first(std::unique_lock<std::mutex>& lock, Stream& s) {
@@ -135,7 +138,8 @@ void HostDevice::execute(Job& job) {
   auto begin = Steady::now();
   for (size_t i = 0; i < job.commands.size(); ++i) {
     o.command = i;
-    if (job.deadline && begin >= *job.deadline && job.commands[i].kind == DeviceCommand::Kind::Launch) {
+    if (job.deadline && begin >= *job.deadline &&
+        job.commands[i].kind == DeviceCommand::Kind::Launch) {
       o.kind = SubmissionOutcome::Kind::TimedOut;
       break;
     }
@@ -158,12 +162,14 @@ bool HostDevice::run(Job& job, DeviceCommand& c) {
       if (c.bytes) std::memcpy(c.staging->data(), address(c.memory) + c.offset, c.bytes);
       return true;
     case Kind::Copy:
-      if (c.bytes) std::memmove(address(c.memory) + c.offset, address(c.source) + c.source_offset, c.bytes);
+      if (c.bytes)
+        std::memmove(address(c.memory) + c.offset, address(c.source) + c.source_offset, c.bytes);
       return true;
     case Kind::Fill:
       if (c.bytes) std::memset(address(c.memory) + c.offset, c.value, c.bytes);
       return true;
-    case Kind::Launch: break;
+    case Kind::Launch:
+      break;
   }
   std::vector<std::byte*> buffers(c.buffers.size());
   {
@@ -174,7 +180,9 @@ bool HostDevice::run(Job& job, DeviceCommand& c) {
     }
   }
   const auto before = double(job.outcome.command), all = double(job.commands.size());
-  return launch(c, buffers, {job.deadline, job.outcome, [&](double part) { job.fraction = (before + part) / all; }});
+  return launch(c, buffers, {job.deadline, job.outcome, [&](double part) {
+                               job.fraction = (before + part) / all;
+                             }});
 }
 
 }  // namespace vyre::driver

@@ -3,8 +3,8 @@
 // A device whose memory is the host's and whose streams are queues of this process: what the
 // interpreter and the CPU backend have in common. They differ in how a kernel is made and run.
 //
-// A stream runs its submissions in order on a thread of its own. Whoever waits for a submission that
-// nobody has begun runs it himself: a small launch then costs no switch of threads.
+// A stream runs its submissions in order on a thread of its own. Whoever waits for a submission
+// that nobody has begun runs it himself: a small launch then costs no switch of threads.
 
 #include <atomic>
 #include <condition_variable>
@@ -26,9 +26,9 @@ class HostDevice : public BackendDevice {
   Result<MemoryHandle> allocate(uint64_t bytes) final;
   void release(MemoryHandle memory) final;
 
-  Result<SubmissionHandle> submit(uint32_t stream, std::vector<DeviceCommand> commands,
-                                  std::span<const SubmissionHandle> after,
-                                  std::optional<std::chrono::steady_clock::time_point> deadline) final;
+  Result<SubmissionHandle> submit(
+      uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
+      std::optional<std::chrono::steady_clock::time_point> deadline) final;
   bool is_done(SubmissionHandle submission) final;
   double progress(SubmissionHandle submission) final;
   SubmissionOutcome wait(SubmissionHandle submission) final;
@@ -47,7 +47,8 @@ class HostDevice : public BackendDevice {
   };
   /// Runs a kernel on the calling thread (and others). `buffers`: by buffer index, null if there is
   /// none. False: it did not end well, and the outcome says how.
-  virtual bool launch(const DeviceCommand& command, std::span<std::byte* const> buffers, const Surroundings& around) = 0;
+  virtual bool launch(const DeviceCommand& command, std::span<std::byte* const> buffers,
+                      const Surroundings& around) = 0;
 
   /// Forgets what has not begun and waits for what has. A derived class calls it first in its
   /// destructor, after telling its launches to stop.

@@ -24,7 +24,8 @@ HostMemory::~HostMemory() {
 bool HostMemory::allocate(uint64_t bytes) {
   HostMemory made;
   if (bytes >= mapped_from) {
-    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const at =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return false;
     // Fewer and larger page faults where the system has large pages; it may say no.
     if (bytes >= (4 << 20)) madvise(at, bytes, MADV_HUGEPAGE);

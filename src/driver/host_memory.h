@@ -8,7 +8,8 @@
 
 namespace vyre::driver {
 
-/// Large pieces come from the system as they are touched, so that what nobody touches costs nothing.
+/// Large pieces come from the system as they are touched, so that what nobody touches costs
+/// nothing.
 class HostMemory {
  public:
   static constexpr size_t alignment = 64;

@@ -15,7 +15,7 @@ struct RunOptions {
   /// Of graphs: how they are planned (GraphOptions).
   bool fuse = true, reuse = true;
   std::shared_ptr<const plan::GraphPlan> plan;
-  uint32_t repeat = 1;        // each from the given inputs; restoring them is not timed
+  uint32_t repeat = 1;  // each from the given inputs; restoring them is not timed
   /// Called now and then, from the calling thread, with the share of the work that is done. With it
   /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.
   std::function<void(double fraction)> progress;

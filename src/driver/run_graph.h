@@ -12,8 +12,9 @@ namespace vyre::driver {
 struct GraphRunOutcome {
   std::vector<std::vector<std::byte>> buffers;  // by buffer; filled for InOut and Out parameters
   std::vector<uint64_t> counts;                 // elements of every buffer of the graph
-  uint64_t calls = 0;             // that ran, of one repeat; calls that were fused are one
-  std::vector<CallTime> call_ns;  // of the first repeat, in order; the first SubmitReport::most_calls
+  uint64_t calls = 0;  // that ran, of one repeat; calls that were fused are one
+  std::vector<CallTime>
+      call_ns;  // of the first repeat, in order; the first SubmitReport::most_calls
   std::vector<uint64_t> device_ns;  // of all calls, by repeat
   StageTimes times;                 // of the first repeat; `run` is all that is between the copies
   GraphExecutable graph;            // how it ran: the plan
@@ -21,8 +22,8 @@ struct GraphRunOutcome {
   uint64_t device_bytes = 0;     // all that it had on the device: parameters and intermediates
   uint64_t unplanned_bytes = 0;  // what that would be if nothing were fused or shared
   uint64_t segments = 0;         // launches of one repeat: more than calls if kernels were split
-  uint32_t subgroup_size = 0;  // of the kernels that fix none; 0 if no such kernel was called
-  std::string origin;          // of the code: compiled if that is so for one kernel
+  uint32_t subgroup_size = 0;    // of the kernels that fix none; 0 if no such kernel was called
+  std::string origin;            // of the code: compiled if that is so for one kernel
   std::vector<RunEvent> events;
 };
 

@@ -11,6 +11,16 @@ namespace vyre::driver {
 
 using Kind = DeviceCommand::Kind;
 
+namespace {
+
+MemoryRange scratch_memory(const GraphState& s, const DeviceState& d) {
+  if (s.scratch == none) return {};
+  const Buffer& b = s.memory[s.scratch];
+  return {d.slots[b.slot].memory, 0, b.bytes};
+}
+
+}  // namespace
+
 // ---- The launches.
 
 GraphScript::GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
@@ -20,7 +30,8 @@ GraphScript::GraphScript(std::shared_ptr<const GraphState> graph, std::vector<Me
       shape_(std::move(shape)),
       d_(device),
       t_(ticket),
-      cursor_(s_->graph(), shape_) {}
+      cursor_(s_->graph(), shape_),
+      scratch_(scratch_memory(*s_, device)) {}
 
 CommandNote GraphScript::note(Kind kind, uint32_t node) const {
   CommandNote n;
@@ -63,8 +74,7 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
         part.notes[i].node = split_node_;
         part.notes[i].call = call_;
       }
-      if (!part.errors.empty())
-        part.errors = s_->blame(std::move(part.errors), split_node_, false);
+      if (!part.errors.empty()) part.errors = s_->blame(std::move(part.errors), split_node_, false);
       if (!done) return false;
       split_.reset();
     }
@@ -118,8 +128,7 @@ void GraphScript::answer(std::span<const std::byte> polled) {
 /// Room for what a launch keeps for itself. That of calls with a grid from the device may turn out
 /// larger than was known; such a call is never in the first part, so the device's mutex is free.
 Result<MemoryRange> GraphScript::scratch(uint64_t bytes, const Program& program) {
-  if (s_->scratch != none && bytes <= s_->memory[s_->scratch].bytes)
-    return MemoryRange{d_.slots[s_->memory[s_->scratch].slot].memory, 0, bytes};
+  if (bytes <= scratch_.bytes) return MemoryRange{scratch_.memory, 0, bytes};
   if (bytes > extra_.bytes) {
     const std::lock_guard lock(d_.mutex);
     Result<MemoryHandle> made =
@@ -142,7 +151,8 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
   const Program& p = *e.program;
   LaunchShape shape = call.shape;
   std::vector<uint64_t> scalars = call.scalars;
-  if (!s_->graph().nodes[step.node].grid.empty() || shape_.scalars != s_->planned.fused.shape.scalars) {
+  if (!s_->graph().nodes[step.node].grid.empty() ||
+      shape_.scalars != s_->planned.fused.shape.scalars) {
     const Result<GraphCall> bound =
         bind_call(s_->planned.fused.module, s_->graph(), shape_, step.node, step.grid);
     if (!bound) return fail(bound.errors());
@@ -216,7 +226,7 @@ bool SubmissionBuilder::bind_graph(const LaunchGraph& l, const GraphState& s,
   }
   bool ok = true;
   std::vector<std::pair<uint32_t, uint32_t>> bound;  // slot, parameter
-  for (uint32_t i = 0; i < wanted; ++i) {  // parameters come first
+  for (uint32_t i = 0; i < wanted; ++i) {            // parameters come first
     const GraphBuffer& b = g.buffers[i];
     const Buffer* buffer = std::get_if<Buffer>(&l.arguments[i]);
     if ((b.role == Role::Scalar) == (buffer != nullptr)) {
@@ -312,9 +322,11 @@ void SubmissionBuilder::one(const LaunchGraph& l) {
     places[i] = {d_.slots[s->memory[home.index].slot].memory, home.offset, shape.bytes(g, i)};
   }
   for (const Buffer& b : s->memory) writes(b, true);  // nothing of an earlier run is looked at
-  for (const uint32_t b : s->clear_first) fill(places[b].memory, places[b].offset, places[b].bytes, 0);
+  for (const uint32_t b : s->clear_first)
+    fill(places[b].memory, places[b].offset, places[b].bytes, 0);
   t_.graphs[number_] = s;
-  t_.recorder.add(number_, std::make_unique<GraphScript>(s, std::move(places), std::move(shape), d_, t_));
+  t_.recorder.add(number_,
+                  std::make_unique<GraphScript>(s, std::move(places), std::move(shape), d_, t_));
 }
 
 }  // namespace vyre::driver

@@ -23,8 +23,8 @@ struct CommandNote {
   uint32_t command = 0;                                  // as submitted
   uint32_t segment = none;                               // of a split launch
   uint32_t node = none;                                  // of a graph: the call
-  uint64_t call = 0;                                     // of a graph: its number in the submission, from 1
-  const ExecutableState* executable = nullptr;           // if it is not the command's; kept by it
+  uint64_t call = 0;                            // of a graph: its number in the submission, from 1
+  const ExecutableState* executable = nullptr;  // if it is not the command's; kept by it
 };
 
 /// Commands that go to the backend together.

@@ -136,6 +136,7 @@ void DeviceState::settle_one(TicketState& t) {
         const Program& p = c.executable.optimized();
         samples.push_back({p.op_id, p.name, call.ns, c.bytes});
       }
+    t.recorder = {};  // one that failed has scripts left, and they have graphs
     t.graphs.clear();
     t.finished = true;
   }
@@ -218,6 +219,7 @@ DeviceState::~DeviceState() {
     closing = true;
   }
   changed.notify_all();
+  backend->stop();  // a driving thread may wait for a launch that never ends
   for (auto& [id, stream] : streams)
     if (stream.driver.joinable()) stream.driver.join();
   backend.reset();

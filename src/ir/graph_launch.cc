@@ -165,7 +165,8 @@ Result<GraphCall> bind_call(const Module& module, const Graph& graph, const Grap
                             uint32_t node, const std::array<uint64_t, 3>& grid) {
   const Program& k = module.kernels[graph.nodes[node].kernel];
   const size_t n = k.buffers.size();
-  GraphCall call{graph.nodes[node], k, std::vector<uint32_t>(n, none), std::vector<uint64_t>(n, 0), {}};
+  GraphCall call{
+      graph.nodes[node], k, std::vector<uint32_t>(n, none), std::vector<uint64_t>(n, 0), {}};
   std::vector<std::optional<uint64_t>> counts(n), scalars(n);
   if (auto matched = match_arguments(shape, call, counts, scalars); !matched)
     return matched.errors();
@@ -180,8 +181,9 @@ Result<GraphCall> bind_call(const Module& module, const Graph& graph, const Grap
 Diagnostics blame_call(Diagnostics errors, const Module& module, const Graph& graph,
                        uint32_t node) {
   const GraphNode& call = graph.nodes[node];
-  const auto stage = std::count_if(graph.nodes.begin(), graph.nodes.begin() + node + 1,
-                                   [](const GraphNode& n) { return n.kind == GraphNodeKind::Call; });
+  const auto stage =
+      std::count_if(graph.nodes.begin(), graph.nodes.begin() + node + 1,
+                    [](const GraphNode& n) { return n.kind == GraphNodeKind::Call; });
   for (Diagnostic& d : errors) {
     if (d.code == Code::LengthDiffers) d.code = Code::ArgumentLengthDiffers;
     d.message =
@@ -220,7 +222,8 @@ std::optional<GraphElement> GraphCursor::wanted() const {
   const GraphNode& node = g_.nodes[at_];
   switch (node.kind) {
     case GraphNodeKind::Call:
-      if (answers_.size() < std::min<size_t>(node.grid.size(), 3)) return node.grid[answers_.size()];
+      if (answers_.size() < std::min<size_t>(node.grid.size(), 3))
+        return node.grid[answers_.size()];
       break;
     case GraphNodeKind::While:
       if (answers_.empty() && times_ > 0 && has_calls_[at_]) return node.flag;
@@ -231,7 +234,8 @@ std::optional<GraphElement> GraphCursor::wanted() const {
         return loop.flag;
       break;
     }
-    case GraphNodeKind::Repeat: break;
+    case GraphNodeKind::Repeat:
+      break;
   }
   return std::nullopt;
 }

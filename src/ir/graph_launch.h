@@ -90,8 +90,8 @@ class GraphCursor {
   std::vector<bool> has_calls_;  // by loop node
   std::vector<Loop> loops_;
   uint32_t at_ = 0;
-  uint64_t times_ = 0;            // of the loop that is about to begin
-  bool timed_ = false;            // it was computed
+  uint64_t times_ = 0;             // of the loop that is about to begin
+  bool timed_ = false;             // it was computed
   std::vector<uint64_t> answers_;  // values of the elements that the node at hand depends on
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Buffers of which a launch overwrites every element before anybody looks at it, so that what they
-// held before does not matter: the driver need not clear an `out` buffer, and scratch reuse may give
-// it memory that was used.
+// held before does not matter: the driver need not clear an `out` buffer, and scratch reuse may
+// give it memory that was used.
 //
 // Known for the commonest form only: a store at global_id.x that every invocation gets to, before
 // any other access of the buffer and before anything that could end the invocation. Elements from 0

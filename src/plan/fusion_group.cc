@@ -382,13 +382,24 @@ bool FusionGrowth::extend(JoinKind kind, std::string& why) {
 }
 
 bool FusionGrowth::extend(std::string& why) {
-  std::string other;
   if (extend(JoinKind::SameInvocation, why)) return true;
-  if (extend(JoinKind::Recompute, other)) return true;
-  if (other != why && other != "nothing is handed over") why += "; " + other;
-  std::string last;
-  if (extend(JoinKind::Handoff, last)) return true;
-  if (last != other && last != why && last != "nothing is handed over") why += "; " + last;
+  std::string first, second;
+  const bool tile_first = last_ + 1 <= end_ && reads_in_a_loop(last_ + 1);
+  if (extend(tile_first ? JoinKind::Handoff : JoinKind::Recompute, first)) return true;
+  if (extend(tile_first ? JoinKind::Recompute : JoinKind::Handoff, second)) return true;
+  if (first != why && first != "nothing is handed over") why += "; " + first;
+  if (second != first && second != why && second != "nothing is handed over") why += "; " + second;
+  return false;
+}
+
+/// Invocations that go over many elements jump about in memory; the tile is made by neighbours for
+/// neighbours, and the jumping is then in shared memory.
+bool FusionGrowth::reads_in_a_loop(uint32_t at) const {
+  std::string why;
+  const uint32_t m = handed_buffer(at, why);
+  if (m == none) return false;
+  for (const BufferUse& use : summary(at).uses)
+    if (calls_.calls[at].memory[use.buffer] == m) return use.loaded > use.loads;
   return false;
 }
 
@@ -444,7 +455,12 @@ bool FusionGrowth::handoff(uint32_t at, std::string& why) {
     if (b != m && touched_[b].reads) inputs += double(touched_[b].bytes);
   const double invocations = double(producer.invocations(0)) * double(producer.invocations(1)) *
                              double(producer.invocations(2));
-  again_ += uint64_t(w.recomputed * (inputs + 0.1 * double(work_) * invocations));
+  const double cost = w.recomputed * (inputs + 0.1 * double(work_) * invocations);
+  if (cost > 2.0 * double(touched_[m].bytes) + double(options_.launch_bytes))
+    return refuse(
+        fmt::format("computing `{}` about {:.1f} times an element costs more than it saves",
+                    graph_.buffers[m].name, 1 + w.recomputed));
+  again_ += uint64_t(cost);
   shared_ += w.bytes;
   take_launch_of(at, m);
   joins_.push_back(JoinKind::Handoff);

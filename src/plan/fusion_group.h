@@ -74,6 +74,7 @@ class FusionGrowth {
                   std::string& why) const;
   bool recompute(uint32_t call, std::string& why);
   bool handoff(uint32_t call, std::string& why);
+  bool reads_in_a_loop(uint32_t call) const;
   uint32_t handed_buffer(uint32_t call, std::string& why) const;
   bool becomes_gone(uint32_t call, uint32_t buffer, std::string& why) const;
   void take_launch_of(uint32_t call, uint32_t gone);

@@ -38,8 +38,8 @@ std::string lengths_of(const Graph& graph, const std::vector<uint64_t>& counts,
   std::string text;
   for (size_t i = 0; i < graph.buffers.size() && i < counts.size(); ++i)
     if (i >= others.size() || counts[i] != others[i])
-      text += fmt::format("{}len({}) = {}", text.empty() ? "" : ", ", graph.buffers[i].name,
-                          counts[i]);
+      text +=
+          fmt::format("{}len({}) = {}", text.empty() ? "" : ", ", graph.buffers[i].name, counts[i]);
   return text;
 }
 

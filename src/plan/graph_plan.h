@@ -42,8 +42,8 @@ Result<PlannedGraph> plan_graph(const Module& module, const Graph& graph, const 
 Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const GraphShape& shape,
                                 GraphPlan plan, const PlanOptions& options = {});
 
-/// Errors of a call of the fused graph, as if they came from the graph as it was written. `trapped`:
-/// they are of a trap.
+/// Errors of a call of the fused graph, as if they came from the graph as it was written.
+/// `trapped`: they are of a trap.
 Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const Module& module,
                         const Graph& graph, uint32_t node, bool trapped);
 

@@ -159,6 +159,18 @@ class ProducerCopy : public BodyCopy {
   ValueId invocation_, workgroups_;
 };
 
+/// Straight code that costs no more than a branch around it would.
+bool is_short(const Program& body) {
+  constexpr size_t most_ops = 64;
+  size_t ops = 0;
+  bool straight = true;
+  walk(body, [&](OpId op) {
+    ++ops;
+    straight &= body.op(op).n_blocks == 0 || body.op(op).code == Opcode::Region;
+  });
+  return straight && ops <= most_ops;
+}
+
 class ConsumerCopy : public BodyCopy {
  public:
   ConsumerCopy(Joiner& joiner, const Part& part, const Program& body, const Part& producer,
@@ -180,46 +192,71 @@ class ConsumerCopy : public BodyCopy {
     const ValueId count = j_.head.count_of(handed_);
     if (o.code == Opcode::Len64) return count;
     if (o.code == Opcode::Len) return b_.op(Opcode::Cast, Type::U32, {count});
+    const ValueId groups = b_.op(Opcode::Scalar, Type::U32, {}, workgroups_);
+    const Invocation at = invocation_that_writes(mapped(from_.operand(op, 0)), count, groups);
+    Slot result = rounded_;
+    if (rounded_.array == none)
+      result.variable = b_.declare(j_.zero(rounded_.element));
+    else
+      j_.set(result, j_.zero(rounded_.element));
+    // It has no effects, so that it may as well run for nothing: better than a branch if it is
+    // short.
+    const bool always = is_short_ && rounded_.array == none;
+    if (!always) b_.begin_if(at.exists);
+    b_.begin_region(producer_body_.name);
+    ProducerCopy copy(j_, producer_, producer_body_, result, at.id, groups);
+    copy.count_ = count;
+    copy.run();
+    b_.end_region();
+    if (always)
+      return b_.op(Opcode::Select, value_type(rounded_.element),
+                   {at.exists, j_.get(result), j_.zero(rounded_.element)});
+    b_.end_if();
+    return j_.get(result);
+  }
+
+ private:
+  struct Invocation {
+    ValueId exists = none;  // bool
+    ValueId id = none;      // u32
+  };
+
+  /// Who writes element `index`, if the element is there and somebody does.
+  Invocation invocation_that_writes(ValueId index, ValueId count, ValueId groups) {
     const auto number = [&](uint64_t n) { return b_.constant(Type::U64, n); };
     const auto both = [&](ValueId x, ValueId y) { return b_.op(Opcode::And, Type::Bool, {x, y}); };
-    const ValueId index = j_.as_u64(mapped(from_.operand(op, 0)));
-    const ValueId groups = b_.op(Opcode::Scalar, Type::U32, {}, workgroups_);
+    const ValueId invocations =
+        b_.op(Opcode::Mul, Type::U64,
+              {b_.op(Opcode::Cast, Type::U64, {groups}), number(producer_body_.workgroup[0])});
+    if (scale_ == 1 && offset_ == 0 && b_.program.type(index) == Type::U32) {
+      // Below a bound that is the same for all, and that fits the index: one narrow comparison.
+      const ValueId bound = b_.op(Opcode::Min, Type::U64, {count, invocations});
+      const ValueId last =
+          b_.op(Opcode::Min, Type::U64,
+                {b_.op(Opcode::Sub, Type::U64, {bound, number(1)}), number(0xffffffff)});
+      return {both(b_.op(Opcode::Ne, Type::U64, {bound, number(0)}),
+                   b_.op(Opcode::Le, Type::U32, {index, b_.op(Opcode::Cast, Type::U32, {last})})),
+              index};
+    }
+    index = j_.as_u64(index);
     ValueId writes = b_.op(Opcode::Lt, Type::U64, {index, count});
     ValueId id = index;
-    if (offset_ != 0) {  // below the offset it wraps to far above every invocation
+    if (offset_ != 0)  // below the offset it wraps to far above every invocation
       id = b_.op(Opcode::Sub, Type::U64, {index, number(uint64_t(offset_))});
-    }
     if (scale_ != 1) {
       const ValueId scale = number(uint64_t(scale_));
       const ValueId rest = b_.op(Opcode::Rem, Type::U64, {id, scale});
       writes = both(writes, b_.op(Opcode::Eq, Type::U64, {rest, number(0)}));
       id = b_.op(Opcode::Div, Type::U64, {id, scale});
     }
-    const ValueId invocations =
-        b_.op(Opcode::Mul, Type::U64,
-              {b_.op(Opcode::Cast, Type::U64, {groups}), number(producer_body_.workgroup[0])});
     writes = both(writes, b_.op(Opcode::Lt, Type::U64, {id, invocations}));
-
-    Slot result = rounded_;
-    if (rounded_.array == none)
-      result.variable = b_.declare(j_.zero(rounded_.element));
-    else
-      j_.set(result, j_.zero(rounded_.element));
-    b_.begin_if(writes);
-    b_.begin_region(producer_body_.name);
-    ProducerCopy copy(j_, producer_, producer_body_, result, b_.op(Opcode::Cast, Type::U32, {id}),
-                      groups);
-    copy.count_ = count;
-    copy.run();
-    b_.end_region();
-    b_.end_if();
-    return j_.get(result);
+    return {writes, b_.op(Opcode::Cast, Type::U32, {id})};
   }
 
- private:
   Joiner& j_;
   const Part& producer_;
   const Program& producer_body_;
+  const bool is_short_ = is_short(producer_body_);
   uint32_t handed_, workgroups_;
   int64_t scale_, offset_;
   Slot& rounded_;

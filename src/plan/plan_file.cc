@@ -121,8 +121,8 @@ class Reader {
     return h;
   }
   static JoinKind join(const std::string& text) {
-    for (const JoinKind k : {JoinKind::Independent, JoinKind::SameInvocation, JoinKind::Recompute,
-                             JoinKind::Handoff})
+    for (const JoinKind k :
+         {JoinKind::Independent, JoinKind::SameInvocation, JoinKind::Recompute, JoinKind::Handoff})
       if (name(k) == text) return k;
     throw std::runtime_error(fmt::format("`{}` is no way to join", text));
   }

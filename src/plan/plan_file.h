@@ -1,6 +1,7 @@
 #pragma once
 
-// Plans as files: what `vyre plan --json` writes and `vyre run --plan` reads (docs/schemas/plan.json).
+// Plans as files: what `vyre plan --json` writes and `vyre run --plan` reads
+// (docs/schemas/plan.json).
 //
 // The file has more than is read back: names, sizes and reasons are for people. What is read is
 // checked again when the plan is applied.
@@ -20,8 +21,8 @@ std::string write_plan(const PlannedGraph& planned, const Module& module, const 
 /// Errors: V0861 with the part that is wrong, V0862. `file` is for the message.
 Result<GraphPlan> read_plan(std::string_view text, const std::string& file);
 
-/// For people: launches with what is joined and how, what never reaches memory, what was refused and
-/// why, and the memory.
+/// For people: launches with what is joined and how, what never reaches memory, what was refused
+/// and why, and the memory.
 std::string print_plan(const PlannedGraph& planned, const Module& module, const Graph& graph);
 
 }  // namespace vyre::plan

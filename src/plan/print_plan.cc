@@ -21,10 +21,14 @@ std::string plural(uint64_t n, std::string_view what) {
 
 std::string_view describe(JoinKind kind) {
   switch (kind) {
-    case JoinKind::Independent: return "side by side: they share nothing that is written";
-    case JoinKind::SameInvocation: return "in the same invocation: what is handed over stays there";
-    case JoinKind::Recompute: return "by computing the producer where it is read";
-    case JoinKind::Handoff: return "through a tile in shared memory";
+    case JoinKind::Independent:
+      return "side by side: they share nothing that is written";
+    case JoinKind::SameInvocation:
+      return "in the same invocation: what is handed over stays there";
+    case JoinKind::Recompute:
+      return "by computing the producer where it is read";
+    case JoinKind::Handoff:
+      return "through a tile in shared memory";
   }
   return "";
 }
@@ -86,9 +90,9 @@ class Printer {
       text_ += fmt::format("{}  joined with stage {} {}\n", indent, call(group.calls[i]),
                            describe(group.joins[i - 1]));
     for (const uint32_t b : group.elided)
-      text_ += fmt::format("{}  `{}` ({}) never reaches device memory\n", indent,
-                           g_.buffers[b].name,
-                           bytes_text(p_.plan.counts[b] * size_of(g_.buffers[b].element)));
+      text_ +=
+          fmt::format("{}  `{}` ({}) never reaches device memory\n", indent, g_.buffers[b].name,
+                      bytes_text(p_.plan.counts[b] * size_of(g_.buffers[b].element)));
     for (const FusionRefusal& r : p_.plan.fusion.refusals)
       if (r.call == group.calls[0])
         text_ += fmt::format("{}  not joined with the one before: {}\n", indent, r.why);
@@ -116,8 +120,8 @@ class Printer {
                              bytes_text(bytes), r.placement[i].slot, r.placement[i].offset);
     }
     for (const auto& [arm, buffer] : r.clears)
-      text_ += fmt::format("  `{}` is cleared before launch {}\n", fused.buffers[buffer].name,
-                           arm + 1);
+      text_ +=
+          fmt::format("  `{}` is cleared before launch {}\n", fused.buffers[buffer].name, arm + 1);
   }
 
   const PlannedGraph& p_;

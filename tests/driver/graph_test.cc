@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/driver/driver_util.h"
 #include "ir/graph_launch.h"
 #include "plan/graph_plan.h"
+#include "tests/driver/driver_util.h"
 
 namespace vyre::driver {
 namespace {
@@ -60,10 +60,9 @@ struct Chain {
   Result<SubmitReport> run(uint32_t by, const std::vector<uint32_t>& values,
                            std::vector<uint32_t>& result, SubmitOptions options = {}) {
     result.assign(count, 77);
-    const auto ticket = device.submit({Upload{x, in(values)},
-                                       LaunchGraph{graph, {scalar(by), x, y}},
-                                       Readback{y, out(result)}},
-                                      options);
+    const auto ticket = device.submit(
+        {Upload{x, in(values)}, LaunchGraph{graph, {scalar(by), x, y}}, Readback{y, out(result)}},
+        options);
     if (!ticket) return ticket.errors();
     return ticket->wait();
   }
@@ -83,7 +82,8 @@ std::vector<uint32_t> numbers(size_t n, uint32_t from) {
 
 TEST(graph, is_replayed_with_other_data_and_scalars) {
   for (const bool planned : {true, false})
-    for (const size_t n : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{1000}}) {
+    for (const size_t n :
+         {size_t{0}, size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{1000}}) {
       GraphOptions options;
       options.fuse = options.reuse = planned;
       Chain c(n, options);
@@ -113,10 +113,10 @@ TEST(graph, of_several_streams_runs_one_after_the_other) {
     const uint32_t s = i % streams;
     results[i].assign(300, 0);
     const std::vector<uint32_t> x = numbers(300, i);
-    const auto t = c.device.submit({Upload{xs[s], in(x)},
-                                    LaunchGraph{c.graph, {scalar(3u), xs[s], ys[s]}},
-                                    Readback{ys[s], out(results[i])}},
-                                   {.stream = s});
+    const auto t =
+        c.device.submit({Upload{xs[s], in(x)}, LaunchGraph{c.graph, {scalar(3u), xs[s], ys[s]}},
+                         Readback{ys[s], out(results[i])}},
+                        {.stream = s});
     ASSERT_TRUE(t);
     tickets.push_back(*t);
   }
@@ -167,8 +167,8 @@ graph g(x: in u32[], y: out u32[len(x)]) {
   for (uint32_t round = 0; round < 2; ++round) {
     const std::vector<uint32_t> values = numbers(1024, round);
     std::vector<uint32_t> result(1024);
-    const auto t = device.submit(
-        {Upload{x, in(values)}, LaunchGraph{*g, {x, y}}, Readback{y, out(result)}});
+    const auto t =
+        device.submit({Upload{x, in(values)}, LaunchGraph{*g, {x, y}}, Readback{y, out(result)}});
     ASSERT_TRUE(t);
     ASSERT_TRUE(t->wait());
     for (size_t i = 0; i < 1024; ++i) ASSERT_EQ(result[i], values[1023 - i] + 5);
@@ -210,7 +210,8 @@ graph g(n: u32, v: u32, y: inout u32[]) { call mark(n, v, y) }
   const Buffer y = *device.allocate(160);
   ASSERT_TRUE(device.submit({Fill{y}}));
   std::vector<uint32_t> result(40);
-  const auto t = device.submit({LaunchGraph{*g, {scalar(20u), scalar(9u), y}}, Readback{y, out(result)}});
+  const auto t =
+      device.submit({LaunchGraph{*g, {scalar(20u), scalar(9u), y}}, Readback{y, out(result)}});
   ASSERT_TRUE(t);
   ASSERT_TRUE(t->wait());
   EXPECT_EQ(std::count(result.begin(), result.end(), 9u), 20);
@@ -288,9 +289,8 @@ graph g(x: inout u32[], rounds: out u32[1]) {
     for (const uint32_t largest : {1u, 1000u, 0xffffffffu}) {
       const std::vector<uint32_t> values = {1, 5, largest, 0, 3};
       std::vector<uint32_t> result(5, 9), rounds(1, 9);
-      const auto t =
-          device.submit({Upload{x, in(values)}, LaunchGraph{*g, {x, r}}, Readback{x, out(result)},
-                         Readback{r, out(rounds)}});
+      const auto t = device.submit({Upload{x, in(values)}, LaunchGraph{*g, {x, r}},
+                                    Readback{x, out(result)}, Readback{r, out(rounds)}});
       ASSERT_TRUE(t);
       const auto report = t->wait();
       ASSERT_TRUE(report) << render(report.errors(), {});

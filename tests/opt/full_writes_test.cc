@@ -9,8 +9,8 @@ namespace {
 
 /// Of `y`, in a kernel with this body.
 bool is_full(const std::string& body) {
-  const std::string source = "kernel k(x: in u32[], y: out u32[]) workgroup(64) grid(len(x)) {\n" +
-                             body + "\n}\n";
+  const std::string source =
+      "kernel k(x: in u32[], y: out u32[]) workgroup(64) grid(len(x)) {\n" + body + "\n}\n";
   const ParseOutcome r = parse(source);
   EXPECT_TRUE(r.module) << render(r.diagnostics, r.sources);
   return find_full_writes(r.module->kernels[0])[1];

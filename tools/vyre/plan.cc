@@ -1,14 +1,12 @@
 // vyre plan: how a graph would run. Planning needs lengths, not data: what is not given is assumed.
 
-#include "plan/plan_file.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "driver/device.h"
-#include "driver/device.h"
 #include "driver/registry.h"
 #include "ir/formula.h"
+#include "plan/plan_file.h"
 #include "text/print.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/program_file.h"
@@ -30,10 +28,9 @@ Result<Assumed> assume(const Graph& g, const LaunchInputs& inputs) {
   Assumed a;
   a.counts.resize(g.buffers.size());
   a.scalars.resize(g.buffers.size());
-  const FormulaEnv env{
-      [&](uint32_t i) { return static_cast<__int128>(a.counts[i].value_or(0)); },
-      [&](uint32_t i) { return static_cast<__int128>(a.scalars[i].value_or(0)); },
-      [&](uint32_t i) { return g.buffers[i].name; }};
+  const FormulaEnv env{[&](uint32_t i) { return static_cast<__int128>(a.counts[i].value_or(0)); },
+                       [&](uint32_t i) { return static_cast<__int128>(a.scalars[i].value_or(0)); },
+                       [&](uint32_t i) { return g.buffers[i].name; }};
   for (size_t i = 0; i < g.buffers.size() && g.buffers[i].parameter; ++i) {
     const GraphBuffer& b = g.buffers[i];
     const auto& data = inputs.data[i];

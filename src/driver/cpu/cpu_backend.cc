@@ -111,9 +111,11 @@ class CpuDevice : public HostDevice {
       : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {}
 
   ~CpuDevice() override {
-    watchdog_.stop_all();
+    stop();
     close();
   }
+
+  void stop() final { watchdog_.stop_all(); }
 
   Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
                                                   const CompileOptions& options) override {
