@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "machine.h"
+#include "passes.h"
 #include "report.h"
 
 namespace bench {
@@ -19,7 +20,7 @@ using vyre::driver::Device;
 struct Options {
   std::string backend = "cpu", filter, json;
   bool quick = false, small = false, compile_only = false, no_compile = false, verbose = false,
-       check_only = false, cpu_time = false;
+       check_only = false, cpu_time = false, passes = false;
   int repeats = 0;
   uint32_t subgroup_size = 0;
 };
@@ -77,6 +78,14 @@ std::map<std::string, std::unique_ptr<Peer>> make_peers(const Case& c, const Dev
   return peers;
 }
 
+MeasureOptions measure_options(const Options& options) {
+  MeasureOptions how;
+  how.repeats = options.repeats ? options.repeats : options.quick ? 3 : 9;
+  how.seconds = options.quick ? 0.01 : 0.05;
+  how.verbose = options.verbose;
+  return how;
+}
+
 Row run_case(const Case& c, const Devices& devices, const Options& options) {
   const auto peers = make_peers(c, devices, options);
   Row row{.kernel = c.name, .bound = c.bound, .bytes = c.bytes, .by_cpu_time = options.cpu_time};
@@ -86,15 +95,29 @@ Row run_case(const Case& c, const Devices& devices, const Options& options) {
   }
   std::map<std::string, Peer*> all;
   for (const auto& [name, peer] : peers) all[name] = peer.get();
-  MeasureOptions how;
-  how.repeats = options.repeats ? options.repeats : options.quick ? 3 : 9;
-  how.seconds = options.quick ? 0.01 : 0.05;
-  how.verbose = options.verbose;
-  row.times = measure(c.name, all, how);
+  row.times = measure(c.name, all, measure_options(options));
   return row;
 }
 
+int run_passes(const Options& options) {
+  const Device device = open(options.backend);
+  auto about = machine();
+  about.emplace_back("vyre", device.info().name);
+  print_head(about);
+  start_measuring();
+  std::vector<PassStudy> rows;
+  for (const std::string& name : case_names()) {
+    if (!options.filter.empty() && name.find(options.filter) == name.npos) continue;
+    fmt::print(stderr, "{} …\n", name);
+    rows.push_back(study_passes(make_case(name, options.small), device, measure_options(options)));
+  }
+  if (rows.empty()) fail(fmt::format("no kernel has `{}` in its name", options.filter));
+  print_passes(rows, options.cpu_time);
+  return 0;
+}
+
 int run(const Options& options) {
+  if (options.passes) return run_passes(options);
   auto about = machine();
   std::vector<Row> rows;
   Devices devices;
@@ -166,6 +189,8 @@ int main(int argc, char** argv) {
   app.add_flag("--compile", options.compile_only,
                "Only the latencies: compiling, disk cache, empty launch");
   app.add_flag("--no-compile", options.no_compile, "No latencies");
+  app.add_flag("--passes", options.passes,
+               "Instead: what each pass gains by leaving it out, and what bounds checks cost");
   app.add_flag("--verbose", options.verbose, "Print every repeat");
   CLI11_PARSE(app, argc, argv);
   // Threads of OpenMP that spin while they wait would count as work. libgomp reads this before

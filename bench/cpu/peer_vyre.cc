@@ -22,13 +22,15 @@ T take(Result<T> result, const std::string& what) {
 
 class VyrePeer : public Peer {
  public:
-  VyrePeer(const Case& c, Device device, uint32_t threads, uint32_t subgroup_size)
+  VyrePeer(const Case& c, Device device, uint32_t threads, uint32_t subgroup_size,
+           const Optimization& optimize)
       : case_(c), device_(std::move(device)) {
     const Program program =
         load_program(fmt::format("{}/kernels/{}.vyre", BENCH_CPU_DIR, c.name), c.kernel);
     Launch launch;
     CompileOptions how;
     how.subgroup_size = subgroup_size;
+    how.optimize = optimize;
     if (threads) how.extra = {fmt::format("threads={}", threads)};
     launch.executable = take(device_.compile(program, how), c.name);
     launch.clear_outputs = false;  // those that need zeros are filled, as in the twins
@@ -95,8 +97,8 @@ Program load_program(const std::string& path, const std::string& kernel) {
 }
 
 std::unique_ptr<Peer> vyre_peer(const Case& c, Device device, uint32_t threads,
-                                uint32_t subgroup_size) {
-  return std::make_unique<VyrePeer>(c, std::move(device), threads, subgroup_size);
+                                uint32_t subgroup_size, const Optimization& optimize) {
+  return std::make_unique<VyrePeer>(c, std::move(device), threads, subgroup_size, optimize);
 }
 
 }  // namespace bench

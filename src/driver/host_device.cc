@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <system_error>
 
 #include "interp/launch_kernel.h"
 
@@ -54,13 +55,17 @@ Result<SubmissionHandle> HostDevice::submit(uint32_t stream, std::vector<DeviceC
   const std::lock_guard lock(mutex_);
   const SubmissionHandle handle = ++next_job_;
   Stream& s = streams_[stream];
+  if (!s.thread.joinable()) {
+    try {
+      s.thread = std::thread([this, &s] { work(s); });
+    } catch (const std::system_error&) {
+      return interp::out_of_memory(fmt::format("the thread of stream {}", stream));
+    }
+  }
   job->stream = &s;
   jobs_.emplace(handle, job);
   s.queue.push_back(std::move(job));
-  if (!s.thread.joinable())
-    s.thread = std::thread([this, &s] { work(s); });
-  else if (can_begin(s))
-    s.changed.notify_one();
+  if (can_begin(s)) s.changed.notify_one();
   return handle;
 }
 
@@ -128,7 +133,8 @@ void HostDevice::close() {
     if (std::exchange(closing_, true)) return;
     for (auto& [id, s] : streams_) s.changed.notify_all();
   }
-  for (auto& [id, s] : streams_) s.thread.join();
+  for (auto& [id, s] : streams_)
+    if (s.thread.joinable()) s.thread.join();
 }
 
 // ---- Commands.

@@ -129,7 +129,7 @@ class GraphRun {
     const plan::FusedGraph& fused = out_.graph.planned().fused;
     for (const CallTime& call : ran.calls) {
       trace_.device_at(fused.module.kernels[fused.graph().nodes[call.node].kernel].name, begin,
-                       call.ns);
+                       call.ns, call.node);
       begin += call.ns;
     }
   }

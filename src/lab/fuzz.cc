@@ -18,31 +18,38 @@ using Clock = std::chrono::steady_clock;
 /// Asked for one program, we keep it whether it fails or not.
 bool keeps_all(const FuzzOptions& options) { return options.count == 1 && !options.out.empty(); }
 
+/// The flags that give this program again.
+std::string flags_of(const Generated& g, const FuzzOptions& options) {
+  return fmt::format("{}--seed {} --count 1", options.generate.only_graphs ? "--graphs " : "",
+                     g.seed);
+}
+
 /// Gives the path; "" if the program could not be written.
-std::string write(const Generated& g, const Verdict& verdict, const std::string& folder,
+std::string write(const Generated& g, const Verdict& verdict, const FuzzOptions& options,
                   FuzzSummary& summary) {
   std::string file;
-  const auto error = write_replay(folder, g, verdict, &file);
+  const auto error = write_replay(options.out, g, verdict, &file);
   if (!error) return file;
   summary.file_errors.push_back(
       diagnose(Code::CannotWrite, {},
                fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
           .with_fix(
-              fmt::format("write it later: `vyre fuzz --seed {} --count 1 --out DIR`", g.seed)));
+              fmt::format("write it later: `vyre fuzz {} --out DIR`", flags_of(g, options))));
   return "";
 }
 
 /// Notes what is wrong with a program.
 void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions& options,
                    FuzzSummary& summary) {
-  const std::string file = options.out.empty() ? "" : write(g, verdict, options.out, summary);
+  const std::string file = options.out.empty() ? "" : write(g, verdict, options, summary);
   for (const Mismatch& m : verdict.mismatches) {
     Finding f{g.seed, m.subject, m.what, file};
     f.what.message = fmt::format("seed {}: {}", g.seed, f.what.message);
     if (!file.empty()) f.what.note("the program is in " + file);
     const bool named = m.subject != "check" && m.subject != "reference";
-    f.what.with_fix(fmt::format("replay it: `vyre fuzz{} --seed {} --count 1`",
-                                named ? fmt::format(" --backends '{}'", m.subject) : "", g.seed));
+    f.what.with_fix(fmt::format("replay it: `vyre fuzz{} {}`",
+                                named ? fmt::format(" --backends '{}'", m.subject) : "",
+                                flags_of(g, options)));
     if (options.found) options.found(f);
     summary.findings.push_back(std::move(f));
   }
@@ -117,7 +124,7 @@ Result<FuzzSummary> fuzz(const FuzzOptions& options) {
         (options.seconds > 0 && status.seconds >= options.seconds))
       return summary;
     const Generated g = generate(status.seed, options.generate);
-    if (keeps_all(options)) write(g, {}, options.out, summary);  // before a subject can crash
+    if (keeps_all(options)) write(g, {}, options, summary);  // before a subject can crash
     const Verdict verdict = compare(g, *subjects);
     ++status.programs;
     status.runs += verdict.runs;
@@ -127,7 +134,7 @@ Result<FuzzSummary> fuzz(const FuzzOptions& options) {
       ++status.failing;
       note_findings(g, verdict, options, summary);
     } else if (keeps_all(options)) {
-      write(g, verdict, options.out, summary);
+      write(g, verdict, options, summary);
     }
   }
 }

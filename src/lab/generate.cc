@@ -23,7 +23,7 @@ uint32_t Generated::fixed_subgroup() const {
 Generated generate(uint64_t seed, const GenerateOptions& options) {
   Random random(seed);
   Generated g;
-  if (options.graphs && random.chance(15)) {
+  if (options.graphs && (random.chance(15) || options.only_graphs)) {
     g = random.chance(45) ? ChainWriter(random, options).write()
                           : GraphWriter(random, options).write();
   } else {

@@ -22,6 +22,7 @@ namespace vyre::lab {
 /// What a program may hold. A backend that lacks something can still be fuzzed with the rest.
 struct GenerateOptions {
   bool graphs = true;         // several kernels and a graph over them, now and then
+  bool only_graphs = false;   // every program is one
   bool subgroups = true;      // subgroup operations, lane_id, subgroup_size
   bool grid_barriers = true;  // barriers and uniform loads over the grid
   bool traps = true;          // trap and assert; a few of the programs do trap

@@ -198,6 +198,7 @@ void KernelWriter::declare_buffers() {
     add_memory(r_.pick({Role::Out, Role::InOut, Role::Scratch}), t, count, Use::Own).stride =
         stride;
   }
+  if (sync_ && is_flat() && r_.chance(35)) add_handoff();
   if (r_.chance(50)) {
     Memory& m = add_memory(r_.chance(60) ? Role::InOut : Role::Out, atomic_elements[r_.below(4)],
                            odd_count(), Use::Gather);
@@ -218,6 +219,21 @@ void KernelWriter::declare_buffers() {
     add_memory(Role::Private, any_element(), r_.between(1, 9), Use::Any);
   if (r_.chance(35)) add_table();
   choose_grid();
+}
+
+bool KernelWriter::is_flat() const {
+  const auto& size = b_.program.workgroup;
+  return size[1] == 1 && size[2] == 1 && wanted_[1] == 1 && wanted_[2] == 1;
+}
+
+/// Of constant length, mostly exactly what the launch needs.
+void KernelWriter::add_handoff() {
+  handoff_slots_ = r_.pick({1, 1, 2, 3});
+  const uint64_t all = total_ * handoff_slots_;
+  const uint64_t count = r_.chance(70) ? all : r_.between(1, all + 9);
+  handoff_ = add_buffer(Role::Scratch, any_element(), count);
+  b_.program.buffers[handoff_].count = b_.program.formulas.constant(count);
+  inputs_.lengths[handoff_].reset();
 }
 
 void KernelWriter::choose_grid() {

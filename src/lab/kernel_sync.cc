@@ -88,6 +88,49 @@ void KernelWriter::gather_section(Memory& m, Scope scope) {
   m.use = Use::Own;
 }
 
+// ---- Handoffs.
+
+/// Each invocation writes its elements of the workgroup's tile; after a barrier any of the tile are
+/// read.
+void KernelWriter::handoff() {
+  if (!may_sync(Scope::Workgroup)) return;
+  const Type element = b_.program.buffers[handoff_].element;
+  const uint64_t attr = MemoryRef{.buffer = handoff_}.pack();
+  const uint64_t tile = group_size_ * handoff_slots_;
+  const auto in_tile = [&](ValueId at) {
+    return emit(Opcode::Add, Type::U32, {emit(Opcode::Mul, Type::U32, {group_, u32(tile)}), at});
+  };
+  for (uint64_t k = 0; k < handoff_slots_; ++k) {
+    const ValueId index =
+        handoff_slots_ == 1 && r_.chance(50)
+            ? linear_
+            : in_tile(emit(Opcode::Add, Type::U32, {local_, u32(k * group_size_)}));
+    b_.effect(Opcode::Store, value_type(element), {index, value(value_type(element))}, attr);
+    ++ops_;
+    spent_ += times_;
+  }
+  barrier(Scope::Workgroup);
+  for (uint64_t n = r_.between(1, 3); n-- > 0;) {
+    ValueId at = none;
+    switch (r_.below(4)) {
+      case 0:
+        at = emit(Opcode::Sub, Type::U32, {u32(tile - 1), local_});
+        break;
+      case 1:
+        at = u32(r_.below(tile));
+        break;
+      case 2:
+        at = emit(Opcode::Add, Type::U32, {local_, u32(r_.below(tile - group_size_ + 1))});
+        break;
+      default:
+        at = small_value(Type::U32, tile);
+        break;
+    }
+    know(emit(Opcode::Load, value_type(element), {in_tile(at)}, attr));
+    fold_newest();
+  }
+}
+
 // ---- Uniform loads and subgroups.
 
 /// A barrier, one load, a barrier: so it may read what others wrote before, as far as the barrier

@@ -28,8 +28,7 @@ void KernelWriter::write_prologue() {
   const auto& size = b_.program.workgroup;
   group_ = id(Opcode::WorkgroupId, 0);
   local_ = id(Opcode::LocalId, 0);
-  const bool flat = size[1] == 1 && size[2] == 1 && wanted_[1] == 1 && wanted_[2] == 1;
-  if (flat) {
+  if (is_flat()) {
     linear_ = id(Opcode::GlobalId, 0);
   } else {
     local_ = mul_add(mul_add(id(Opcode::LocalId, 2), u32(size[1]), id(Opcode::LocalId, 1)),
@@ -83,6 +82,10 @@ WrittenKernel KernelWriter::write() {
   const uint64_t all = budget_, all_ops = op_budget_;
   budget_ = all * 3 / 4, op_budget_ = all_ops * 3 / 4;
   last_part_ = !sync_ && !subgroups_;
+  if (handoff_ != none) {
+    if (r_.chance(50)) statements(r_.between(1, 3));
+    handoff();
+  }
   statements(r_.between(4, 30));
   budget_ = all, op_budget_ = all_ops;
   last_part_ = true;

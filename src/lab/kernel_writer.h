@@ -108,6 +108,8 @@ class KernelWriter {
   void choose_count(uint32_t buffer, uint64_t count);
   void choose_grid();
   void fill_inputs();
+  void add_handoff();
+  bool is_flat() const;
 
   // kernel_values.cc: the pool, constants, pure ops by their row.
   ValueId emit(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr = 0);
@@ -196,6 +198,7 @@ class KernelWriter {
   void in_section(Memory& m, Use use, Scope scope);
   void uniform_load();
   void subgroup_op();
+  void handoff();
 
   // kernel_writer.cc: the whole.
   void choose_features();
@@ -223,6 +226,10 @@ class KernelWriter {
   std::vector<Memory> memory_;
   uint32_t result_ = 0;  // index into memory_
   std::vector<uint32_t> scalars_;
+  /// A scratch buffer that each workgroup has a tile of, which one phase writes and the next reads.
+  /// Nothing else touches it.
+  uint32_t handoff_ = none;
+  uint64_t handoff_slots_ = 1;  // of an invocation
 
   ValueId linear_ = none;  // this invocation's number in the launch, workgroups one after the other
   ValueId group_ = none;   // its workgroup's number

@@ -9,7 +9,9 @@ namespace vyre::lab {
 namespace {
 
 constexpr std::pair<std::string_view, Expect> keys[] = {
-    {"out", Expect::Out}, {"traps", Expect::Traps}, {"fails", Expect::Fails}};
+    {"out", Expect::Out},       {"traps", Expect::Traps},     {"fails", Expect::Fails},
+    {"plan", Expect::Plan},     {"elided", Expect::Elided},   {"reused", Expect::Reused},
+    {"cleared", Expect::Cleared}, {"refused", Expect::Refused}};
 
 /// A comment that is indented further than its line's key continues it.
 bool is_continuation(std::string_view line) {
@@ -31,8 +33,8 @@ bool looks_like_key(std::string_view line) {
 
 class Reader {
  public:
-  Reader(const std::vector<std::string>& lines, std::vector<std::string>& failures)
-      : lines_(lines), failures_(failures) {}
+  Reader(const std::vector<std::string>& lines, std::vector<std::string>& failures, bool plans)
+      : lines_(lines), failures_(failures), plans_(plans) {}
 
   std::vector<RunBlock> read() {
     while (at_ < lines_.size()) line();
@@ -46,7 +48,8 @@ class Reader {
     const std::string& text = lines_[at_];
     if (const auto words = after_key(text, "run")) return begin_block(here, *words);
     for (const auto& [key, kind] : keys)
-      if (const auto rest = after_key(text, key)) return expectation(here, kind, *rest);
+      if (plans_ || !is_of_plan(kind))
+        if (const auto rest = after_key(text, key)) return expectation(here, kind, *rest);
     ++at_;
     if (trimmed(text) == "// schedule-dependent") {
       (blocks_.empty() ? all_dependent_ : blocks_.back().schedule_dependent) = true;
@@ -54,7 +57,9 @@ class Reader {
     }
     const bool in_block = !blocks_.empty() && here == end_of_block_;
     if (in_block && looks_like_key(text))
-      fail(here, "this is neither `run:`, `out:`, `traps:` nor `fails:`");
+      fail(here, plans_ ? "this is neither `run:`, `plan:`, `elided:`, `reused:`, `cleared:`, "
+                          "`refused:`, `out:`, `traps:` nor `fails:`"
+                        : "this is neither `run:`, `out:`, `traps:` nor `fails:`");
   }
 
   /// The text of a key with its continuations; moves on.
@@ -87,6 +92,7 @@ class Reader {
 
   const std::vector<std::string>& lines_;
   std::vector<std::string>& failures_;
+  const bool plans_;
   std::vector<RunBlock> blocks_;
   size_t at_ = 0;
   size_t end_of_block_ = 0;
@@ -96,8 +102,8 @@ class Reader {
 }  // namespace
 
 std::vector<RunBlock> read_run_blocks(const std::vector<std::string>& lines,
-                                      std::vector<std::string>& failures) {
-  return Reader(lines, failures).read();
+                                      std::vector<std::string>& failures, bool plans) {
+  return Reader(lines, failures, plans).read();
 }
 
 }  // namespace vyre::lab

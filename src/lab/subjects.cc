@@ -117,6 +117,7 @@ void add_devices(std::vector<Subject>& list) {
     };
     if (d.name != "interp")
       for (Subject& o : optimized_subjects(s)) list.push_back(std::move(o));
+    list.push_back(random_plan_subject(d.name, s.subgroup_size));
     list.push_back(std::move(s));
   }
 }

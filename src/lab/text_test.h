@@ -24,7 +24,11 @@ struct TextTest {
 /// Takes the text apart; nothing can be wrong with it yet.
 TextTest read_text_test(std::string path, std::string text);
 
-enum class Expect : uint8_t { Out, Traps, Fails };
+enum class Expect : uint8_t {
+  Out, Traps, Fails,                       // of a run
+  Plan, Elided, Reused, Cleared, Refused  // of a plan, in mode `plan` only
+};
+constexpr bool is_of_plan(Expect e) { return e >= Expect::Plan; }
 
 struct Expectation {
   Expect kind = Expect::Out;
@@ -42,9 +46,9 @@ struct RunBlock {
   std::vector<Expectation> expectations;
 };
 
-/// All blocks; what cannot be understood goes to `failures`.
+/// All blocks; what cannot be understood goes to `failures`. `plans`: with what is expected of plans.
 std::vector<RunBlock> read_run_blocks(const std::vector<std::string>& lines,
-                                      std::vector<std::string>& failures);
+                                      std::vector<std::string>& failures, bool plans = false);
 
 /// The rest of a line after `// key:`, trimmed; nothing for another line.
 std::optional<std::string_view> after_key(std::string_view line, std::string_view key);

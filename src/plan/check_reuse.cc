@@ -99,11 +99,17 @@ class Checker {
                   in_.buffers.size(), in_.arms.size());
         continue;
       }
+      // What is not in a slot is the executor's own business, or the host's data.
+      if (b < plan_.placement.size() && !shares(b))
+        malformed("buffer {} is cleared before arm {}, but it has memory of its own", b, a);
       for (const ReuseInput::Loop& loop : in_.loops)
         if (loop.first < a && a <= loop.last)
           malformed("buffer {} is cleared inside the loop of arms {} to {}", b, loop.first,
                     loop.last);
     }
+    // Who executes a plan goes through its clears once, from the first to the last.
+    if (!std::is_sorted(plan_.clears.begin(), plan_.clears.end()))
+      malformed("the clears are not in the order of the arms");
   }
 
   void check_places() {

@@ -84,12 +84,13 @@ class Reader {
     where = "fingerprint";
     plan.graph = hash(root_.at("fingerprint").get<std::string>());
     where = "buffers";
-    for (const Json& b : root_.at("buffers")) {
+    for (const Json& b : list(root_, "buffers")) {
       plan.counts.push_back(number(b, "count"));
       plan.scalars.push_back(number(b, "scalar"));
     }
+    where = "launches";
     size_t i = 0;
-    for (const Json& l : root_.at("launches")) {
+    for (const Json& l : list(root_, "launches")) {
       where = fmt::format("launches[{}]", i++);
       plan.fusion.groups.push_back(group(l));
     }
@@ -102,6 +103,12 @@ class Reader {
   }
 
  private:
+  /// Anything can be iterated, a number as a list of one.
+  static const Json& list(const Json& j, const char* key) {
+    const Json& v = j.at(key);
+    if (!v.is_array()) throw std::runtime_error(fmt::format("`{}` is no list", key));
+    return v;
+  }
   static uint64_t number(const Json& j, const char* key) {
     const Json& v = j.at(key);
     if (!v.is_number_unsigned()) throw std::runtime_error(fmt::format("`{}` is no number", key));
@@ -128,22 +135,22 @@ class Reader {
   }
   static FusionGroup group(const Json& j) {
     FusionGroup g;
-    for (const Json& c : j.at("calls")) g.calls.push_back(small(c, "node"));
-    for (const Json& k : j.at("joins")) g.joins.push_back(join(k.get<std::string>()));
-    for (const Json& b : j.at("elided")) g.elided.push_back(small(b, "buffer"));
+    for (const Json& c : list(j, "calls")) g.calls.push_back(small(c, "node"));
+    for (const Json& k : list(j, "joins")) g.joins.push_back(join(k.get<std::string>()));
+    for (const Json& b : list(j, "elided")) g.elided.push_back(small(b, "buffer"));
     g.avoided_bytes = number(j, "avoided_bytes");
     return g;
   }
   ReusePlan reuse(const Json& j) {
     ReusePlan r;
-    for (const Json& b : j.at("slots")) {
+    for (const Json& b : list(j, "slots")) {
       if (!b.is_number_unsigned()) throw std::runtime_error("a slot's size is no number");
       r.slot_bytes.push_back(b.get<uint64_t>());
     }
-    for (const Json& p : j.at("placement"))
+    for (const Json& p : list(j, "placement"))
       r.placement.push_back(
           {p.at("slot").is_null() ? Placement::own : small(p, "slot"), number(p, "offset")});
-    for (const Json& c : j.at("clears"))
+    for (const Json& c : list(j, "clears"))
       r.clears.emplace_back(small(c, "launch"), small(c, "buffer"));
     r.before = number(j, "before");
     r.after = number(j, "after");

@@ -58,9 +58,13 @@ Json code_of(const KernelCode& code) {
   return {{"kernel", code.kernel}, {"is_program", code.is_program}, {"segments", segments}};
 }
 
+/// [name, track, begin, time], and the launch of spans that are one of a graph.
 Json spans_of(const RunReport& r) {
   Json spans = Json::array();
-  for (const Span& s : r.spans) spans.push_back({s.name, s.track, s.begin_ns, s.ns});
+  for (const Span& s : r.spans) {
+    spans.push_back({s.name, s.track, s.begin_ns, s.ns});
+    if (s.launch != Span::no_launch) spans.back().push_back(s.launch);
+  }
   return spans;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "opt/profile_file.h"
+#include "report/graph_json.h"
 
 namespace vyre::report {
 namespace {
@@ -92,6 +93,7 @@ std::string to_json(const RunReport& r) {
                  {"disk_hits", r.cache.disk_hits},
                  {"misses", r.cache.misses}}}};
   j["buffers"] = buffers_of(r);
+  if (r.graph) j["graph"] = graph_json(*r.graph);
   j["verified"] = r.verified;
   j["diagnostics"] = Json::parse(vyre::to_json(r.diagnostics));
   return dump(j);

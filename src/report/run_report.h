@@ -7,11 +7,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "opt/report.h"
+#include "report/graph_report.h"
 #include "support/diagnostic.h"
 #include "support/listing.h"
 
@@ -28,6 +30,8 @@ struct Span {
   std::string track;      // "host" or "device"
   uint64_t begin_ns = 0;  // since the run's own start
   uint64_t ns = 0;
+  uint32_t launch = no_launch;  // of a graph: which one, by place in GraphReport::launches
+  static constexpr uint32_t no_launch = ~0u;
 };
 
 struct BufferLine {
@@ -71,6 +75,7 @@ struct RunReport {
   uint64_t uploaded = 0, read_back = 0, device_peak = 0;  // bytes; of the first repeat
   uint64_t launches = 0;  // kernels of one repeat: for a graph its calls
   uint64_t segments = 0;  // what they became on the device: more where grid barriers split them
+  std::optional<GraphReport> graph;       // of a graph that ran: its plan, times and memory
   std::vector<opt::RunReport> optimizer;  // of each kernel, when it was first called
   std::string code_origin;                // "compiled", "memory cache", "disk cache"
   CacheCounts cache;

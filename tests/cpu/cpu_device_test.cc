@@ -194,6 +194,28 @@ TEST(cpu_device, closing_stops_what_runs_and_drops_what_waits) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
+TEST(cpu_device, closing_stops_what_its_own_threads_wait_for) {
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    Device d = open_cpu();
+    // Only the device knows how the loop goes on, so a thread of the stream launches and waits.
+    const Executable k = *d.compile(
+        kernel("kernel stuck(n: inout u32[1], y: inout u32[]) workgroup(64) grid(len(y)) {\n"
+               "  while uniform_load(n[0], grid) != 0 {\n"
+               "    var a: u32 = y[global_id.x]\n"
+               "    while true { a = a * 3 + 1\n if a == 0 && y[0] == 12345 { break } }\n"
+               "    y[global_id.x] = a\n"
+               "    barrier grid\n"
+               "  }\n"
+               "}\n"));
+    const std::vector<uint32_t> one = {1};
+    const Buffer n = *d.allocate(4), y = *d.allocate(4000);
+    ASSERT_TRUE(d.submit({Upload{n, in(one)}, Fill{y, 0}, Launch{k, {n, y}, {}, true}}));
+    std::this_thread::sleep_for(50ms);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
 TEST(cpu_device, memory_that_is_not_there) {
   const auto opened = cpu_backend()->open(0);
   ASSERT_TRUE(opened);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/driver/driver_util.h"
+#include "tests/driver/graph_stress_util.h"
 
 namespace vyre::driver {
 namespace {
@@ -59,6 +60,8 @@ TEST(Stress, threads_share_a_device_its_streams_and_its_buffers) {
   ASSERT_TRUE(d.free(common));
   EXPECT_EQ(d.memory_used(), 0u);
 }
+
+TEST(Stress, threads_share_graphs) { EXPECT_EQ(share_graphs(open_split(), 4, 40), 0u); }
 
 TEST(Stress, several_threads_wait_for_one_ticket) {
   Device d = open();

@@ -48,6 +48,16 @@ TEST_F(Pair, V0881_plan_for_another_graph) {
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
   other.clears = {{0, 2}};
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
+  other.clears = {{2, 1}, {0, 0}};  // who goes through them in order is late for the second
+  EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
+  other.placement[1] = {};
+  other.before = 64;
+  EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
+  other.clears = {{3, 1}};  // not in a slot: what is there is needed
+  EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
+  other.clears = {};
+  EXPECT_EQ(codes(in, other), Codes{});
+  other = plan;
   in.loops = {{0, 3}};
   other.clears = {{2, 1}};  // would be cleared in every round
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});

@@ -5,6 +5,7 @@
 
 #include "support/file.h"
 #include "tests/cli/cli_util.h"
+#include "tests/report/graph_report_util.h"
 
 namespace vyre {
 namespace {
@@ -63,6 +64,23 @@ TEST_F(HtmlPages, of_the_interpreter_show_the_program_that_runs) {
 TEST_F(HtmlPages, show_every_kernel_of_a_graph) {
   check("graph", {"run", example("bfs.vyre"), "--set", "source=0", "--in", "offsets=0,2,3,4,5,5,6",
                   "--in", "targets=1,2,3,3,4,0", "--backend", compiled(), "--opt", "release"});
+}
+
+TEST_F(HtmlPages, show_the_plan_and_the_memory_of_a_graph) {
+  file("g.vyre", report::pipeline_graph);
+  check("planned", {"run", "g.vyre", "--in", "x=random:4096", "--set", "rounds=3", "--backend",
+                    compiled(), "--opt", "release"});
+}
+
+TEST_F(HtmlPages, show_what_is_handed_over_in_shared_memory) {
+  check("handoff", {"run", example("base64_scan.vyre"), "--in", "word=102,111,111", "--in",
+                    "text=random:100000", "--backend", compiled(), "--opt", "release"});
+}
+
+TEST_F(HtmlPages, show_thousands_of_calls_as_few_spans) {
+  file("g.vyre", report::pipeline_graph);
+  check("calls", {"run", "g.vyre", "--in", "x=random:64", "--set", "rounds=2000", "--backend",
+                  compiled(), "--opt", "release"});
 }
 
 TEST_F(HtmlPages, of_a_failed_run_show_its_error) {

@@ -51,7 +51,7 @@ RunReport sample() {
   r.code = {{"k", false, {code}}};
   r.sources = {
       {"k.vyre", "kernel k() {\n}\n"}, {"lib.vyre", "fn f() {}\n"}, {"other.vyre", "unused"}};
-  r.spans = {{"parse", "host", 5, 10}};
+  r.spans = {{"parse", "host", 5, 10}, {"k", "device", 20, 3, 1}};
   return r;
 }
 
@@ -71,7 +71,7 @@ TEST(HtmlPage, holds_programs_code_and_the_sources_they_point_into) {
   EXPECT_EQ(l["code"][0]["segments"][0]["lines"],
             Json::parse(R"([["  ret", 9, 1], ["  nop", 2, 7, 1]])"));
   EXPECT_EQ(l["sources"].size(), 2u);  // nobody points into the third
-  EXPECT_EQ(l["spans"], Json::parse(R"([["parse", "host", 5, 10]])"));
+  EXPECT_EQ(l["spans"], Json::parse(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
 }
 
 TEST(HtmlPage, no_text_can_leave_its_place) {
@@ -88,6 +88,13 @@ TEST(HtmlPage, no_text_can_leave_its_place) {
   r.code[0].segments = {listing};
   r.sources = {{bad, bad}};
   r.spans = {{bad, bad, 0, 1}};
+  r.graph.emplace();
+  r.graph->launches.resize(1);
+  r.graph->launches[0].kernel = bad;
+  r.graph->launches[0].calls = {{0, 1, bad}};
+  r.graph->launches[0].elided = {{0, bad, 4, true}};
+  r.graph->refusals = {{0, 1, bad}};
+  r.graph->gone = {{0, bad, 4, 4, {}, {{0, 0}}}};
   r.diagnostics = {diagnose(Code::Trapped, {bad, 1, 1, 1}, bad)};
   const std::string page = to_html(r), plain = to_html(sample());
   for (const char* piece : {"</script", "<script", "<!--", "<img"})

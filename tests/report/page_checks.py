@@ -64,7 +64,7 @@ def pictures(b, folder):
         b.resize(width, height)
         for scheme in ("light", "dark"):
             b.prefer(scheme)
-            for part in ("overview", "timeline", "optimizer", "code"):
+            for part in ("overview", "graph", "timeline", "memory-map", "optimizer", "code"):
                 b.js(f'document.getElementById("{part}")?.scrollIntoView()')
                 b.screenshot(os.path.join(folder, f"{part}-{scheme}-{width}.png"))
     b.js('document.querySelector(".programs")?.scrollIntoView()')
@@ -230,6 +230,138 @@ def graph(b, page, folder):
     quiet(b, page)
 
 
+def planned(b, page, folder):
+    """A graph whose plan joins, refuses, loops and shares memory: tests/report/graph_report_util.h."""
+    b.open(page)
+    report = data(b)
+    graph, memory = report["graph"], report["graph"]["memory"]
+    expect("sections", b.js('[...document.querySelectorAll("main > section")].map((e) => e.id)'),
+           ["overview", "times", "graph", "timeline", "memory-map", "memory", "optimizer", "code"])
+    expect("launches", b.count(".launch"), len(graph["launches"]))
+    for i, launch in enumerate(graph["launches"]):
+        text = b.text(f'.launch[data-launch="{i}"]')
+        for call in launch["calls"]:
+            expect_in(f"launch {i}", f"stage {call['stage']}", text)
+        for how in launch["joins"]:
+            expect_in(f"launch {i}", {"same_invocation": "joined in the same invocation"}[how], text)
+        for buffer in launch["elided"]:
+            expect_in(f"launch {i}", f"{buffer['name']} (", text)
+            expect_in(f"launch {i}", "never reaches device memory", text)
+        for refusal in graph["refusals"]:
+            if refusal["node"] == launch["calls"][0]["node"]:
+                expect_in(f"launch {i}", refusal["why"].replace("`", ""), text)
+        if launch["time"]["count"] > 1:
+            expect_in(f"launch {i}", f"{launch['time']['count']} times", text)
+    expect("loops", b.js('[...document.querySelectorAll(".loop")].map((e) => e.innerText)'), ["repeat launches 3 to 4, 3 rounds"])
+    left = lambda i: b.js(f'document.querySelector(\'.launch[data-launch="{i}"]\').getBoundingClientRect().left')
+    expect("launches in loops are indented", left(2) > left(1))
+    expect_in("peak with", "64.0 KiB", b.text("#graph .cards"))
+    expect_in("peak without", "128.0 KiB", b.text("#graph .cards"))
+    expect_in("overview", "128.0 KiB without the plan", b.text("#overview .cards"))
+
+    # A launch that is chosen is so everywhere.
+    kernels = [k["program"] for k in report["optimizer"]]
+    for i in (5, 2):
+        b.click(f'.launch[data-launch="{i}"] .number')
+        kernel = graph["launches"][i]["kernel"]
+        expect("chosen", b.js('[...document.querySelectorAll(".launch.chosen")].map((e) => e.dataset.launch)'), [str(i)])
+        expect("passes of the launch", b.js('document.querySelector(".runs").getAttribute("aria-label")'), f"Runs of passes on {kernel}")
+        expect("code of the launch", b.js('document.querySelector("#code select").selectedOptions[0].textContent'), kernel)
+        expect("column in the map", b.js(f"""[...document.querySelectorAll(".field")].map((f) => {{
+          const c = f.querySelector(".column"), r = c.getBoundingClientRect(), all = f.getBoundingClientRect();
+          return !c.hidden && Math.round(((r.left - all.left) / all.width) * {len(graph["launches"])});
+        }})"""), [i, i])
+    b.click('.launch[data-launch="0"] .links a', 1)
+    expect("a link goes to the code", b.js("location.hash"), "#code")
+    expect("of its kernel", b.js('document.querySelector("#code select").selectedOptions[0].textContent'), graph["launches"][0]["kernel"])
+    expect("kernels", set(l["kernel"] for l in graph["launches"]) <= set(kernels))
+
+    # The time line says which stages a launch is.
+    table = b.text("#timeline table")
+    expect_in("time line", "1, stages 1 spread, 2 twice", table)
+    expect_in("time line", "6, stages 7 spread, 8 add", table)
+    expect("launches on the time line", b.js("""[...document.querySelectorAll('[aria-label="Spans of the device"] [role=option]')]
+      .some((e) => e.getAttribute("aria-label").includes("launch 1, stages 1 spread, 2 twice"))"""))
+
+    # The map: pieces are where the plan has them, and as large.
+    boxes = b.js("""[...document.querySelectorAll(".field")].map((f) => {
+      const all = f.getBoundingClientRect(), h = f.clientHeight, w = f.clientWidth;
+      return [...f.querySelectorAll(".piece")].map((e) => [Number(e.dataset.buffer), e.offsetLeft / w,
+        (e.offsetLeft + e.offsetWidth) / w, (h - e.offsetTop - e.offsetHeight) / h, (h - e.offsetTop) / h]); })""")
+    n, top = len(graph["launches"]), 6 * 16384
+    near = lambda got, wanted: all(abs(g - w) < 0.01 for g, w in zip(got, wanted))
+    expect("pieces with the plan", len(boxes[0]), sum(len(p["live"]) for p in memory["placement"]))
+    expect("pieces without", len(boxes[1]), len(boxes[0]) + len(memory["gone"]))
+    for place in memory["placement"]:
+        wanted = [[place["buffer"], first / n, (last + 1) / n, place["offset"] / top, (place["offset"] + place["allocated"]) / top]
+                  for first, last in place["live"]]
+        got = [box for box in boxes[0] if box[0] == place["buffer"]]
+        expect(f"{place['name']} is where it is", len(got) == len(wanted) and all(map(near, got, wanted)))
+    bottoms = sorted(box[3] for box in boxes[1])
+    expect("without the plan they are stacked", near(bottoms, [i / 6 for i in range(6)]))
+    expect("peaks", b.js('[...document.querySelectorAll(".level")].map((e) => e.innerText)'), ["32.0 KiB", "96.0 KiB without", "96.0 KiB"])
+    for name, where in (("a", "never in memory\t1"), ("c", "shared, at 16,384\t2–5"), ("e", "shared, at 0\t5–6")):
+        expect_in("table", f"{name}\t16.0 KiB\t{where}", b.text("#memory-map table"))
+    b.click("#memory-map summary")
+    expect_in("by launch", "6 spread_add\t16.0 KiB\t16.0 KiB\t96.0 KiB", b.text(".bylaunch table"))
+    expect("both fit one scale", b.count("#memory-map .choice"), 0)
+    b.js('document.querySelector(".field").focus()')
+    b.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", windowsVirtualKeyCode=39)
+    expect_in("the first piece", "b: 16.0 KiB, slot 0 at 0, needed in launches 1–2", b.text("#memory-map .readout"))
+    expect("it is marked in both", b.count(".piece.same"), 2)
+
+    for scheme in ("light", "dark"):
+        b.prefer(scheme)
+        for selector in (".launch .quiet", ".launch .gain", ".launch .refusal", ".launch.chosen .gain", ".launch.chosen .join", ".launch a",
+                         "#memory-map .note", ".level span", ".launchticks span", ".bylaunch summary", '.number[aria-pressed="true"]'):
+            value = contrast(b, selector)
+            expect(f"contrast of {selector}, {scheme}: {value}", value is not None and value >= 4.5)
+    for width in (1280, 400):
+        b.resize(width)
+        b.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        expect(f"width at {width}", b.js("document.documentElement.scrollWidth"), width)
+    b.resize(1280)
+    b.prefer("light")
+    pictures(b, folder)
+    quiet(b, page)
+
+
+def handoff(b, page, folder):
+    """Two stages joined through shared memory: what is left is so little that it has a scale of its own."""
+    b.open(page)
+    memory = data(b)["graph"]["memory"]
+    expect_in("how they are joined", "joined through a tile in shared memory", b.text('.launch[data-launch="1"]'))
+    expect_in("what is gone", "bytes", b.text('.launch[data-launch="1"] .gain'))
+    expect("striped without the plan", b.js('[...document.querySelectorAll(".piece.gone")].map((e) => e.innerText)'), ["bytes"])
+    height = lambda: b.js('document.querySelector(".piece").offsetHeight / document.querySelector(".field").clientHeight')
+    expect("little of the same scale", height() < 0.1)
+    b.click('.launch[data-launch="1"] .number')
+    b.click("#memory-map .choice button", 1)
+    expect("all of its own", height() > 0.95)
+    expect("the launch is still marked", b.js('[...document.querySelectorAll(".column")].every((e) => !e.hidden && e.offsetLeft > 0)'))
+    expect("no line outside", b.count(".maps figure:first-child .level"), 1)
+    expect("gone", [g["name"] for g in memory["gone"]], ["bytes"])
+    pictures(b, folder)
+    quiet(b, page)
+
+
+def calls(b, page, folder):
+    """A loop of thousands of calls: few spans, which say what is in them."""
+    b.open(page)
+    graph = data(b)["graph"]
+    expect("calls", graph["ran"] > 3000)
+    spans = b.js("""[...document.querySelectorAll('[aria-label="Spans of the device"] [role=option]')].map((e) => e.getAttribute("aria-label"))""")
+    expect(f"spans: {len(spans)}", len(spans) < 1000)
+    times = sum(int(w.replace(",", "")) for s in spans for w, unit in zip(s.split(), s.split()[1:]) if unit.startswith("time"))
+    expect(f"calls in spans: {times}", times > 2000)
+    b.click("#timeline .choice button", b.count("#timeline .choice button") - 1)
+    zoomed = b.text('[aria-label="Spans of the device"]')
+    expect_in("the launches by themselves", "spread ×", zoomed)
+    expect("stages of both kernels", any("stages" in s or "stage" in s for s in spans))
+    pictures(b, folder)
+    quiet(b, page)
+
+
 def failed(b, page, folder):
     """A run that trapped has its error, and what was known until then."""
     b.open(page)
@@ -327,7 +459,7 @@ def main():
     if not browser.find_chromium():
         return 77
     with browser.Browser() as b:
-        {"kernel": kernel, "graph": graph, "failed": failed, "hostile": hostile, "diff": diff}[check](b, page, folder)
+        {"kernel": kernel, "graph": graph, "planned": planned, "handoff": handoff, "calls": calls, "failed": failed, "hostile": hostile, "diff": diff}[check](b, page, folder)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

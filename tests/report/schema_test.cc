@@ -25,11 +25,19 @@ TEST(schema, every_rule_can_fail) {
   EXPECT_EQ(errors(R"({"type": "object", "properties": {"a": {"type": "string"}}})", R"({"a": 1})"), 1u);
   EXPECT_EQ(errors(R"({"type": "object", "additionalProperties": false})", R"({"a": 1})"), 1u);
   EXPECT_EQ(errors(R"({"type": "object"})", R"({"a": 1})"), 0u);
+  EXPECT_EQ(errors(R"({"const": 1})", "1"), 0u);
+  EXPECT_EQ(errors(R"({"const": 1})", "2"), 1u);
+  EXPECT_EQ(errors(R"({"enum": [1, 2]})", "3"), 1u);
+  EXPECT_EQ(errors(R"({"type": "string", "pattern": "^a+$"})", R"("aa")"), 0u);
+  EXPECT_EQ(errors(R"({"type": "string", "pattern": "^a+$"})", R"("ab")"), 1u);
+  EXPECT_EQ(errors(R"({"type": ["integer", "null"]})", "null"), 0u);
+  EXPECT_EQ(errors(R"({"type": ["integer", "null"]})", "true"), 1u);
 }
 
 TEST(schema, rules_that_are_not_understood_are_errors) {
-  EXPECT_EQ(errors(R"({"type": "string", "pattern": "a"})", R"("b")"), 1u);
+  EXPECT_EQ(errors(R"({"type": "string", "maxLength": 1})", R"("b")"), 1u);
   EXPECT_EQ(errors(R"({"type": "strnig"})", R"("b")"), 1u);
+  EXPECT_EQ(errors("{}", R"("b")"), 1u);
 }
 
 TEST(schema, reports_of_nothing_fit) {

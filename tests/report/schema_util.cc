@@ -1,6 +1,7 @@
 #include "tests/report/schema_util.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "support/file.h"
@@ -17,11 +18,19 @@ class Validator {
   void check(const Json& schema, const Json& value, const std::string& path) {
     static const std::set<std::string> known = {
         "$schema", "title",    "description", "type",       "enum",
-        "minimum", "required", "properties",  "additionalProperties", "items"};
+        "minimum", "required", "properties",  "additionalProperties", "items",
+        "const",   "pattern"};
     for (const auto& [keyword, unused] : schema.items())
       if (!known.contains(keyword)) add(path, "the schema has the unknown keyword " + keyword);
-    const std::string type = schema.value("type", "");
-    if (!has_type(value, type)) return add(path, "not of type " + type);
+    if (schema.contains("type") && !has_any_type(value, schema["type"]))
+      return add(path, "not of type " + schema["type"].dump());
+    if (!schema.contains("type") && !schema.contains("enum") && !schema.contains("const"))
+      add(path, "the schema says not what this is");
+    if (schema.contains("const") && value != schema["const"])
+      add(path, value.dump() + " is not " + schema["const"].dump());
+    if (schema.contains("pattern") && value.is_string() &&
+        !std::regex_search(value.get<std::string>(), std::regex(schema["pattern"].get<std::string>())))
+      add(path, value.dump() + " is not like " + schema["pattern"].dump());
     if (schema.contains("enum"))
       if (const Json& e = schema["enum"]; std::find(e.begin(), e.end(), value) == e.end())
         add(path, value.dump() + " is not one of " + e.dump());
@@ -39,7 +48,15 @@ class Validator {
     errors.push_back((path.empty() ? "/" : path) + ": " + what);
   }
 
+  /// One type, or a list of them.
+  bool has_any_type(const Json& value, const Json& type) {
+    if (type.is_string()) return has_type(value, type.get<std::string>());
+    return std::any_of(type.begin(), type.end(),
+                       [&](const Json& t) { return has_type(value, t.get<std::string>()); });
+  }
+
   bool has_type(const Json& value, const std::string& type) {
+    if (type == "null") return value.is_null();
     if (type == "object") return value.is_object();
     if (type == "array") return value.is_array();
     if (type == "string") return value.is_string();

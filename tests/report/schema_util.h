@@ -1,6 +1,6 @@
 #pragma once
 
-// Holds a JSON value against a schema: type, enum, minimum, required, properties,
+// Holds a JSON value against a schema: type, enum, const, pattern, minimum, required, properties,
 // additionalProperties and items, which is all that docs/schemas uses. Anything else in a schema is
 // an error of its own, so that no rule is passed over in silence.
 

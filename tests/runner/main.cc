@@ -24,7 +24,8 @@ constexpr Mode modes[] = {{"round-trip", test_round_trip},
                           {"reject", test_reject},
                           {"run", test_run},
                           {"check-clean", test_check_clean},
-                          {"sanitize", test_sanitize}};
+                          {"sanitize", test_sanitize},
+                          {"plan", test_plan}};
 
 struct Arguments {
   bool bless = false;

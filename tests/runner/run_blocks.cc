@@ -4,9 +4,9 @@
 
 namespace vyre::runner {
 
-std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict) {
+std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict, bool plans) {
   std::vector<RunBlock> blocks;
-  for (lab::RunBlock& read : lab::read_run_blocks(test.lines, verdict.failures)) {
+  for (lab::RunBlock& read : lab::read_run_blocks(test.lines, verdict.failures, plans)) {
     auto launch = cli::parse_launch_line(read.words);
     if (!launch) verdict.fail(fmt::format("line {}: {}", read.line + 1, brief(launch.errors())));
     RunBlock block{std::move(read), {}};

@@ -17,7 +17,7 @@ struct RunBlock : lab::RunBlock {
   cli::NamedLaunch launch;
 };
 
-/// All blocks; what cannot be understood goes to `verdict`.
-std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict);
+/// All blocks; what cannot be understood goes to `verdict`. `plans`: with what is expected of plans.
+std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict, bool plans = false);
 
 }  // namespace vyre::runner

@@ -43,6 +43,7 @@ Verdict test_reject(const TestFile& test);
 Verdict test_run(const TestFile& test);
 Verdict test_check_clean(const TestFile& test);
 Verdict test_sanitize(const TestFile& test);
+Verdict test_plan(const TestFile& test);
 
 /// A page of documentation: its programs, commands and links.
 Verdict test_document(const std::string& path);

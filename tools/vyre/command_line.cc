@@ -329,10 +329,11 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
       ->option_text("N");
   app.add_option("--minutes", c.minutes, "Stop after this time")->option_text("M");
   app.add_option("--backends", c.backends,
-                 "What is compared with the reference: interp, text, wire, sanitizer, one\n"
-                 "of a group such as interp:reverse:8, or devices such as cpu, cuda:1 and\n"
+                 "What is compared with the reference: interp, text, wire, sanitizer, opt,\n"
+                 "plan, one of a group such as interp:reverse:8, or devices such as cpu, cuda:1 and\n"
                  "cpu[isa=x86-64-v2,threads=1] (default all that are here)")
       ->option_text("A,B");
+  app.add_flag("--graphs", c.graphs, "Every program is a graph (else one in seven)");
   app.add_option("--out", c.out, "Folder for the programs that fail, ready to run")
       ->option_text("DIR");
   app.add_flag("--json", c.json, "Summary and findings as JSON on standard output");

@@ -113,6 +113,7 @@ struct FuzzCommand {
   std::string minutes;
   std::string backends;  // names with commas between them
   std::string out;
+  bool graphs = false;
   bool json = false;
 };
 

@@ -101,6 +101,7 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   options.count = count ? *count : minutes ? 0 : default_count;
   options.seconds = minutes ? *minutes * 60 : 0;
   options.out = command.out;
+  options.generate.only_graphs = command.graphs;
   return options;
 }
 

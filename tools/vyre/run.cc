@@ -17,6 +17,7 @@
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/report.h"
 #include "tools/vyre/report_files.h"
+#include "tools/vyre/report_graph.h"
 #include "tools/vyre/results.h"
 #include "tools/vyre/terminal.h"
 #include "vyre/version.h"
@@ -279,9 +280,15 @@ class Session {
     report_.stage(Stage::Upload) = ran_.times.upload;
     report_.stage(Stage::Run) = ran_.times.run;
     report_.stage(Stage::Readback) = ran_.times.readback;
+    std::vector<uint32_t> launches;  // by node
+    if (ran_.graph && (wants_report() || command_.verbose)) {
+      report_.graph = describe_graph_run(ran_, target_);
+      launches = launches_by_node(*report_.graph);
+    }
     for (driver::RunEvent& e : ran_.events)
-      report_.spans.push_back(
-          {std::move(e.name), e.on_device ? "device" : "host", e.begin_ns - start_, e.ns});
+      report_.spans.push_back({std::move(e.name), e.on_device ? "device" : "host",
+                               e.begin_ns - start_, e.ns,
+                               e.node < launches.size() ? launches[e.node] : report::Span::no_launch});
     report_.device_ns = ran_.device_ns;
     report_.num_workgroups = ran_.num_workgroups;
     report_.subgroup_size = ran_.subgroup_size;
@@ -336,6 +343,9 @@ class Session {
     show(report_.diagnostics, loaded_.sources);
     write_out(printed_results(target_, *requests_, *launch_, ran_.result));
     if (command_.verbose) show_stages();
+    if (command_.verbose && report_.graph)
+      fmt::print(stderr, "plan: {}, in {}\n", report::summary_line(*report_.graph),
+                 duration(report_.graph->plan_ns));
     if (command_.repeat.empty()) return;
     const report::Summary time = report::summarize(report_.device_ns);
     fmt::print(stderr, "device time: min {}, median {}, {} runs\n", duration(time.min_ns),

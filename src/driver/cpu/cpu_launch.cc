@@ -14,9 +14,29 @@
 #include "driver/host_memory.h"
 #include "ir/eval.h"
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define VYRE_UNSEEN_BY_TSAN __attribute__((no_sanitize("thread")))
+#else
+#define VYRE_UNSEEN_BY_TSAN
+#endif
+
 namespace vyre::driver {
 
 namespace {
+
+/// Tells ThreadSanitizer what oneTBB promises: what happened before work was given is seen by the
+/// thread that takes it, and the other way round at the end. It cannot see that by itself, because
+/// libtbb is not built for it; and what oneTBB copies (lambdas with their captures) it must not look at.
+struct Handover {
+#ifdef __SANITIZE_THREAD__
+  void given() { __tsan_release(this); }
+  void taken() { __tsan_acquire(this); }
+#else
+  void given() {}
+  void taken() {}
+#endif
+};
 
 using Clock = Watchdog::Clock;
 
@@ -186,13 +206,27 @@ Workers::Workers(uint32_t threads)
       arena_(static_cast<int>(threads)) {}
 
 void Workers::run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit, const std::function<void(uint64_t, uint64_t)>& body) {
-  const auto share_out = [&] {
-    tbb::parallel_for(tbb::blocked_range<uint64_t>(first, last, grain),
-                      [&](const tbb::blocked_range<uint64_t>& part) { body(part.begin(), part.end()); }, tbb::auto_partitioner());
+  Handover handover;
+  const auto share_out = [&]() VYRE_UNSEEN_BY_TSAN {
+    handover.taken();
+    tbb::parallel_for(
+        tbb::blocked_range<uint64_t>(first, last, grain),
+        [&](const tbb::blocked_range<uint64_t>& part) VYRE_UNSEEN_BY_TSAN {
+          handover.taken();
+          body(part.begin(), part.end());
+          handover.given();
+        },
+        tbb::auto_partitioner());
+    handover.given();
   };
-  if (limit == threads_) return arena_.execute(share_out);
-  tbb::task_arena fewer(static_cast<int>(limit));
-  fewer.execute(share_out);
+  handover.given();
+  if (limit == threads_) {
+    arena_.execute(share_out);
+  } else {
+    tbb::task_arena fewer(static_cast<int>(limit));
+    fewer.execute(share_out);
+  }
+  handover.taken();
 }
 
 LaunchEnd run_workgroups(const KernelCall& call, std::span<std::byte* const> buffers, std::span<const uint64_t> scalars, const LaunchShape& shape,

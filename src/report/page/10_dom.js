@@ -19,7 +19,7 @@ function h(what, attributes, ...children) {
 
 const format = new Intl.NumberFormat("en-US");
 const count = (n) => format.format(n);
-const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : /(ch|ss)$/.test(what) ? "es" : "s"}`;
 
 function duration(ns) {
   if (ns === 0) return "0";
@@ -36,6 +36,9 @@ function bytes(n) {
   return u === 0 ? `${count(n)} B` : `${value.toFixed(value < 10 ? 2 : 1)} ${units[u]}`;
 }
 
+/** Text with its `names` as code. */
+const ticked = (text) => text.split("`").map((piece, i, all) => (i % 2 && i + 1 < all.length ? h("code", {}, piece) : i % 2 ? "`" + piece : piece));
+
 const words = (name) => name.replaceAll("_", " ");
 
 /** A table: columns are {title, number, cell(row)}. */
@@ -49,6 +52,20 @@ function table(columns, rows, caption) {
           const cell = c.cell(row);
           return h((i === 0 ? "th" : "td") + (c.number ? ".num" : ""), i === 0 ? {scope: "row"} : {}, cell);
         }))))));
+}
+
+/** Arrow keys go from one to the next of `items`, children of `box`; `say` hears which. */
+function stepThrough(box, items, say) {
+  let at = -1;
+  box.addEventListener("keydown", (e) => {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[e.key];
+    if (!step || !items.length) return;
+    e.preventDefault();
+    if (at >= 0) items[at].classList.remove("here");
+    at = Math.min(items.length - 1, Math.max(0, at + step));
+    items[at].classList.add("here");
+    say(at);
+  });
 }
 
 /** Buttons of which one is on. choices: [[value, label], …] */

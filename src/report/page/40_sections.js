@@ -23,10 +23,10 @@ const overview = {
     return [
       h(".cards", {},
         t.repeats ? card(t.repeats > 1 ? "Device time, median" : "Device time", duration(t.median_ns),
-          t.repeats > 1 ? `${plural(t.repeats, "run")}, fastest ${duration(t.min_ns)}` : `${plural(report.launches, "launch").replace("launchs", "launches")}`) : null,
+          t.repeats > 1 ? `${plural(t.repeats, "run")}, fastest ${duration(t.min_ns)}` : plural(report.launches, "launch")) : null,
         card("Host time", duration(host), "all stages of the first run"),
         ran ? card("Passes", `${changed} of ${ran}`, "runs changed the program") : null,
-        peak ? card("Device memory", bytes(peak), "most at once") : null,
+        peak ? card("Device memory", bytes(peak), report.graph ? `at most; ${bytes(report.graph.memory.peak_unplanned)} without the plan` : "most at once") : null,
         report.code.origin ? card("Code", report.code.origin, report.code.origin === "compiled" ? "made for this run" : "nothing was compiled") : null),
       h("dl.facts", {},
         fact(report.kind === "graph" ? "Graph" : "Kernel", report.program ? h("code", {}, report.program) : ""),
@@ -117,7 +117,7 @@ const memory = {
         fact("Uploaded", bytes(report.bytes.uploaded)),
         fact("Read back", bytes(report.bytes.read_back)),
         fact("Device peak", bytes(report.bytes.device_peak)),
-        fact("Compile cache", `${count(report.code.cache.memory_hits)} from memory, ${count(report.code.cache.disk_hits)} from disk, ${plural(report.code.cache.misses, "miss").replace("misss", "misses")}`)),
+        fact("Compile cache", `${count(report.code.cache.memory_hits)} from memory, ${count(report.code.cache.disk_hits)} from disk, ${plural(report.code.cache.misses, "miss")}`)),
       table([
         {title: "Name", cell: (b) => h("code", {}, b.name)},
         {title: "Role", cell: (b) => h(`span.role.${b.role}`, {}, b.role)},

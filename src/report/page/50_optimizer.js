@@ -143,6 +143,7 @@ function passList(kernel, show) {
 }
 
 let passes = null;  // the list that is shown, for keys
+let showPassesOf = () => {};  // by the name of a kernel
 
 const optimizer = {
   id: "optimizer", title: "Optimizer", when: () => report.optimizer.some((k) => k.choices.length > 0 || k.runs.length > 0),
@@ -170,6 +171,13 @@ const optimizer = {
       if (o.runs.length) show(look.run);
     };
     draw();
+    showPassesOf = (name) => {
+      const kernel = report.optimizer.findIndex((k) => k.program === name);
+      if (kernel < 0 || kernel === look.kernel) return;
+      look.kernel = kernel;
+      look.run = -1;
+      draw();
+    };
     wide.addEventListener("change", () => { if (!look.view) draw(); });
     return holder;
   },

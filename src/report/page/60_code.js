@@ -72,6 +72,8 @@ function kernelCode(code) {
     status];
 }
 
+let showCodeOf = () => {};  // by the name of a kernel
+
 const code = {
   id: "code", title: "Code", when: () => listings.code.length > 0,
   draw() {
@@ -96,6 +98,12 @@ const code = {
       });
     };
     draw();
+    showCodeOf = (name) => {
+      const wanted = listings.code.findIndex((k) => k.kernel === name);
+      if (wanted < 0 || wanted === kernel) return;
+      kernel = wanted;
+      draw();
+    };
     return holder;
   },
 };

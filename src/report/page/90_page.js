@@ -1,6 +1,6 @@
 // The page: its sections in order, the bar, the theme, the keys.
 
-const sections = [overview, messages, times, timeline, memory, optimizer, code];
+const sections = [overview, messages, times, graphSection, timeline, memoryMap, memory, optimizer, code];
 
 const themes = ["auto", "light", "dark"];
 function setTheme(theme) {
@@ -56,8 +56,11 @@ function drawPage() {
     const atEnd = window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 4;
     const last = atEnd ? parts[parts.length - 1] : parts.filter((p) => p.getBoundingClientRect().top < 140).pop() || parts[0];
     for (const [id, a] of links) {
-      if (id === last.id) a.setAttribute("aria-current", "true");
-      else a.removeAttribute("aria-current");
+      if (id !== last.id) { a.removeAttribute("aria-current"); continue; }
+      if (a.hasAttribute("aria-current")) continue;
+      a.setAttribute("aria-current", "true");
+      const list = a.closest("ul");  // on a narrow screen it is one row, which scrolls
+      list.scrollLeft = a.offsetLeft - list.offsetLeft - list.clientWidth / 3;
     }
   };
   window.addEventListener("scroll", mark, {passive: true});

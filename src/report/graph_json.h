@@ -1,0 +1,14 @@
+#pragma once
+
+// `graph` of a run report. Members that a plan file has, too (plan/plan_file.h), are as they are
+// there; buffers are numbered as in the graph as it was written. Internal to src/report.
+
+#include <nlohmann/json.hpp>
+
+#include "report/graph_report.h"
+
+namespace vyre::report {
+
+nlohmann::ordered_json graph_json(const GraphReport& graph);
+
+}  // namespace vyre::report

@@ -1,0 +1,240 @@
+#include "report/graph_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/reuse_live.h"
+
+namespace vyre::report {
+namespace {
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+  double value = double(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
+/// Launches in which a bit is set, as ranges; `is_set` by launch.
+template <class IsSet>
+std::vector<LaunchRange> ranges(size_t launches, IsSet&& is_set) {
+  std::vector<LaunchRange> found;
+  for (uint32_t i = 0; i < launches; ++i) {
+    if (!is_set(i)) continue;
+    if (!found.empty() && found.back().second + 1 == i)
+      found.back().second = i;
+    else
+      found.push_back({i, i});
+  }
+  return found;
+}
+
+class Describer {
+ public:
+  Describer(const plan::PlannedGraph& planned, const Module& module, const Graph& graph)
+      : p_(planned), m_(module), g_(graph), fused_(planned.fused.graph()) {
+    for (const GraphNode& node : g_.nodes)
+      stages_.push_back(out_.calls += node.kind == GraphNodeKind::Call);
+    stays_.assign(g_.buffers.size(), false);
+    for (const uint32_t b : p_.fused.buffers) stays_[b] = true;
+  }
+
+  GraphReport run(const GraphRunFacts& facts) {
+    out_.plan_ns = facts.plan_ns;
+    out_.avoided_launches = p_.plan.fusion.avoided_launches;
+    out_.avoided_bytes = p_.plan.fusion.avoided_bytes;
+    list_launches();
+    for (const plan::FusionRefusal& r : p_.plan.fusion.refusals)
+      out_.refusals.push_back({r.call, stages_[r.call], r.why});
+    add_times(facts);
+    place_buffers();
+    find_gone();
+    add_sums(facts);
+    return std::move(out_);
+  }
+
+ private:
+  uint64_t bytes(uint32_t buffer) const {
+    return p_.plan.counts[buffer] * size_of(g_.buffers[buffer].element);
+  }
+
+  /// The planned graph has one call for each group of the plan, and the loops as they were.
+  void list_launches() {
+    launch_of_.assign(fused_.nodes.size(), none);
+    std::vector<size_t> open;  // loops, by place in out_.loops
+    size_t group = 0;
+    for (uint32_t i = 0; i < fused_.nodes.size(); ++i) {
+      const auto next = uint32_t(out_.launches.size());
+      switch (fused_.nodes[i].kind) {
+        case GraphNodeKind::Repeat:
+        case GraphNodeKind::While:
+          open.push_back(out_.loops.size());
+          out_.loops.push_back({fused_.nodes[i].kind == GraphNodeKind::While, {next, next}});
+          break;
+        case GraphNodeKind::End:
+          out_.loops[open.back()].launches.second = next;  // one too far, for those that are empty
+          open.pop_back();
+          break;
+        case GraphNodeKind::Call:
+          launch_of_[i] = next;
+          out_.launches.push_back(
+              launch(i, p_.plan.fusion.groups[group++], uint32_t(open.size())));
+          break;
+      }
+    }
+    std::erase_if(out_.loops, [](const GraphReport::Loop& l) {
+      return l.launches.first == l.launches.second;
+    });
+    for (GraphReport::Loop& l : out_.loops) --l.launches.second;
+  }
+
+  GraphReport::Launch launch(uint32_t node, const plan::FusionGroup& group, uint32_t depth) const {
+    GraphReport::Launch l;
+    l.node = node;
+    l.kernel = p_.fused.module.kernels[fused_.nodes[node].kernel].name;
+    l.depth = depth;
+    for (const uint32_t c : group.calls)
+      l.calls.push_back({c, stages_[c], m_.kernels[g_.nodes[c].kernel].name});
+    for (const plan::JoinKind k : group.joins) l.joins.emplace_back(name(k));
+    for (const uint32_t b : group.elided)
+      l.elided.push_back({b, g_.buffers[b].name, bytes(b), !stays_[b]});
+    l.avoided_bytes = group.avoided_bytes;
+    return l;
+  }
+
+  void add_times(const GraphRunFacts& facts) {
+    out_.ran = facts.ran;
+    out_.timed = facts.times.size();
+    for (const auto& [node, ns] : facts.times) {
+      GraphReport::Launch& l = out_.launches[launch_of_[node]];
+      l.min_ns = l.times == 0 ? ns : std::min(l.min_ns, ns);
+      l.max_ns = std::max(l.max_ns, ns);
+      l.total_ns += ns;
+      ++l.times;
+    }
+  }
+
+  /// In a slot a buffer is live when the planner says so; one with memory of its own from the first
+  /// launch that has it to the last, or while a loop around them runs.
+  void place_buffers() {
+    const plan::Lifetimes lives = plan::find_lifetimes(p_.arms);
+    std::vector<uint32_t> column(fused_.buffers.size(), plan::Lifetimes::never);
+    for (uint32_t c = 0; c < lives.buffers.size(); ++c)
+      if (lives.buffers[c] != plan::Lifetimes::never) column[lives.buffers[c]] = c;
+    const uint64_t alignment = p_.arms.alignment;
+    for (uint32_t i = 0; i < fused_.buffers.size(); ++i) {
+      if (fused_.buffers[i].parameter) continue;
+      GraphReport::Intermediate b = intermediate(p_.fused.buffers[i]);
+      b.at = p_.plan.reuse.placement[i];
+      if (b.at.slot == plan::Placement::own || column[i] == plan::Lifetimes::never) {
+        b.live = used_by(i);
+      } else {
+        b.live = ranges(out_.launches.size(),
+                        [&](uint32_t arm) { return lives.live.test(arm, column[i]); });
+      }
+      if (b.at.slot != plan::Placement::own) {
+        b.allocated = (b.bytes + alignment - 1) / alignment * alignment;
+        const uint64_t end = slot_begin(b.at.slot) + b.at.offset + b.allocated;
+        for (const auto& [first, last] : b.live)
+          for (uint32_t arm = first; arm <= last; ++arm) {
+            GraphReport::Launch& l = out_.launches[arm];
+            l.live_bytes += b.allocated;
+            l.slot_bytes = std::max(l.slot_bytes, end);
+          }
+      }
+      out_.placed.push_back(std::move(b));
+    }
+  }
+
+  GraphReport::Intermediate intermediate(uint32_t buffer) const {
+    GraphReport::Intermediate b;
+    b.buffer = buffer;
+    b.name = g_.buffers[buffer].name;
+    b.bytes = b.allocated = bytes(buffer);
+    return b;
+  }
+
+  /// Where a slot begins, if they lie one behind the other.
+  uint64_t slot_begin(uint32_t slot) const {
+    uint64_t begin = 0;
+    for (uint32_t i = 0; i < slot; ++i) begin += p_.plan.reuse.slot_bytes[i];
+    return begin;
+  }
+
+  std::vector<LaunchRange> used_by(uint32_t buffer) const {
+    uint32_t first = none, last = 0;
+    for (uint32_t arm = 0; arm < p_.arms.arms.size(); ++arm)
+      for (const plan::ArmUse& use : p_.arms.arms[arm].uses)
+        if (use.buffer == buffer) {
+          first = std::min(first, arm);
+          last = arm;
+        }
+    if (first == none) return {};
+    for (const GraphReport::Loop& l : out_.loops)
+      if (l.launches.first <= last && l.launches.second >= first) {
+        first = std::min(first, l.launches.first);
+        last = std::max(last, l.launches.second);
+      }
+    return {{first, last}};
+  }
+
+  void find_gone() {
+    for (uint32_t b = 0; b < g_.buffers.size(); ++b) {
+      if (g_.buffers[b].parameter || stays_[b]) continue;
+      GraphReport::Intermediate gone = intermediate(b);
+      gone.live = ranges(out_.launches.size(), [&](uint32_t i) {
+        const auto& elided = out_.launches[i].elided;
+        return std::any_of(elided.begin(), elided.end(),
+                           [b](const GraphReport::Elided& e) { return e.buffer == b; });
+      });
+      out_.gone.push_back(std::move(gone));
+    }
+  }
+
+  void add_sums(const GraphRunFacts& facts) {
+    const plan::ReusePlan& r = p_.plan.reuse;
+    out_.slots = r.slot_bytes;
+    out_.before = r.before;
+    out_.after = r.after;
+    out_.live_sum = r.live_sum;
+    for (const auto& [arm, buffer] : r.clears)
+      out_.clears.push_back({arm, p_.fused.buffers[buffer], fused_.buffers[buffer].name});
+    out_.parameters = facts.device_peak - std::min(facts.device_peak, facts.memory_bytes);
+    uint64_t intermediates = r.after;
+    for (const GraphReport::Intermediate& b : out_.placed)
+      if (b.at.slot == plan::Placement::own) intermediates += b.bytes;
+    out_.scratch = facts.memory_bytes - std::min(facts.memory_bytes, intermediates);
+    out_.peak = facts.device_peak;
+    out_.peak_unplanned = facts.device_peak + r.before - std::min(r.before, r.after);
+    for (const GraphReport::Intermediate& b : out_.gone) out_.peak_unplanned += b.bytes;
+  }
+
+  const plan::PlannedGraph& p_;
+  const Module& m_;
+  const Graph& g_;
+  const Graph& fused_;
+  std::vector<uint64_t> stages_;     // by node as written: calls so far
+  std::vector<bool> stays_;          // by buffer as written: the planned graph has it
+  std::vector<uint32_t> launch_of_;  // by node of the planned graph
+  GraphReport out_;
+};
+
+}  // namespace
+
+GraphReport describe_graph(const plan::PlannedGraph& planned, const Module& module,
+                           const Graph& graph, const GraphRunFacts& run) {
+  return Describer(planned, module, graph).run(run);
+}
+
+std::string summary_line(const GraphReport& g) {
+  return fmt::format(
+      "{} launch{} for {} call{}; {} of memory traffic avoided; at most {} on the device, {} "
+      "without the plan",
+      g.launches.size(), g.launches.size() == 1 ? "" : "es", g.calls, g.calls == 1 ? "" : "s",
+      bytes_text(g.avoided_bytes), bytes_text(g.peak), bytes_text(g.peak_unplanned));
+}
+
+}  // namespace vyre::report

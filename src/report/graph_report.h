@@ -1,0 +1,105 @@
+#pragma once
+
+// How a graph ran: its launches with what is joined in them and how long they took, and the memory of
+// its intermediates over the launches. Plain data for `graph` of a run report; describe_graph() takes
+// it from the plan that the graph ran by.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/graph_plan.h"
+
+namespace vyre::report {
+
+/// Launches [first, last], from 0.
+using LaunchRange = std::pair<uint32_t, uint32_t>;
+
+struct GraphReport {
+  /// A call of the graph as it was written.
+  struct Call {
+    uint32_t node = 0;
+    uint64_t stage = 0;  // number among the calls, from 1
+    std::string kernel;
+  };
+  struct Elided {
+    uint32_t buffer = 0;
+    std::string name;
+    uint64_t bytes = 0;
+    bool is_gone = false;  // no other launch has it: it never reaches device memory
+  };
+  struct Launch {
+    uint32_t node = 0;  // of the graph after fusion
+    std::string kernel;
+    uint32_t depth = 0;  // loops around it
+    std::vector<Call> calls;
+    std::vector<std::string> joins;  // of each call but the first
+    std::vector<Elided> elided;
+    uint64_t avoided_bytes = 0;
+    // Of the first repeat, as far as calls were timed one by one.
+    uint64_t times = 0, total_ns = 0, min_ns = 0, max_ns = 0;
+    // Of the buffers in slots that are live during it: their sum, and where the highest one ends.
+    uint64_t live_bytes = 0, slot_bytes = 0;
+  };
+  struct Loop {
+    bool is_while = false;
+    LaunchRange launches;
+  };
+  struct Refusal {
+    uint32_t node = 0;
+    uint64_t stage = 0;
+    std::string why;
+  };
+  /// An intermediate. Numbers of buffers are those of the graph as it was written.
+  struct Intermediate {
+    uint32_t buffer = 0;
+    std::string name;
+    uint64_t bytes = 0;
+    uint64_t allocated = 0;  // in a slot: rounded up
+    plan::Placement at;
+    std::vector<LaunchRange> live;
+  };
+  struct Clear {
+    uint32_t launch = 0;
+    uint32_t buffer = 0;
+    std::string name;
+  };
+
+  uint64_t plan_ns = 0;
+  uint64_t calls = 0;        // of the graph's text
+  uint64_t ran = 0, timed = 0;  // launches of the first repeat; those of them that have a time
+  std::vector<Launch> launches;
+  std::vector<Loop> loops;  // outer ones before those in them; those without launches are left out
+  std::vector<Refusal> refusals;
+  uint64_t avoided_launches = 0, avoided_bytes = 0;  // of one pass over the graph's text
+
+  // Bytes. What a plan saves is counted with the sizes that buffers have in slots, so `unplanned`
+  // is never below `peak`.
+  uint64_t peak = 0, peak_unplanned = 0;
+  uint64_t parameters = 0, scratch = 0;
+  std::vector<uint64_t> slots;
+  std::vector<Intermediate> placed;  // of the graph after fusion
+  std::vector<Intermediate> gone;    // those that it does not have
+  std::vector<Clear> clears;
+  uint64_t before = 0, after = 0, live_sum = 0;  // of what is in slots: plan::ReusePlan
+};
+
+/// What only the run knows.
+struct GraphRunFacts {
+  uint64_t plan_ns = 0;
+  uint64_t device_peak = 0;   // all that the run had on the device
+  uint64_t memory_bytes = 0;  // of it, all but the parameters
+  uint64_t ran = 0;           // launches of the first repeat
+  std::vector<std::pair<uint32_t, uint64_t>> times;  // (node of the planned graph, ns), in order
+};
+
+/// `module` and `graph` as they were given to the planner.
+GraphReport describe_graph(const plan::PlannedGraph& planned, const Module& module,
+                           const Graph& graph, const GraphRunFacts& run);
+
+/// "3 launches for 5 calls; 4 KiB of memory traffic avoided; at most 12 KiB on the device, 20 KiB
+/// without the plan".
+std::string summary_line(const GraphReport& graph);
+
+}  // namespace vyre::report

@@ -1,0 +1,89 @@
+// `vyre run` on a graph says how it was planned: on standard error with -v, and in its reports.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_util.h"
+#include "tests/report/graph_report_util.h"
+#include "tests/report/schema_util.h"
+
+namespace vyre {
+namespace {
+
+using Json = nlohmann::json;
+
+class GraphReports : public CommandLine {
+ protected:
+  void SetUp() override {
+    CommandLine::SetUp();
+    file("g.vyre", report::pipeline_graph);
+  }
+
+  ProcessResult run(std::vector<std::string> more) const {
+    std::vector<std::string> words = {"run", "g.vyre", "--in", "x=random:64", "--set", "rounds=3",
+                                      "--backend", "interp"};
+    words.insert(words.end(), more.begin(), more.end());
+    return vyre(words);
+  }
+  Json report(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"--report", "r.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_exit(run(words), 0);
+    const Json j = Json::parse(contents("r.json"));
+    EXPECT_EQ(schema_errors(read_schema("run_report"), j), std::vector<std::string>{});
+    return j;
+  }
+};
+
+TEST_F(GraphReports, say_what_the_plan_saves) {
+  const ProcessResult r = run({"-v"});
+  expect_exit(r, 0);
+  EXPECT_NE(r.err.find("plan: 6 launches for 8 calls; 1.5 KiB of memory traffic avoided; at most "
+                       "1 KiB on the device, 2 KiB without the plan"),
+            std::string::npos)
+      << r.err;
+  EXPECT_EQ(run({}).err.find("plan:"), std::string::npos);
+}
+
+TEST_F(GraphReports, have_the_plan_that_vyre_plan_shows) {
+  const Json g = report()["graph"];
+  const ProcessResult p =
+      vyre({"plan", "g.vyre:pipeline", "--len", "x=64", "--set", "rounds=3", "--json"});
+  expect_exit(p, 0);
+  const Json plan = Json::parse(p.out);
+  ASSERT_EQ(g["launches"].size(), plan["launches"].size());
+  for (size_t i = 0; i < g["launches"].size(); ++i) {
+    EXPECT_EQ(g["launches"][i]["calls"], plan["launches"][i]["calls"]) << i;
+    EXPECT_EQ(g["launches"][i]["joins"], plan["launches"][i]["joins"]) << i;
+    EXPECT_EQ(g["launches"][i]["avoided_bytes"], plan["launches"][i]["avoided_bytes"]) << i;
+  }
+  EXPECT_EQ(g["refusals"], plan["refusals"]);
+  for (const char* same : {"avoided_bytes", "avoided_launches"}) EXPECT_EQ(g[same], plan[same]);
+  for (const char* same : {"slots", "before", "after", "live_sum"})
+    EXPECT_EQ(g["memory"][same], plan["memory"][same]);
+  for (const Json& b : g["memory"]["placement"]) {
+    bool found = false;
+    for (const Json& other : plan["memory"]["placement"])
+      found |= other["name"] == b["name"] && other["slot"] == b["slot"] &&
+               other["offset"] == b["offset"] && other["bytes"] == b["bytes"];
+    EXPECT_TRUE(found) << b;
+  }
+}
+
+TEST_F(GraphReports, have_the_peak_with_and_without) {
+  const Json planned = report(), unplanned = report({"--plan", "none"});
+  EXPECT_EQ(planned["graph"]["memory"]["peak"], planned["bytes"]["device_peak"]);
+  // What the report says of a run without the plan is what such a run has.
+  EXPECT_EQ(planned["graph"]["memory"]["peak_unplanned"], unplanned["bytes"]["device_peak"]);
+  EXPECT_LT(planned["bytes"]["device_peak"], unplanned["bytes"]["device_peak"]);
+  EXPECT_EQ(unplanned["graph"]["launches"].size(), 8u);
+}
+
+TEST_F(GraphReports, of_failed_runs_have_no_graph) {
+  expect_exit(run({"--report", "r.json", "--memory-limit", "1"}), 1);
+  const Json j = Json::parse(contents("r.json"));
+  EXPECT_EQ(j["outcome"], "failed");
+  EXPECT_FALSE(j.contains("graph"));
+}
+
+}  // namespace
+}  // namespace vyre

@@ -1,0 +1,42 @@
+#pragma once
+
+// A graph whose plan has everything that a report shows: two stages joined with a buffer that is
+// gone, twice; stages that cannot be joined; a loop; and intermediates that share memory. The sums
+// over a whole buffer cannot be computed where they are read.
+
+namespace vyre::report {
+
+inline constexpr const char* pipeline_graph = R"(
+kernel spread(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  let i = global_id.x
+  var sum: u32 = 0
+  for j in 0..len(x) { sum += x[j] * (i + 1) }
+  y[i] = sum
+}
+kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[global_id.x] = x[global_id.x] * 2
+}
+kernel add(x: in u32[], y: in u32[], z: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  z[global_id.x] = x[global_id.x] + y[global_id.x]
+}
+graph pipeline(x: in u32[], rounds: u32, result: out u32[len(x)]) {
+  buffer a: u32[len(x)]
+  buffer b: u32[len(x)]
+  buffer c: u32[len(x)]
+  buffer d: u32[len(x)]
+  buffer e: u32[len(x)]
+  buffer f: u32[len(x)]
+  call spread(x, a)
+  call twice(a, b)
+  call spread(b, c)
+  repeat rounds {
+    call spread(c, d)
+    call spread(d, c)
+  }
+  call spread(c, e)
+  call spread(e, f)
+  call add(f, f, result)
+}
+)";
+
+}  // namespace vyre::report
