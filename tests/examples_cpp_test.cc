@@ -79,6 +79,8 @@ TEST(examples_cpp, matmul_is_its_twin) {
   }
 }
 
+TEST(examples_cpp, replay_prints_what_it_promises) { built_by("replay"); }
+
 TEST(examples_cpp, a_step_of_resident_is_what_plain_cpp_computes) {
   const Module built = built_by("resident");
   for (const size_t n : sizes) {

@@ -7,12 +7,14 @@
 //                        copies mean the same device.
 //   driver::Buffer       memory on it. Allocated as zeros, freed by hand or with the device.
 //   driver::Executable   a program that is ready to run there: from the compiler, or from the cache.
+//   driver::GraphExecutable  a graph that is planned, compiled and has its memory; docs/plans.md.
 //   driver::Ticket       the promise of a submission's end: wait() gives times, or what went wrong.
 //   driver::run          one kernel from host bytes to host bytes, with all of the above inside.
 //   driver::run_graph    the same for a graph.
 //   driver::probe_all    which backends there are, their devices, and why others are not.
 //
-// A submission is a list of Upload, Readback, Copy, Fill and Launch commands that run in order.
+// A submission is a list of Upload, Readback, Copy, Fill, Launch and LaunchGraph commands that run in
+// order.
 // Submissions to one stream run one after the other; those of different streams wait for each other
 // where they share a buffer that one of them writes.
 //
@@ -35,5 +37,7 @@
 #include "driver/registry.h"
 #include "driver/run.h"
 #include "driver/run_graph.h"
+#include "ir/graph_launch.h"
+#include "plan/plan_file.h"
 #include "vyre/diagnostic.h"
 #include "vyre/program.h"

@@ -48,8 +48,7 @@ class RunTrace {
   }
   /// A call of a graph whose beginning is known, if only from the times of what ran before it.
   void device_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
-    if (device_.size() < traced_events)
-      device_.push_back({std::move(name), true, begin, ns, node});
+    if (device_.size() < traced_events) device_.push_back({std::move(name), true, begin, ns, node});
   }
   std::vector<RunEvent> take() {
     host_.insert(host_.end(), std::make_move_iterator(device_.begin()),

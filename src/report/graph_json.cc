@@ -14,20 +14,18 @@ Json launch_json(const GraphReport::Launch& l) {
   for (const GraphReport::Elided& e : l.elided)
     elided.push_back(
         {{"buffer", e.buffer}, {"name", e.name}, {"bytes", e.bytes}, {"gone", e.is_gone}});
-  return {{"node", l.node},
-          {"kernel", l.kernel},
-          {"depth", l.depth},
-          {"calls", calls},
-          {"joins", l.joins},
-          {"elided", elided},
-          {"avoided_bytes", l.avoided_bytes},
-          {"time",
-           {{"count", l.times},
-            {"total_ns", l.total_ns},
-            {"min_ns", l.min_ns},
-            {"max_ns", l.max_ns}}},
-          {"live_bytes", l.live_bytes},
-          {"slot_bytes", l.slot_bytes}};
+  return {
+      {"node", l.node},
+      {"kernel", l.kernel},
+      {"depth", l.depth},
+      {"calls", calls},
+      {"joins", l.joins},
+      {"elided", elided},
+      {"avoided_bytes", l.avoided_bytes},
+      {"time",
+       {{"count", l.times}, {"total_ns", l.total_ns}, {"min_ns", l.min_ns}, {"max_ns", l.max_ns}}},
+      {"live_bytes", l.live_bytes},
+      {"slot_bytes", l.slot_bytes}};
 }
 
 Json live_json(const GraphReport::Intermediate& b) {

@@ -80,14 +80,12 @@ class Describer {
           break;
         case GraphNodeKind::Call:
           launch_of_[i] = next;
-          out_.launches.push_back(
-              launch(i, p_.plan.fusion.groups[group++], uint32_t(open.size())));
+          out_.launches.push_back(launch(i, p_.plan.fusion.groups[group++], uint32_t(open.size())));
           break;
       }
     }
-    std::erase_if(out_.loops, [](const GraphReport::Loop& l) {
-      return l.launches.first == l.launches.second;
-    });
+    std::erase_if(out_.loops,
+                  [](const GraphReport::Loop& l) { return l.launches.first == l.launches.second; });
     for (GraphReport::Loop& l : out_.loops) --l.launches.second;
   }
 

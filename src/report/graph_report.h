@@ -1,8 +1,8 @@
 #pragma once
 
-// How a graph ran: its launches with what is joined in them and how long they took, and the memory of
-// its intermediates over the launches. Plain data for `graph` of a run report; describe_graph() takes
-// it from the plan that the graph ran by.
+// How a graph ran: its launches with what is joined in them and how long they took, and the memory
+// of its intermediates over the launches. Plain data for `graph` of a run report; describe_graph()
+// takes it from the plan that the graph ran by.
 
 #include <cstdint>
 #include <string>
@@ -67,7 +67,7 @@ struct GraphReport {
   };
 
   uint64_t plan_ns = 0;
-  uint64_t calls = 0;        // of the graph's text
+  uint64_t calls = 0;           // of the graph's text
   uint64_t ran = 0, timed = 0;  // launches of the first repeat; those of them that have a time
   std::vector<Launch> launches;
   std::vector<Loop> loops;  // outer ones before those in them; those without launches are left out
@@ -88,9 +88,9 @@ struct GraphReport {
 /// What only the run knows.
 struct GraphRunFacts {
   uint64_t plan_ns = 0;
-  uint64_t device_peak = 0;   // all that the run had on the device
-  uint64_t memory_bytes = 0;  // of it, all but the parameters
-  uint64_t ran = 0;           // launches of the first repeat
+  uint64_t device_peak = 0;                          // all that the run had on the device
+  uint64_t memory_bytes = 0;                         // of it, all but the parameters
+  uint64_t ran = 0;                                  // launches of the first repeat
   std::vector<std::pair<uint32_t, uint64_t>> times;  // (node of the planned graph, ns), in order
 };
 

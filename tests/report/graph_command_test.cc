@@ -19,8 +19,8 @@ class GraphReports : public CommandLine {
   }
 
   ProcessResult run(std::vector<std::string> more) const {
-    std::vector<std::string> words = {"run", "g.vyre", "--in", "x=random:64", "--set", "rounds=3",
-                                      "--backend", "interp"};
+    std::vector<std::string> words = {"run",   "g.vyre",   "--in",      "x=random:64",
+                                      "--set", "rounds=3", "--backend", "interp"};
     words.insert(words.end(), more.begin(), more.end());
     return vyre(words);
   }

@@ -186,9 +186,10 @@ TEST(graph_report, without_a_plan_both_peaks_are_the_same) {
 }
 
 TEST(graph_report, in_one_line) {
-  EXPECT_EQ(summary_line(run(pipeline_graph, 64, 3).report),
-            "6 launches for 8 calls; 1.5 KiB of memory traffic avoided; at most 1 KiB on the device, "
-            "2 KiB without the plan");
+  EXPECT_EQ(
+      summary_line(run(pipeline_graph, 64, 3).report),
+      "6 launches for 8 calls; 1.5 KiB of memory traffic avoided; at most 1 KiB on the device, "
+      "2 KiB without the plan");
 }
 
 TEST(graph_report, kernels_have_none) {
