@@ -201,8 +201,8 @@ TEST_F(PlanCommandLine, plans_for_something_else_are_refused) {
 
 TEST_F(PlanCommandLine, plans_that_cannot_be_proved_are_refused) {
   Json j = make_plan();
-  j["launches"][0]["joins"][0] = "independent";
-  expect_refused(j, "V0874");
+  j["fingerprint"] = std::string(32, '0');
+  expect_refused(j, "V0863");
   j = make_plan();
   j["launches"][0]["elided"][0] = {{"buffer", 2}, {"name", "y"}};
   expect_refused(j, "V0875");
@@ -215,6 +215,14 @@ TEST_F(PlanCommandLine, plans_that_cannot_be_proved_are_refused) {
   j = make_plan({"--no-fusion"});
   j["memory"]["after"] = 1;
   expect_refused(j, "V0888");
+  // Each element is now read by another invocation than the one that wrote it.
+  std::string turned = two_stages;
+  turned.replace(turned.find("x[global_id.x] + 7"), 14, "x[2 - global_id.x]");
+  file("g.vyre", turned);
+  j = make_plan();
+  EXPECT_EQ(j["launches"][0]["joins"][0], "recompute");
+  j["launches"][0]["joins"][0] = "same_invocation";
+  expect_refused(j, "V0874");
 }
 
 TEST_F(PlanCommandLine, a_kernel_has_no_plan) {
@@ -235,7 +243,7 @@ TEST_F(PlanCommandLine, mistakes_in_its_words) {
   EXPECT_NE(vyre({"plan", "g.vyre", "--len", "z=3"}).exit_code, 0);
   EXPECT_NE(vyre({"plan", "g.vyre", "--backend", "abacus"}).exit_code, 0);
   file("bad.vyre", "graph g() { call k() }\n");
-  expect_exit(vyre({"plan", "bad.vyre"}), 1);
+  expect_exit(vyre({"plan", "bad.vyre"}), 2);
 }
 
 // ---- The mode of text tests.
