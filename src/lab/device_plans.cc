@@ -1,4 +1,5 @@
-// Random plans on devices: what a plan says is done by the driver's executor, not by the interpreter.
+// Random plans on devices: what a plan says is done by the driver's executor, not by the
+// interpreter.
 
 #include <fmt/format.h>
 
@@ -34,7 +35,8 @@ void sum_up(plan::ReusePlan& plan, const plan::ReuseInput& arms) {
 
 /// Moves one buffer: into memory of its own, into a slot of its own, or anywhere in a slot, which
 /// grows if it must.
-plan::ReusePlan moved(plan::ReusePlan plan, const plan::ReuseInput& arms, uint32_t b, Random& coin) {
+plan::ReusePlan moved(plan::ReusePlan plan, const plan::ReuseInput& arms, uint32_t b,
+                      Random& coin) {
   plan::Placement& at = plan.placement[b];
   const auto in_slot = [&](uint32_t slot, uint64_t offset) {
     at = {slot, offset};

@@ -33,8 +33,7 @@ std::string write(const Generated& g, const Verdict& verdict, const FuzzOptions&
   summary.file_errors.push_back(
       diagnose(Code::CannotWrite, {},
                fmt::format("cannot keep the program of seed {}: {}", g.seed, error->what))
-          .with_fix(
-              fmt::format("write it later: `vyre fuzz {} --out DIR`", flags_of(g, options))));
+          .with_fix(fmt::format("write it later: `vyre fuzz {} --out DIR`", flags_of(g, options))));
   return "";
 }
 

@@ -14,8 +14,8 @@ namespace vyre::lab {
 std::vector<Subject> plan_subjects();
 
 /// `plan:random:<device>`: graphs by random_plan() through the device's own executor. Each is
-/// prepared once and launched with the inputs, with garbage, and with the inputs again: what a launch
-/// leaves in memory must not matter to the next.
+/// prepared once and launched with the inputs, with garbage, and with the inputs again: what a
+/// launch leaves in memory must not matter to the next.
 Subject random_plan_subject(const std::string& device, uint32_t subgroup_size);
 
 /// A plan that joins calls where a coin, thrown by the seed, says so and it is legal.

@@ -9,8 +9,8 @@ namespace vyre::lab {
 namespace {
 
 constexpr std::pair<std::string_view, Expect> keys[] = {
-    {"out", Expect::Out},       {"traps", Expect::Traps},     {"fails", Expect::Fails},
-    {"plan", Expect::Plan},     {"elided", Expect::Elided},   {"reused", Expect::Reused},
+    {"out", Expect::Out},         {"traps", Expect::Traps},    {"fails", Expect::Fails},
+    {"plan", Expect::Plan},       {"elided", Expect::Elided},  {"reused", Expect::Reused},
     {"cleared", Expect::Cleared}, {"refused", Expect::Refused}};
 
 /// A comment that is indented further than its line's key continues it.

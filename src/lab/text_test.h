@@ -25,8 +25,14 @@ struct TextTest {
 TextTest read_text_test(std::string path, std::string text);
 
 enum class Expect : uint8_t {
-  Out, Traps, Fails,                       // of a run
-  Plan, Elided, Reused, Cleared, Refused  // of a plan, in mode `plan` only
+  Out,
+  Traps,
+  Fails,  // of a run
+  Plan,
+  Elided,
+  Reused,
+  Cleared,
+  Refused  // of a plan, in mode `plan` only
 };
 constexpr bool is_of_plan(Expect e) { return e >= Expect::Plan; }
 
@@ -46,7 +52,8 @@ struct RunBlock {
   std::vector<Expectation> expectations;
 };
 
-/// All blocks; what cannot be understood goes to `failures`. `plans`: with what is expected of plans.
+/// All blocks; what cannot be understood goes to `failures`. `plans`: with what is expected of
+/// plans.
 std::vector<RunBlock> read_run_blocks(const std::vector<std::string>& lines,
                                       std::vector<std::string>& failures, bool plans = false);
 

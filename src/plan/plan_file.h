@@ -1,7 +1,7 @@
 #pragma once
 
 // Plans as files: what `vyre plan --json` writes and `vyre run --plan` reads
-// (docs/schemas/plan.json).
+// (docs/schemas/plan.schema.json).
 //
 // The file has more than is read back: names, sizes and reasons are for people. What is read is
 // checked again when the plan is applied.

@@ -40,9 +40,8 @@ class PlanCommandLine : public CommandLine {
     return Json::parse(r.out, nullptr, false);
   }
   ProcessResult run(const std::string& plan, std::vector<std::string> more = {}) const {
-    std::vector<std::string> words = {"run",        "g.vyre", "--backend", "interp",
-                                      "--in",       "x=1,2,3", "--set",    "by=2",
-                                      "--plan",     plan};
+    std::vector<std::string> words = {"run",     "g.vyre", "--backend", "interp", "--in",
+                                      "x=1,2,3", "--set",  "by=2",      "--plan", plan};
     words.insert(words.end(), more.begin(), more.end());
     return vyre(words);
   }
@@ -67,8 +66,8 @@ TEST_F(PlanCommandLine, shows_joins_and_what_never_reaches_memory) {
             "there\n"
             "    `t` (4 KiB) never reaches device memory\n"
             "memory of intermediates: 0 bytes, 4 KiB without the plan\n");
-  const auto none = vyre({"plan", "g.vyre:g", "--len", "x=1024", "--set", "by=2", "--no-fusion",
-                          "--no-reuse"});
+  const auto none =
+      vyre({"plan", "g.vyre:g", "--len", "x=1024", "--set", "by=2", "--no-fusion", "--no-reuse"});
   expect_exit(none, 0);
   EXPECT_EQ(none.out.find("never reaches"), std::string::npos);
   EXPECT_NE(none.out.find("graph `g`: 2 calls, 2 launches\n"), std::string::npos) << none.out;
@@ -149,8 +148,9 @@ TEST_F(PlanCommandLine, a_plan_runs_and_gives_the_same) {
   EXPECT_EQ(run("p.json").out, by_plan.out);
   make_plan({"--no-fusion", "--no-reuse"});
   EXPECT_EQ(run("p.json").out, by_plan.out);
-  file("g.vyre", "// moved\n\n" + std::string(two_stages).replace(two_stages.find("shift"), 5, "other")
-                     .replace(two_stages.rfind("shift"), 5, "other"));
+  file("g.vyre", "// moved\n\n" + std::string(two_stages)
+                                      .replace(two_stages.find("shift"), 5, "other")
+                                      .replace(two_stages.rfind("shift"), 5, "other"));
   EXPECT_EQ(run("p.json").out, by_plan.out);
 }
 
@@ -233,7 +233,8 @@ TEST_F(PlanCommandLine, a_kernel_has_no_plan) {
   const auto r = vyre({"run", "g.vyre:shift", "--in", "x=1", "--plan", "p.json"});
   expect_exit(r, 2);
   expect_code(r, "V0865");
-  expect_exit(vyre({"run", "g.vyre:shift", "--backend", "interp", "--in", "x=1", "--plan", "none"}), 0);
+  expect_exit(vyre({"run", "g.vyre:shift", "--backend", "interp", "--in", "x=1", "--plan", "none"}),
+              0);
 }
 
 TEST_F(PlanCommandLine, mistakes_in_its_words) {
@@ -252,7 +253,8 @@ TEST_F(PlanCommandLine, text_tests_of_plans_can_fail) {
   const auto runner = [&](const std::string& block, std::vector<std::string> more = {}) {
     std::vector<std::string> words = {std::string(VYRE_BIN_DIR) + "/vyre_text_tests"};
     words.insert(words.end(), more.begin(), more.end());
-    words.push_back(file("t.vyre", "// test: plan\n// run: --in x=1,2 --set by=2\n" + block + two_stages));
+    words.push_back(
+        file("t.vyre", "// test: plan\n// run: --in x=1,2 --set by=2\n" + block + two_stages));
     ProcessOptions options;
     options.working_folder = folder_.string();
     return run_process(words, options);

@@ -1,6 +1,6 @@
-// The runtime of the CPU backend with everything at once: launches over many threads, traps, deadlines,
-// graphs, devices that close. For ThreadSanitizer and AddressSanitizer; compiled kernels are not
-// instrumented, but what runs them is.
+// The runtime of the CPU backend with everything at once: launches over many threads, traps,
+// deadlines, graphs, devices that close. For ThreadSanitizer and AddressSanitizer; compiled kernels
+// are not instrumented, but what runs them is.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,8 @@ TEST_F(CpuStress, launches_traps_and_deadlines_at_once) {
       SubmitOptions how;
       how.stream = k;
       how.time_limit = 100;
-      const Result<Ticket> good = d.submit({Upload{y, in(data)}, Launch{mix, {y}, {}, true}, Readback{y, out(data)}}, how);
+      const Result<Ticket> good =
+          d.submit({Upload{y, in(data)}, Launch{mix, {y}, {}, true}, Readback{y, out(data)}}, how);
       if (!good) {
         ++wrong;
         return;
@@ -73,7 +74,8 @@ TEST_F(CpuStress, launches_traps_and_deadlines_at_once) {
       if (!good->wait() || data != U(length, mixed(i))) ++wrong;
       if (i % 3 == 0) {
         const uint32_t from = 64 * (i + k) + 7;
-        const Result<SubmitReport> bad = d.submit({Launch{trap, {uint64_t{from}, y}, {}, true}}, how)->wait();
+        const Result<SubmitReport> bad =
+            d.submit({Launch{trap, {uint64_t{from}, y}, {}, true}}, how)->wait();
         // The first one, whichever thread was the first.
         if (bad || bad.errors()[0].code != Code::Trapped ||
             bad.errors()[0].message.find(std::to_string(from)) == std::string::npos)
@@ -81,7 +83,8 @@ TEST_F(CpuStress, launches_traps_and_deadlines_at_once) {
       }
       if (i % 3 == 1) {
         how.time_limit = 0.02;
-        const Result<SubmitReport> late = d.submit({Fill{y, 0}, Launch{endless, {y}, {}, true}}, how)->wait();
+        const Result<SubmitReport> late =
+            d.submit({Fill{y, 0}, Launch{endless, {y}, {}, true}}, how)->wait();
         if (late || late.errors()[0].code != Code::TimeLimitExceeded) ++wrong;
       }
     }
@@ -104,7 +107,8 @@ TEST_F(CpuStress, devices_close_while_they_work) {
         const Executable run = *d.compile((i + k) % 2 ? mix : endless);
         const Buffer y = *d.allocate(80'000);
         for (uint32_t stream = 0; stream < 3; ++stream)
-          EXPECT_TRUE(d.submit({Launch{run, {y}, {}, true}}, {.stream = stream, .time_limit = i % 2 ? 100.0 : 0.0}));
+          EXPECT_TRUE(d.submit({Launch{run, {y}, {}, true}},
+                               {.stream = stream, .time_limit = i % 2 ? 100.0 : 0.0}));
         std::this_thread::sleep_for(std::chrono::milliseconds(5 * i));
       }
     });

@@ -28,8 +28,8 @@ graph g(n: inout u32[1], x: inout u32[]) {
 }
 )";
 
-/// Each thread runs a graph of its own or a common one, while the others make buffers, prepare graphs
-/// and drop them. Gives the number of things that went wrong.
+/// Each thread runs a graph of its own or a common one, while the others make buffers, prepare
+/// graphs and drop them. Gives the number of things that went wrong.
 inline uint32_t share_graphs(Device d, uint32_t threads, uint32_t rounds) {
   constexpr uint32_t length = 100;
   ParseOutcome parsed = parse(turning_graph);
@@ -56,11 +56,12 @@ inline uint32_t share_graphs(Device d, uint32_t threads, uint32_t rounds) {
         data[j] = 1000 * k + j;
         expected[j] = 1000 * k + (j + times[0]) % length;
       }
-      const Result<Ticket> t = d.submit({Upload{*n, in(times)}, Upload{*x, in(data)}, LaunchGraph{*own, {*n, *x}},
-                                         Readback{*x, out(data)}},
+      const Result<Ticket> t = d.submit({Upload{*n, in(times)}, Upload{*x, in(data)},
+                                         LaunchGraph{*own, {*n, *x}}, Readback{*x, out(data)}},
                                         {.stream = (k + i) % 3});
       own = *common;  // the graph lives as long as its submission
-      for (int more = 0; more < 8; ++more) kept.push_back(*d.allocate(16));  // the table of buffers grows
+      for (int more = 0; more < 8; ++more)
+        kept.push_back(*d.allocate(16));  // the table of buffers grows
       (void)d.memory_used();
       if (!t || !t->wait() || data != expected) ++wrong;
       if (!d.free(*n) || !d.free(*x)) ++wrong;

@@ -116,16 +116,28 @@ TEST(PlanFile, a_changed_member_does_not_fit_the_schema) {
 // ---- Damaged files.
 
 TEST(PlanFile, what_is_no_plan_is_V0861) {
-  const char* texts[] = {"", " ", "plan", "{", "{}", "[]", "7", "null", "\"vyre plan\"", "{\"a\":1}",
+  const char* texts[] = {"",
+                         " ",
+                         "plan",
+                         "{",
+                         "{}",
+                         "[]",
+                         "7",
+                         "null",
+                         "\"vyre plan\"",
+                         "{\"a\":1}",
                          R"({"format": "vyre report", "version": 1})",
-                         R"({"format": 1, "version": 1})", "\xff\xfe", "{\"format\": \"vyre plan\"",
+                         R"({"format": 1, "version": 1})",
+                         "\xff\xfe",
+                         "{\"format\": \"vyre plan\"",
                          "vyre 1\nkernel a() {}"};
   for (const char* text : texts) EXPECT_EQ(message_of(text).substr(0, 5), "V0861") << text;
   EXPECT_EQ(message_of(R"({"format": "vyre plan", "version": 1})"),
             "V0861 p.json: `fingerprint` is missing or of the wrong kind");
   EXPECT_EQ(message_of(std::string(100'000, '[')).substr(0, 5), "V0861");
   std::string deep = mixed().file();
-  deep.insert(deep.rfind('}'), ", \"more\": " + std::string(50'000, '[') + std::string(50'000, ']'));
+  deep.insert(deep.rfind('}'),
+              ", \"more\": " + std::string(50'000, '[') + std::string(50'000, ']'));
   const auto ignored = read_plan(deep, "p.json");  // nobody looks there
   if (!ignored) {
     EXPECT_EQ(ignored.errors()[0].code, Code::PlanFileDamaged);
@@ -162,7 +174,8 @@ TEST(PlanFile, the_message_names_the_part_that_is_wrong) {
             "V0861 p.json: `launches[0]`: `glue` is no way to join");
   EXPECT_EQ(changed("/launches/2/elided", 5), "V0861 p.json: `launches[2]`: `elided` is no list");
   EXPECT_EQ(changed("/launches", nullptr), "V0861 p.json: `launches`: `launches` is no list");
-  EXPECT_EQ(changed("/launches/1/calls/0", "turn").substr(0, 32), "V0861 p.json: `launches[1]` is m");
+  EXPECT_EQ(changed("/launches/1/calls/0", "turn").substr(0, 32),
+            "V0861 p.json: `launches[1]` is m");
   EXPECT_EQ(changed("/memory/slots/0", 2.5), "V0861 p.json: `memory`: a slot's size is no number");
   EXPECT_EQ(changed("/memory/clears", nullptr), "V0861 p.json: `memory`: `clears` is no list");
 }
@@ -183,8 +196,21 @@ TEST(PlanFile, every_part_replaced_by_anything_is_refused_or_harmless) {
   std::vector<std::string> all;
   paths(good, "", all);
   EXPECT_GT(all.size(), 150u);
-  const Json others[] = {nullptr, true, -1, 0, 1, 3, 1.5, 1e300, ~uint64_t{0}, uint64_t{1} << 40,
-                         "", "1", Json::array(), Json::object(), Json::array({1}),
+  const Json others[] = {nullptr,
+                         true,
+                         -1,
+                         0,
+                         1,
+                         3,
+                         1.5,
+                         1e300,
+                         ~uint64_t{0},
+                         uint64_t{1} << 40,
+                         "",
+                         "1",
+                         Json::array(),
+                         Json::object(),
+                         Json::array({1}),
                          Json::array({Json::object()})};
   uint32_t refused = 0, harmless = 0;
   for (const std::string& path : all) {
@@ -265,8 +291,8 @@ TEST(PlanFile, a_changed_graph_is_V0863_and_a_renamed_one_is_not) {
     return other;
   };
   for (const PlannedText& other :
-       {with({{"+ 7", "+ 8"}}), with({{"graph g(by: u32, ", "graph g(by: u32, "},
-                                      {"call turn(c, d)", "call shift(c, d)"}}),
+       {with({{"+ 7", "+ 8"}}),
+        with({{"graph g(by: u32, ", "graph g(by: u32, "}, {"call turn(c, d)", "call shift(c, d)"}}),
         with({{"call shift(a, b)\n", "repeat 1 { call shift(a, b) }\n"}}),
         with({{"workgroup(64)", "workgroup(128)"}, {"u32[64]", "u32[128]"}}),
         with({{"call turn(f, y)\n", "call turn(f, y)\n  call turn(e, f)\n"}})}) {
@@ -275,9 +301,11 @@ TEST(PlanFile, a_changed_graph_is_V0863_and_a_renamed_one_is_not) {
     EXPECT_EQ(ran.errors()[0].code, Code::PlanOfOtherGraph);
     EXPECT_NE(ran.errors()[0].message.find("graph `g`"), std::string::npos);
   }
-  const PlannedText renamed =
-      with({{"scale", "multiply"}, {"graph g(", "\n\n// moved\ngraph other("},
-            {"buffer a:", "buffer first:"}, {"x, a)", "x, first)"}, {"shift(a", "shift(first"}});
+  const PlannedText renamed = with({{"scale", "multiply"},
+                                    {"graph g(", "\n\n// moved\ngraph other("},
+                                    {"buffer a:", "buffer first:"},
+                                    {"x, a)", "x, first)"},
+                                    {"shift(a", "shift(first"}});
   const auto ran = renamed.run_file(text);
   ASSERT_TRUE(ran) << render(ran.errors(), {});
   EXPECT_EQ(*ran, unplanned(t));

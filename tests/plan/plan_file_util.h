@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph with everything that a plan can have, its plan as a file, and what the graph gives when it
-// runs by whatever came of the file.
+// A graph with everything that a plan can have, its plan as a file, and what the graph gives when
+// it runs by whatever came of the file.
 
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ class PlannedText : public GraphText {
     if (!plan) return plan.errors();
     return run(&*plan);
   }
-  /// A file of which nobody knows whether it makes sense is refused with a code of plans, or runs as
-  /// the graph does. The code, or nothing.
+  /// A file of which nobody knows whether it makes sense is refused with a code of plans, or runs
+  /// as the graph does. The code, or nothing.
   std::optional<Code> same_or_refused(const std::string& text, const Bytes& expected) const {
     const Result<Bytes> ran = run_file(text);
     if (ran) {

@@ -1,8 +1,8 @@
 // Mode plan: what the planner makes of a graph, and that nobody can tell.
 //
 // Every block says all of the plan for its lengths: launches, buffers that vanish, places that are
-// used again, what is cleared, and why calls stay apart. The graph then runs on the interpreter, and
-// planned and unplanned on every device that is here; all must agree.
+// used again, what is cleared, and why calls stay apart. The graph then runs on the interpreter,
+// and planned and unplanned on every device that is here; all must agree.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,11 +27,16 @@ struct Said {
 
 std::string_view key_of(Expect kind) {
   switch (kind) {
-    case Expect::Plan: return "plan";
-    case Expect::Elided: return "elided";
-    case Expect::Reused: return "reused";
-    case Expect::Cleared: return "cleared";
-    default: return "refused";
+    case Expect::Plan:
+      return "plan";
+    case Expect::Elided:
+      return "elided";
+    case Expect::Reused:
+      return "reused";
+    case Expect::Cleared:
+      return "cleared";
+    default:
+      return "refused";
   }
 }
 
@@ -55,14 +60,16 @@ std::vector<Said> describe(const plan::PlannedGraph& p, const Module& m, const G
     all.push_back({Expect::Plan, std::move(text), ""});
     for (const uint32_t b : group.elided) elided.push_back(g.buffers[b].name);
   }
-  if (!elided.empty()) all.push_back({Expect::Elided, fmt::format("{}", fmt::join(elided, " ")), ""});
+  if (!elided.empty())
+    all.push_back({Expect::Elided, fmt::format("{}", fmt::join(elided, " ")), ""});
   const Graph& fused = p.fused.graph();
   for (size_t a = 0; a < fused.buffers.size(); ++a)
     for (size_t b = a + 1; b < fused.buffers.size(); ++b)
       if (overlap(p, a, b))
         all.push_back({Expect::Reused,
                        fmt::format("{} {}", fused.buffers[a].name, fused.buffers[b].name), ""});
-  for (const auto& [arm, buffer] : p.plan.reuse.clears) cleared.push_back(fused.buffers[buffer].name);
+  for (const auto& [arm, buffer] : p.plan.reuse.clears)
+    cleared.push_back(fused.buffers[buffer].name);
   if (!cleared.empty())
     all.push_back({Expect::Cleared, fmt::format("{}", fmt::join(cleared, " ")), ""});
   for (const plan::FusionRefusal& r : p.plan.fusion.refusals)
@@ -168,8 +175,8 @@ class PlanBlock {
       run_on(d.name, "planned", whole, true, nullptr);
     }
     // By the plan above, as a file has it.
-    const auto read = plan::read_plan(
-        plan::write_plan(planned_, *target_.module, *target_.graph), "the plan");
+    const auto read =
+        plan::read_plan(plan::write_plan(planned_, *target_.module, *target_.graph), "the plan");
     if (!read) return fail("the plan cannot be read back:\n" + brief(read.errors()));
     run_on("interp", "from a file", whole, true, std::make_shared<const plan::GraphPlan>(*read));
   }
@@ -182,9 +189,8 @@ class PlanBlock {
     options.fuse = options.reuse = planned;
     options.plan = std::move(plan);
     options.time_limit = launch_->options.time_limit;
-    const auto ran =
-        driver::run_graph(*device, *target_.module, *target_.graph,
-                          {launch_->inputs.data, launch_->inputs.lengths}, options);
+    const auto ran = driver::run_graph(*device, *target_.module, *target_.graph,
+                                       {launch_->inputs.data, launch_->inputs.lengths}, options);
     Observation got;
     if (!ran) got.errors = ran.errors();
     for (const cli::Parameter& p : target_.parameters)

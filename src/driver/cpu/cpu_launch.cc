@@ -27,7 +27,8 @@ namespace {
 
 /// Tells ThreadSanitizer what oneTBB promises: what happened before work was given is seen by the
 /// thread that takes it, and the other way round at the end. It cannot see that by itself, because
-/// libtbb is not built for it; and what oneTBB copies (lambdas with their captures) it must not look at.
+/// libtbb is not built for it; and what oneTBB copies (lambdas with their captures) it must not
+/// look at.
 struct Handover {
 #ifdef __SANITIZE_THREAD__
   void given() { __tsan_release(this); }
@@ -51,8 +52,8 @@ uint64_t since(Clock::time_point begin) {
   return uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
 }
 
-/// VYRE_CPU_DIRTY_ARENA=1, for tests: code that takes the arena for zeros is then wrong at once, not
-/// only after another kernel has been there.
+/// VYRE_CPU_DIRTY_ARENA=1, for tests: code that takes the arena for zeros is then wrong at once,
+/// not only after another kernel has been there.
 bool arenas_are_dirtied() {
   static const bool wanted = [] {
     const char* const text = std::getenv("VYRE_CPU_DIRTY_ARENA");
@@ -61,8 +62,8 @@ bool arenas_are_dirtied() {
   return wanted;
 }
 
-/// This thread's memory for shared and private arrays and values that live across barriers. Kept: the
-/// next launch most often needs as much.
+/// This thread's memory for shared and private arrays and values that live across barriers. Kept:
+/// the next launch most often needs as much.
 std::byte* arena_of_this_thread(uint64_t bytes) {
   thread_local HostMemory memory;
   const uint64_t wanted = std::max<uint64_t>(bytes, HostMemory::alignment);
@@ -73,7 +74,8 @@ std::byte* arena_of_this_thread(uint64_t bytes) {
 
 class Launch {
  public:
-  Launch(const KernelCall& call, std::span<std::byte* const> buffers, std::span<const uint64_t> scalars, const LaunchShape& shape,
+  Launch(const KernelCall& call, std::span<std::byte* const> buffers,
+         std::span<const uint64_t> scalars, const LaunchShape& shape,
          const std::function<void(double)>& progress)
       : call_(call), groups_(saturated_groups(shape)), progress_(progress) {
     static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof stop == sizeof(uint32_t));
@@ -89,19 +91,25 @@ class Launch {
   std::atomic<uint32_t> stop{0};
 
   void run(Workers& workers) {
-    const uint32_t threads = call_.threads ? std::min(call_.threads, workers.threads()) : workers.threads();
+    const uint32_t threads =
+        call_.threads ? std::min(call_.threads, workers.threads()) : workers.threads();
     const uint64_t known = call_.group_ns->load(std::memory_order_relaxed);
     uint64_t first = 0;
     uint64_t each = known;
     const auto begin = Clock::now();
-    // What is known to be long is shared out at once; everything else shows by its first workgroups.
+    // What is known to be long is shared out at once; everything else shows by its first
+    // workgroups.
     const bool alone = threads == 1 || groups_ == 1;
     if (alone || known == 0 || known < 2 * alone_ns / groups_) first = run_alone(alone, each);
     if (first < groups_ && !is_stopped()) {
-      const uint64_t grain = std::clamp<uint64_t>(part_ns / std::max<uint64_t>(each, 1), 1, std::max<uint64_t>(1, (groups_ - first) / threads));
-      const uint64_t slice = std::max<uint64_t>(grain, longest_part_ns / std::max<uint64_t>(each, 1));
+      const uint64_t grain =
+          std::clamp<uint64_t>(part_ns / std::max<uint64_t>(each, 1), 1,
+                               std::max<uint64_t>(1, (groups_ - first) / threads));
+      const uint64_t slice =
+          std::max<uint64_t>(grain, longest_part_ns / std::max<uint64_t>(each, 1));
       workers.run(first, groups_, grain, threads, [this, slice](uint64_t from, uint64_t to) {
-        for (uint64_t at = from; at < to; at += std::min(slice, to - at)) part(at, at + std::min(slice, to - at));
+        for (uint64_t at = from; at < to; at += std::min(slice, to - at))
+          part(at, at + std::min(slice, to - at));
       });
       each = since(begin) * std::min<uint64_t>(threads, groups_) / groups_;
     }
@@ -173,11 +181,13 @@ class Launch {
       return;
     }
     const uint64_t done = done_.fetch_add(last - first) + (last - first);
-    if (progress_ && done < groups_) progress_(static_cast<double>(done) / static_cast<double>(groups_));
+    if (progress_ && done < groups_)
+      progress_(static_cast<double>(done) / static_cast<double>(groups_));
   }
 
   /// The one with the lowest invocation counts, as if they ran in order.
-  static void trap(const emit_llvm::LaunchArgs* args, uint32_t x, uint32_t y, uint32_t z, uint32_t code, uint32_t op) {
+  static void trap(const emit_llvm::LaunchArgs* args, uint32_t x, uint32_t y, uint32_t z,
+                   uint32_t code, uint32_t op) {
     Launch& launch = *static_cast<Launch*>(args->context);
     const auto key = [](const std::array<uint32_t, 3>& i) { return std::tuple(i[2], i[1], i[0]); };
     const Trap told{code, {x, y, z}, OpId{op}};
@@ -202,10 +212,12 @@ Workers::Workers(uint32_t threads)
     : threads_(threads),
       control_(tbb::global_control::max_allowed_parallelism,
                std::max<size_t>({threads, std::thread::hardware_concurrency(),
-                                 tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)})),
+                                 tbb::global_control::active_value(
+                                     tbb::global_control::max_allowed_parallelism)})),
       arena_(static_cast<int>(threads)) {}
 
-void Workers::run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit, const std::function<void(uint64_t, uint64_t)>& body) {
+void Workers::run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit,
+                  const std::function<void(uint64_t, uint64_t)>& body) {
   Handover handover;
   const auto share_out = [&]() VYRE_UNSEEN_BY_TSAN {
     handover.taken();
@@ -229,10 +241,13 @@ void Workers::run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit,
   handover.taken();
 }
 
-LaunchEnd run_workgroups(const KernelCall& call, std::span<std::byte* const> buffers, std::span<const uint64_t> scalars, const LaunchShape& shape,
-                         Workers& workers, Watchdog& watchdog, std::optional<Clock::time_point> deadline,
+LaunchEnd run_workgroups(const KernelCall& call, std::span<std::byte* const> buffers,
+                         std::span<const uint64_t> scalars, const LaunchShape& shape,
+                         Workers& workers, Watchdog& watchdog,
+                         std::optional<Clock::time_point> deadline,
                          const std::function<void(double)>& progress) {
-  if (shape.num_workgroups[0] == 0 || shape.num_workgroups[1] == 0 || shape.num_workgroups[2] == 0) return {};
+  if (shape.num_workgroups[0] == 0 || shape.num_workgroups[1] == 0 || shape.num_workgroups[2] == 0)
+    return {};
   Launch launch(call, buffers, scalars, shape, progress);
   {
     const Watchdog::Watch watch(watchdog, launch.stop, deadline);
