@@ -92,11 +92,32 @@ TEST_F(EmitCommandLine, subgroup_size_shows) {
   EXPECT_NE(sixteen.out.find("<16 x "), std::string::npos);
 }
 
+TEST_F(EmitCommandLine, ptx_of_each_architecture) {
+  const std::string kernel = file("saxpy.vyre", saxpy);
+  for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_100"}) {
+    const ProcessResult r = vyre({"emit", kernel, "--target", "ptx", "--arch", arch});
+    expect_exit(r, 0);
+    EXPECT_NE(r.out.find(std::string(".target ") + arch + "\n"), std::string::npos);
+    EXPECT_NE(r.out.find(".visible .entry vyre_kernel("), std::string::npos);
+    EXPECT_EQ(r.out.find("\t.loc "), std::string::npos);
+  }
+  const ProcessResult lines = vyre({"emit", kernel, "--target", "ptx", "--lines"});
+  expect_exit(lines, 0);
+  EXPECT_NE(lines.out.find("\t.loc 1 "), std::string::npos);
+  const ProcessResult split =
+      vyre({"emit", file("two.vyre", with_grid_barrier), "--target", "ptx"});
+  expect_exit(split, 0);
+  EXPECT_NE(split.out.find("// segment 2 of 2 of kernel `two`"), std::string::npos);
+  expect_code(vyre({"emit", kernel, "--target", "ptx", "--arch", "sm_1"}), "V0607");
+  expect_code(vyre({"emit", kernel, "--target", "ptx", "--subgroup-size", "3"}), "V0607");
+  expect_code(vyre({"emit", kernel, "--target", "ptx", "--unoptimized"}), "V0606");
+}
+
 TEST_F(EmitCommandLine, what_it_cannot_do) {
   const std::string kernel = file("saxpy.vyre", saxpy);
-  const ProcessResult ptx = vyre({"emit", kernel, "--target", "ptx"});
-  expect_code(ptx, "V0702");
-  EXPECT_NE(ptx.err.find("this emitter is not in this build"), std::string::npos);
+  const ProcessResult spirv = vyre({"emit", kernel, "--target", "spirv"});
+  expect_code(spirv, "V0702");
+  EXPECT_NE(spirv.err.find("this emitter is not in this build"), std::string::npos);
   expect_code(vyre({"emit", kernel, "--target", "basic"}), "V0607");
   expect_code(vyre({"emit", kernel, "--target", "asm", "--arch", "z80"}), "V0607");
   expect_code(vyre({"emit", kernel, "--target", "asm", "--subgroup-size", "3"}), "V0607");

@@ -87,6 +87,17 @@ TEST_F(PlanCommandLine, says_what_it_assumes) {
   EXPECT_EQ(none.out.find("assumed"), std::string::npos) << none.out;
 }
 
+TEST_F(PlanCommandLine, a_budget_that_no_stage_fits_is_an_error_with_numbers) {
+  const auto tight = vyre({"plan", "g.vyre", "--len", "x=1024", "--memory-limit", "8191"});
+  expect_exit(tight, 2);
+  expect_code(tight, "V0852");
+  EXPECT_NE(tight.err.find("needs 8192 bytes; the budget is 8191 bytes"), tight.err.npos)
+      << tight.err;
+  const auto fits = vyre({"plan", "g.vyre", "--len", "x=1024", "--memory-limit", "12288"});
+  expect_exit(fits, 0);
+  EXPECT_NE(fits.out.find("within 12288 bytes: 2 groups"), fits.out.npos) << fits.out;
+}
+
 TEST_F(PlanCommandLine, shows_the_joined_kernel_on_demand) {
   const auto r = vyre({"plan", "g.vyre", "--print-ir"});
   expect_exit(r, 0);

@@ -94,7 +94,9 @@ TEST(graph, is_replayed_with_other_data_and_scalars) {
         ASSERT_TRUE(report) << render(report.errors(), {});
         EXPECT_EQ(y, chain_result(x, round + 3)) << n << " round " << round;
         EXPECT_EQ(report->call_count, report->calls.size());
-        if (!planned) EXPECT_EQ(report->call_count, 3u);
+        if (!planned) {
+          EXPECT_EQ(report->call_count, 3u);
+        }
       }
     }
 }

@@ -187,30 +187,32 @@ void add_emit(CLI::App& app, EmitCommand& c) {
       ->required()
       ->option_text("or FILE:name");
   app.add_option("--target", c.target,
-                 "llvm: LLVM IR; asm: assembly; obj: an object file. ptx and spirv are\n"
-                 "for builds that have those emitters")
+                 "llvm: LLVM IR; asm: assembly; obj: an object file; ptx: text for NVIDIA\n"
+                 "GPUs. spirv is for builds that have that emitter")
       ->required()
       ->option_text("llvm|asm|obj|ptx|spirv");
-  app.add_option("--arch", c.arch, "Instruction set; the best of this machine if not given")
-      ->option_text("x86-64-v2|x86-64-v3|x86-64-v4|aarch64");
+  app.add_option("--arch", c.arch,
+                 "Instruction set; if not given the best of this machine, sm_75 for ptx")
+      ->option_text("x86-64-v2|x86-64-v3|x86-64-v4|aarch64|sm_75|sm_80|sm_90|sm_100");
   app.add_option("--subgroup-size", c.subgroup_size,
                  "Lanes of a subgroup where the kernel fixes none; else chosen for it")
       ->option_text("N");
   add_list(app, "--const", c.constants, "Another value for a constant of the file")
       ->option_text("NAME=VALUE");
   app.add_flag("--unoptimized", c.unoptimized, "LLVM IR as we write it, before the passes of LLVM");
-  app.add_flag("--lines", c.lines, "Assembly to read: with the source line of each instruction");
+  app.add_flag("--lines", c.lines,
+               "Assembly to read: with the source line of each instruction; ptx: .loc");
   app.add_option("-o,--output", c.out, "Write to a file; standard output if not given")
       ->option_text("F");
   add_optimizer_flags(app, c.optimizer);
   app.footer(
-      "The function is `vyre_kernel` of src/emit/llvm/abi.h. A kernel with grid barriers gives "
-      "one\n"
-      "function a segment.\n\n"
+      "The function is `vyre_kernel` of src/emit/llvm/abi.h, in PTX that of src/emit/ptx/abi.h. A\n"
+      "kernel with grid barriers gives one function a segment.\n\n"
       "EXAMPLE\n"
       "  vyre emit examples/saxpy.vyre --target asm --arch x86-64-v3\n"
       "  vyre emit examples/saxpy.vyre --target llvm -o saxpy.ll\n"
-      "  vyre emit examples/saxpy.vyre --target obj --arch aarch64 -o saxpy.o");
+      "  vyre emit examples/saxpy.vyre --target obj --arch aarch64 -o saxpy.o\n"
+      "  vyre emit examples/saxpy.vyre --target ptx --arch sm_80");
 }
 
 void add_opt(CLI::App& app, OptCommand& c) {
@@ -264,7 +266,8 @@ void add_plan(CLI::App& app, PlanCommand& c) {
   app.add_flag("--json", c.json, "The plan as data: a file for `vyre run --plan`")->group(results);
   app.footer(
       "Lengths that are not given are assumed (2^20 elements), scalars are 1; any buffer takes a\n"
-      "length by --len here. Nothing runs.\n\n"
+      "length by --len here. With --memory-limit it says what that budget allows, and refuses one\n"
+      "that a single stage does not fit. Nothing runs.\n\n"
       "EXAMPLE\n"
       "  vyre plan examples/hex_newlines.vyre\n"
       "  vyre plan examples/hex_newlines.vyre --len text=4096 --json > p.json\n"

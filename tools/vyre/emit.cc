@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "driver/cpu_component.h"
+#include "emit/ptx/emit.h"
 #include "plan/split_grid.h"
 #include "support/file.h"
 #include "support/source_line.h"
@@ -26,41 +27,69 @@ using Form = driver::CpuEmitRequest::Form;
 constexpr std::array<std::string_view, 4> architectures = {"x86-64-v2", "x86-64-v3", "x86-64-v4",
                                                            "aarch64"};
 
+Diagnostic bad(std::string_view flag, std::string_view value, std::string fix) {
+  return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
+      .with_fix(std::move(fix));
+}
+
+/// 0 if none is given.
+Result<uint32_t> parse_subgroup_size(const std::string& text) {
+  if (text.empty()) return 0u;
+  const auto size = parse_count(text);
+  if (!size || *size > 64 || !std::has_single_bit(*size))
+    return bad("--subgroup-size", text, "write 1, 2, 4, 8, 16, 32 or 64");
+  return static_cast<uint32_t>(*size);
+}
+
+Result<emit_ptx::EmitOptions> parse_ptx_options(const EmitCommand& c) {
+  emit_ptx::EmitOptions options;
+  if (!c.arch.empty()) {
+    const auto arch = emit_ptx::parse_arch(c.arch);
+    if (!arch) {
+      std::vector<std::string_view> names;
+      for (const emit_ptx::Arch a : emit_ptx::all_archs) names.push_back(emit_ptx::name(a));
+      return bad("--arch", c.arch, fmt::format("write {}", fmt::join(names, ", ")));
+    }
+    options.arch = *arch;
+  }
+  const auto size = parse_subgroup_size(c.subgroup_size);
+  if (!size) return size.errors();
+  if (*size) options.subgroup_size = *size;
+  if (c.unoptimized)
+    return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`")
+        .with_fix("drop it");
+  options.lines = c.lines;
+  return options;
+}
+
 Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   driver::CpuEmitRequest request;
-  const auto bad = [](std::string_view flag, std::string_view value, std::string fix) {
-    return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
-        .with_fix(std::move(fix));
-  };
   if (c.target == "llvm") {
     request.form = Form::LlvmIr;
   } else if (c.target == "asm") {
     request.form = Form::Assembly;
   } else if (c.target == "obj") {
     request.form = Form::Object;
-  } else if (c.target == "ptx" || c.target == "spirv") {
+  } else if (c.target == "spirv") {
     return diagnose(Code::DeviceNotHere, {},
                     fmt::format("`--target {}`: this emitter is not in this build", c.target))
-        .with_fix("use `--target llvm` or `--target asm`");
+        .with_fix("use `--target llvm`, `--target asm` or `--target ptx`");
   } else {
-    return bad("--target", c.target, "write `llvm`, `asm` or `obj`");
+    return bad("--target", c.target, "write `llvm`, `asm`, `obj` or `ptx`");
   }
   if (!c.arch.empty() &&
       std::find(architectures.begin(), architectures.end(), c.arch) == architectures.end())
     return bad("--arch", c.arch, fmt::format("write {}", fmt::join(architectures, ", ")));
   request.arch = c.arch;
-  if (!c.subgroup_size.empty()) {
-    const auto size = parse_count(c.subgroup_size);
-    if (!size || *size > 64 || !std::has_single_bit(*size))
-      return bad("--subgroup-size", c.subgroup_size, "write 1, 2, 4, 8, 16, 32 or 64");
-    request.subgroup_size = static_cast<uint32_t>(*size);
-  }
+  const auto size = parse_subgroup_size(c.subgroup_size);
+  if (!size) return size.errors();
+  request.subgroup_size = *size;
   request.optimize = !c.unoptimized;
   if (request.form == Form::Object && c.out.empty())
     return diagnose(Code::OptionMisuse, {}, "`emit`: an object file is not for the terminal")
         .with_fix("name a file with `-o`");
   if (c.lines && request.form != Form::Assembly)
-    return diagnose(Code::OptionMisuse, {}, "`emit`: `--lines` is for `--target asm`")
+    return diagnose(Code::OptionMisuse, {}, "`emit`: `--lines` is for `--target asm` and `ptx`")
         .with_fix("write `--target asm`, or drop it");
   if (c.unoptimized && request.form != Form::LlvmIr)
     return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`")
@@ -118,6 +147,28 @@ struct Emit {
   }
 };
 
+/// A text of its own for each segment, because each has the same entry.
+Result<std::string> emit_ptx_text(const emit_ptx::EmitOptions& options, const Program& kernel) {
+  const auto one = [&](const Program& program) -> Result<std::string> {
+    Result<emit_ptx::Kernel> made = emit_ptx::emit(program, options);
+    if (!made) return made.errors();
+    return std::move(made->text);
+  };
+  if (!plan::has_grid_barrier(kernel)) return one(kernel);
+  const Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(kernel);
+  if (!plan) return plan.errors();
+  std::string text;
+  const size_t n = plan->segments.size();
+  for (size_t i = 0; i < n; ++i) {
+    const Result<std::string> part = one(plan->segments[i]);
+    if (!part) return part;
+    text += fmt::format("{}// segment {} of {} of kernel `{}`, split at its grid barriers\n",
+                        i == 0 ? "" : "\n", i + 1, n, kernel.name);
+    text += *part;
+  }
+  return text;
+}
+
 /// One program after the other, each under a line that says what it is.
 Result<std::string> emit_all(const Emit& emit, const Program& kernel) {
   const driver::CpuEmitRequest& request = emit.request;
@@ -146,7 +197,10 @@ Result<std::string> emit_all(const Emit& emit, const Program& kernel) {
 }  // namespace
 
 int emit(const EmitCommand& command) {
-  const auto request = parse_request(command);
+  const bool is_ptx = command.target == "ptx";
+  const auto ptx = is_ptx ? parse_ptx_options(command) : emit_ptx::EmitOptions{};
+  if (!ptx) return report(ptx.errors(), {}, false);
+  const auto request = is_ptx ? driver::CpuEmitRequest{} : parse_request(command);
   if (!request) return report(request.errors(), {}, false);
   const auto constants = parse_constants(command.constants);
   if (!constants) return report(constants.errors(), {}, false);
@@ -163,8 +217,8 @@ int emit(const EmitCommand& command) {
         loaded.sources, false);
 
   std::string why;
-  const driver::CpuComponent* component = driver::cpu_component(&why);
-  if (!component)
+  const driver::CpuComponent* component = is_ptx ? nullptr : driver::cpu_component(&why);
+  if (!component && !is_ptx)
     return report(
         {diagnose(Code::DeviceNotHere, {},
                   fmt::format("the emitter of backend `cpu` is not here, because {}", why))
@@ -177,7 +231,8 @@ int emit(const EmitCommand& command) {
   Program kernel = *target->kernel;
   if (const auto done = opt::optimize(kernel, *options); !done)
     return report(done.errors(), loaded.sources, false);
-  const auto text = emit_all({*component, *request, command.lines, loaded.sources}, kernel);
+  const auto text = is_ptx ? emit_ptx_text(*ptx, kernel)
+                           : emit_all({*component, *request, command.lines, loaded.sources}, kernel);
   if (!text) return report(text.errors(), loaded.sources, false);
   show(loaded.diagnostics, loaded.sources);
   if (command.out.empty()) {

@@ -6,6 +6,7 @@
 #include "driver/device.h"
 #include "driver/registry.h"
 #include "ir/formula.h"
+#include "plan/launch_groups.h"
 #include "plan/plan_file.h"
 #include "text/print.h"
 #include "tools/vyre/commands.h"
@@ -58,17 +59,41 @@ Result<Assumed> assume(const Graph& g, const LaunchInputs& inputs) {
   return a;
 }
 
-Result<plan::PlanOptions> plan_options(const PlanCommand& c) {
+struct Wanted {
   plan::PlanOptions options;
-  options.fuse = !c.no_fusion;
-  options.reuse = !c.no_reuse;
+  uint64_t budget = 0;  // bytes of device memory
+};
+
+Result<Wanted> what_is_wanted(const PlanCommand& c, uint64_t memory_limit) {
+  Wanted wanted;
+  wanted.options.fuse = !c.no_fusion;
+  wanted.options.reuse = !c.no_reuse;
+  wanted.budget = ~0ull;
   const Result<driver::Choice> choice = driver::choose(c.backend);
   if (!choice) return choice.errors();
   std::string why;
   const auto devices = choice->backend->probe(&why);
-  if (choice->index < devices.size())
-    options.fusion.shared_bytes = driver::fusion_shared_bytes(devices[choice->index]);
-  return options;
+  if (choice->index < devices.size()) {
+    wanted.options.fusion.shared_bytes = driver::fusion_shared_bytes(devices[choice->index]);
+    wanted.budget = devices[choice->index].limits.memory_bytes;
+  }
+  if (memory_limit) wanted.budget = std::min(wanted.budget, memory_limit);
+  return wanted;
+}
+
+/// What the budget alone allows, before anybody asks which kernels may be joined at all. A stage
+/// that does not fit by itself is an error: no plan helps it.
+Result<std::string> groups_by_bytes(const Target& target, const GraphShape& shape,
+                                    uint64_t budget) {
+  const auto stages = plan::stages_of(*target.module, *target.graph, shape);
+  if (!stages) return std::string();  // told when the call is reached
+  plan::LaunchGroupStorage storage;
+  const auto groups = plan::best_launch_groups(*stages, budget, storage);
+  if (!groups) return groups.errors();
+  return fmt::format(
+      "by bytes and launch shape alone, within {} bytes: {} group{}, {} bytes of intermediates "
+      "avoided\n",
+      budget, groups->launches, groups->launches == 1 ? "" : "s", groups->avoided_bytes);
 }
 
 Diagnostic not_a_graph(const Target& target) {
@@ -97,9 +122,12 @@ int plan(const PlanCommand& command) {
   if (!assumed) return fail(assumed.errors(), loaded.sources);
   const auto shape = resolve_graph(*target->graph, assumed->counts, assumed->scalars);
   if (!shape) return fail(shape.errors(), loaded.sources);
-  const auto options = plan_options(command);
-  if (!options) return fail(options.errors(), loaded.sources);
-  const auto planned = plan::plan_graph(*target->module, *target->graph, *shape, *options);
+  const auto wanted = what_is_wanted(command, launch->options.memory_limit);
+  if (!wanted) return fail(wanted.errors(), loaded.sources);
+  const auto groups = groups_by_bytes(*target, *shape, wanted->budget);
+  if (!groups) return fail(groups.errors(), loaded.sources);
+  const auto planned =
+      plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
   if (!planned) return fail(planned.errors(), loaded.sources);
 
   if (command.json) {
@@ -107,6 +135,7 @@ int plan(const PlanCommand& command) {
     return exit_done;
   }
   std::string text = plan::print_plan(*planned, *target->module, *target->graph);
+  if (launch->options.memory_limit != 0) text += *groups;
   if (!assumed->guesses.empty())
     text += fmt::format("assumed: {}; give lengths with `--len NAME=N`, scalars with `--set`\n",
                         fmt::join(assumed->guesses, ", "));

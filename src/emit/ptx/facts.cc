@@ -1,0 +1,149 @@
+#include "emit/ptx/facts.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/expand_functions.h"
+
+namespace vyre::emit_ptx {
+namespace {
+
+constexpr uint64_t unpolled_trips = 1 << 16;
+constexpr uint64_t array_align = 16;  // arrays are cleared in pieces of this size
+
+/// Locations become op ids: every change of the program keeps them, and nothing here reads places.
+void number_ops(Program& p) {
+  p.locations.assign(p.ops.size(), {});
+  for (OpId i = 0; i < p.ops.size(); ++i) {
+    p.locations[i].line = i;
+    p.ops[i].loc = i;
+  }
+  p.loc = none;
+}
+
+class Finder {
+ public:
+  explicit Finder(Facts& f) : f_(f), p_(f.program) {}
+
+  void run() {
+    f_.polls.assign(p_.ops.size(), false);
+    f_.buffers.assign(p_.buffers.size(), {});
+    place_arrays();
+    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
+      if (what == Visit::Op) visit(id);
+      if (what == Visit::EnterBlock) f_.depth = std::max(f_.depth, ++depth_);
+      if (what == Visit::LeaveBlock) leave(id);
+    });
+  }
+
+ private:
+  void place_arrays() {
+    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+      const Buffer& b = p_.buffers[i];
+      if (is_parameter(b.role)) continue;
+      BufferFacts& f = f_.buffers[i];
+      p_.formulas.is_constant(b.count, &f.count);
+      if (b.role == Role::Table) continue;
+      uint64_t& end = b.role == Role::Shared ? f_.shared_bytes : f_.private_bytes;
+      f.offset = end;
+      end += (f.count * size_of(b.element) + array_align - 1) / array_align * array_align;
+    }
+  }
+
+  void visit(OpId id) {
+    const Op& o = p_.op(id);
+    const OpInfo& i = info(o.code);
+    if (i.attribute == AttrKind::Memory) {
+      BufferFacts& b = f_.buffers[p_.memory(id).buffer];
+      b.accesses += loops_ ? 4 : 1;
+      if (i.effect == Effect::Write || (i.effect == Effect::Atomic && o.code != Opcode::AtomicLoad))
+        b.written = true;
+      if (i.effect != Effect::Write && o.code != Opcode::AtomicStore) b.loaded = true;
+    }
+    if (i.effect == Effect::Convergent) f_.has_subgroup_ops = true;
+    switch (o.code) {
+      case Opcode::Len:
+        f_.buffers[uint32_t(o.attr)].has_len = true;
+        break;
+      case Opcode::Trap:
+      case Opcode::Assert:
+        f_.has_traps = true;
+        break;
+      case Opcode::Barrier:
+        if (Scope(o.attr) == Scope::Grid) f_.waits_for_grid = true;
+        if (Scope(o.attr) == Scope::Subgroup) f_.has_subgroup_ops = true;
+        break;
+      case Opcode::UniformLoad:
+        (p_.memory(id).scope == Scope::Grid ? f_.waits_for_grid : f_.loads_uniformly) = true;
+        break;
+      default:
+        break;
+    }
+    if (o.n_blocks) inner_.push_back(1);
+    if (is_loop(o.code)) ++loops_;
+  }
+
+  void leave(BlockId block) {
+    --depth_;
+    const OpId owner = p_.blocks[block].parent;
+    if (owner == none) return;
+    const Op& o = p_.op(owner);
+    if (block != o.first_block + o.n_blocks - 1) return;
+    uint64_t trips = inner_.back();
+    inner_.pop_back();
+    if (is_loop(o.code)) {
+      --loops_;
+      const std::optional<uint64_t> n = constant_trips(owner);
+      if (n && *n <= unpolled_trips && *n * trips <= unpolled_trips) {
+        trips = std::max<uint64_t>(1, *n * trips);
+      } else {
+        f_.polls[owner] = true;
+        trips = 1;
+      }
+    }
+    if (!inner_.empty()) inner_.back() = std::max(inner_.back(), trips);
+  }
+
+  std::optional<uint64_t> constant(ValueId v) const {
+    const OpId def = p_.values[v].def;
+    if (def == none || p_.op(def).code != Opcode::Const) return std::nullopt;
+    return p_.op(def).attr;
+  }
+
+  std::optional<uint64_t> constant_trips(OpId loop) const {
+    if (p_.op(loop).code != Opcode::For) return std::nullopt;
+    const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));
+    const auto step = constant(p_.operand(loop, 2));
+    const Type t = p_.type(p_.operand(loop, 0));
+    if (!lo || !hi || !step) return std::nullopt;
+    const uint64_t limit = is_signed(t) ? low_mask(width_of(t) - 1) : low_mask(width_of(t));
+    if (*lo > limit || *hi > limit || *step > limit || *step == 0) return std::nullopt;
+    return *hi <= *lo ? 0 : (*hi - *lo - 1) / *step + 1;
+  }
+
+  Facts& f_;
+  const Program& p_;
+  uint32_t depth_ = 0;
+  uint32_t loops_ = 0;           // around
+  std::vector<uint64_t> inner_;  // by control op around: trips of the loops inside without a poll
+};
+
+}  // namespace
+
+Facts find_facts(const Program& program, const EmitOptions& options) {
+  Facts f;
+  f.program = program;
+  Program& p = f.program;
+  number_ops(p);
+  expand_functions(p);
+  f.original.resize(p.ops.size());
+  for (OpId i = 0; i < p.ops.size(); ++i)
+    f.original[i] = p.ops[i].loc == none ? 0 : p.locations[p.ops[i].loc].line;
+  f.invocations = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
+  f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;
+  f.uses = count_uses(p);
+  Finder(f).run();
+  return f;
+}
+
+}  // namespace vyre::emit_ptx

@@ -1,0 +1,42 @@
+#pragma once
+
+// What the emitter asks about a program before it writes a line: which buffers are written, who may
+// trap, which loops may run for long.
+
+#include <vector>
+
+#include "emit/ptx/emit.h"
+#include "ir/program.h"
+
+namespace vyre::emit_ptx {
+
+struct BufferFacts {
+  bool loaded = false;    // by loads, atomics with a result or uniform_load
+  bool written = false;   // by stores or atomics
+  uint32_t accesses = 0;  // in the text; those in loops count several times
+  bool has_len = false;   // `len` is used: the launch has checked that it is below 2^32
+  uint64_t count = 0;     // of arrays and tables
+  uint64_t offset = 0;    // of arrays, in shared or local memory
+};
+
+struct Facts {
+  Program program;             // without function ops; locations are op ids of the one given
+  std::vector<OpId> original;  // by op: the one of the program that was given
+  std::vector<BufferFacts> buffers;
+  std::vector<uint32_t> uses;  // of values
+  std::vector<bool> polls;     // by op: a loop that may run for long
+  uint32_t depth = 0;          // of nesting
+  bool has_traps = false;
+  bool has_subgroup_ops = false;  // that exchange values or wait
+  bool waits_for_grid = false;
+  bool loads_uniformly = false;  // `uniform_load` at workgroup scope
+
+  uint32_t invocations = 1;  // of a workgroup
+  uint32_t lanes = 32;       // of a subgroup
+  uint64_t shared_bytes = 0;
+  uint64_t private_bytes = 0;
+};
+
+Facts find_facts(const Program& program, const EmitOptions& options);
+
+}  // namespace vyre::emit_ptx
