@@ -311,8 +311,9 @@ uint64_t wanted_cases() { return more_cases() ? std::strtoull(more_cases(), null
 class Shard {
  public:
   Shard() {
-    if (const char* text = std::getenv("VYRE_RULE_SHARD"))
+    if (const char* text = std::getenv("VYRE_RULE_SHARD")) {
       EXPECT_EQ(std::sscanf(text, "%u/%u", &index_, &count_), 2) << text;
+    }
   }
   bool has_next() { return next_++ % count_ == index_; }
 
