@@ -4,27 +4,10 @@
 #include <limits>
 
 #include "ir/eval.h"
+#include "ir/reduction_step.h"
 
 namespace vyre::interp {
 namespace {
-
-/// The scalar op that a reduction repeats.
-Opcode step_of(Opcode code) {
-  switch (code) {
-    case Opcode::SubgroupMin:
-      return Opcode::Min;
-    case Opcode::SubgroupMax:
-      return Opcode::Max;
-    case Opcode::SubgroupAnd:
-      return Opcode::And;
-    case Opcode::SubgroupOr:
-      return Opcode::Or;
-    case Opcode::SubgroupXor:
-      return Opcode::Xor;
-    default:
-      return Opcode::Add;
-  }
-}
 
 /// The bits of the value that changes nothing.
 uint64_t identity(Opcode code, Type t) {
@@ -59,7 +42,7 @@ struct Typed {
     const T* in = static_cast<const T*>(a.value);
     const T absent = static_cast<T>(identity(a.code, a.type));
     for (uint32_t l = 0; l < n; ++l) v[l] = l < a.lanes && a.active[l] ? in[l] : absent;
-    const EvalFn step = find_eval(step_of(a.code), a.type, a.type);
+    const EvalFn step = find_eval(reduction_step(a.code), a.type, a.type);
     for (uint32_t d = a.size / 2; d > 0; d /= 2) {
       for (uint32_t l = 0; l < n; ++l) other[l] = v[l ^ d];
       const void* operands[] = {v, other};

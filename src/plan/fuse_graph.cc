@@ -204,8 +204,6 @@ class Fuser {
         return c.args[p.index];
       case JoinedParameter::Kind::NumWorkgroups:
         return {none, c.shape.num_workgroups[p.index]};
-      case JoinedParameter::Kind::Wanted:
-        return {none, c.shape.invocations_wanted[p.index]};
       case JoinedParameter::Kind::Count:
         return {none, c.shape.counts[p.index]};
     }

@@ -21,7 +21,6 @@ struct JoinedParameter {
     Buffer,         // the kernel's parameter: buffer or scalar. Of parameters that are bound to the
                     // same memory the first stands for all
     NumWorkgroups,  // of the kernel's launch; u32
-    Wanted,         // invocations wanted by the kernel's launch; u64
     Count           // elements of a buffer of the kernel; u64
   };
   Kind kind = Kind::Buffer;

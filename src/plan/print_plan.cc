@@ -2,18 +2,10 @@
 #include <fmt/ranges.h>
 
 #include "plan/plan_file.h"
+#include "support/bytes_text.h"
 
 namespace vyre::plan {
 namespace {
-
-std::string bytes_text(uint64_t bytes) {
-  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-  double value = double(bytes);
-  size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, units[unit]);
-}
 
 std::string plural(uint64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.ends_with('h') ? "es" : "s");

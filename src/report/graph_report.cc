@@ -5,18 +5,10 @@
 #include <algorithm>
 
 #include "plan/reuse_live.h"
+#include "support/bytes_text.h"
 
 namespace vyre::report {
 namespace {
-
-std::string bytes_text(uint64_t bytes) {
-  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-  double value = double(bytes);
-  size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, units[unit]);
-}
 
 /// Launches in which a bit is set, as ranges; `is_set` by launch.
 template <class IsSet>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/constant_trips.h"
+
 namespace vyre::emit_llvm {
 namespace {
 
@@ -130,28 +132,11 @@ class Finder {
         outer.return_parts = outer.return_parts || parts || f.around > outer.around;
       }
     }
-    const std::optional<uint64_t> trips = constant_trips(f.op);
+    const std::optional<uint64_t> trips = constant_trips(p_, f.op);
     if (trips && *trips <= unpolled_trips && *trips * f.inner <= unpolled_trips)
       return std::max<uint64_t>(1, *trips * f.inner);
     k_.polls[f.op] = true;
     return 1;
-  }
-
-  std::optional<uint64_t> constant(ValueId v) const {
-    const OpId def = p_.values[v].def;
-    if (def == none || p_.op(def).code != Opcode::Const) return std::nullopt;
-    return p_.op(def).attr;
-  }
-
-  std::optional<uint64_t> constant_trips(OpId loop) const {
-    if (p_.op(loop).code != Opcode::For) return std::nullopt;
-    const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));
-    const auto step = constant(p_.operand(loop, 2));
-    const Type t = p_.type(p_.operand(loop, 0));
-    if (!lo || !hi || !step) return std::nullopt;
-    const uint64_t limit = is_signed(t) ? low_mask(width_of(t) - 1) : low_mask(width_of(t));
-    if (*lo > limit || *hi > limit || *step > limit || *step == 0) return std::nullopt;
-    return *hi <= *lo ? 0 : (*hi - *lo - 1) / *step + 1;
   }
 
   /// Everything around `op`, up to `end`. Returns come first, so a mark means that all the way up

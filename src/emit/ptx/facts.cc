@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/constant_trips.h"
 #include "ir/expand_functions.h"
 
 namespace vyre::emit_ptx {
@@ -93,7 +94,7 @@ class Finder {
     inner_.pop_back();
     if (is_loop(o.code)) {
       --loops_;
-      const std::optional<uint64_t> n = constant_trips(owner);
+      const std::optional<uint64_t> n = constant_trips(p_, owner);
       if (n && *n <= unpolled_trips && *n * trips <= unpolled_trips) {
         trips = std::max<uint64_t>(1, *n * trips);
       } else {
@@ -102,23 +103,6 @@ class Finder {
       }
     }
     if (!inner_.empty()) inner_.back() = std::max(inner_.back(), trips);
-  }
-
-  std::optional<uint64_t> constant(ValueId v) const {
-    const OpId def = p_.values[v].def;
-    if (def == none || p_.op(def).code != Opcode::Const) return std::nullopt;
-    return p_.op(def).attr;
-  }
-
-  std::optional<uint64_t> constant_trips(OpId loop) const {
-    if (p_.op(loop).code != Opcode::For) return std::nullopt;
-    const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));
-    const auto step = constant(p_.operand(loop, 2));
-    const Type t = p_.type(p_.operand(loop, 0));
-    if (!lo || !hi || !step) return std::nullopt;
-    const uint64_t limit = is_signed(t) ? low_mask(width_of(t) - 1) : low_mask(width_of(t));
-    if (*lo > limit || *hi > limit || *step > limit || *step == 0) return std::nullopt;
-    return *hi <= *lo ? 0 : (*hi - *lo - 1) / *step + 1;
   }
 
   Facts& f_;

@@ -10,25 +10,9 @@
 
 #include "emit/ptx/emitter.h"
 #include "ir/eval.h"
+#include "ir/reduction_step.h"
 
 namespace vyre::emit_ptx {
-
-Opcode Emitter::step_of(Opcode code) {
-  switch (code) {
-    case Opcode::SubgroupMin:
-      return Opcode::Min;
-    case Opcode::SubgroupMax:
-      return Opcode::Max;
-    case Opcode::SubgroupAnd:
-      return Opcode::And;
-    case Opcode::SubgroupOr:
-      return Opcode::Or;
-    case Opcode::SubgroupXor:
-      return Opcode::Xor;
-    default:
-      return Opcode::Add;
-  }
-}
 
 /// The bits of the value that changes nothing.
 uint64_t Emitter::identity(Opcode code, Type t) {
@@ -179,7 +163,7 @@ void Emitter::reduce_bools(Opcode code, const Text& to, const Text& v) {
 void Emitter::reduce(Opcode code, Type t, const Text& to, Text v) {
   const uint32_t lanes = f_.lanes;
   if (lanes == 1) return move(t, to, v);
-  const Opcode step = step_of(code);
+  const Opcode step = reduction_step(code);
   const bool lacking = may_lack_lanes();
   const Text mask = member_mask(), live = lacking ? live_mask() : mask;
   for (uint32_t d = lanes / 2; d > 0; d /= 2) {

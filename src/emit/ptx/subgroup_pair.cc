@@ -7,6 +7,7 @@
 // lanes that trapped.
 
 #include "emit/ptx/emitter.h"
+#include "ir/reduction_step.h"
 
 namespace vyre::emit_ptx {
 
@@ -113,7 +114,7 @@ void Emitter::pair_reduce(Opcode code, Type t, const Text& to, Text v) {
   for (uint32_t d = 32; d > 0; d /= 2)
     for (uint32_t l = 0; l < d; ++l) {
       const Text both = temp(t), in[] = {values[l], values[l + d]};
-      compute(step_of(code), t, both, in);
+      compute(reduction_step(code), t, both, in);
       values[l] = both;
     }
   move(t, to, values[0]);
