@@ -30,6 +30,8 @@ TEST(full_writes, not_if_something_is_left_out_or_looked_at_before) {
   EXPECT_FALSE(is_full("if global_id.x < len(y) { y[global_id.x] = 1 }"));
   EXPECT_FALSE(is_full("y[global_id.x + 1] = 1"));
   EXPECT_FALSE(is_full("y[global_id.x * 2] = 1"));
+  EXPECT_FALSE(is_full("y[u64(global_id.x) * 2] = 1"));
+  EXPECT_FALSE(is_full("y[0] = 1"));
   EXPECT_FALSE(is_full("y[local_id.x] = 1"));
   EXPECT_FALSE(is_full("y[workgroup_id.x] = 1"));
   EXPECT_FALSE(is_full("if x[global_id.x] == 0 { return }\ny[global_id.x] = 1"));
