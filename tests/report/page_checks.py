@@ -350,13 +350,14 @@ def calls(b, page, folder):
     b.open(page)
     graph = data(b)["graph"]
     expect("calls", graph["ran"] > 3000)
-    spans = b.js("""[...document.querySelectorAll('[aria-label="Spans of the device"] [role=option]')].map((e) => e.getAttribute("aria-label"))""")
+    labels = lambda: b.js("""[...document.querySelectorAll('[aria-label="Spans of the device"] [role=option]')].map((e) => e.getAttribute("aria-label"))""")
+    spans = labels()
     expect(f"spans: {len(spans)}", len(spans) < 1000)
     times = sum(int(w.replace(",", "")) for s in spans for w, unit in zip(s.split(), s.split()[1:]) if unit.startswith("time"))
     expect(f"calls in spans: {times}", times > 2000)
     b.click("#timeline .choice button", b.count("#timeline .choice button") - 1)
-    zoomed = b.text('[aria-label="Spans of the device"]')
-    expect_in("the launches by themselves", "spread ×", zoomed)
+    # By their labels: a machine that stutters makes one call so long that the others have no room for text.
+    expect("the launches by themselves", any("spread" in s and "time" in s for s in labels()))
     expect("stages of both kernels", any("stages" in s or "stage" in s for s in spans))
     pictures(b, folder)
     quiet(b, page)
