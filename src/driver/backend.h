@@ -38,8 +38,10 @@ struct DeviceLimits {
   uint64_t memory_bytes = 0;  // of the device
   std::vector<uint32_t> subgroup_sizes;
   uint32_t default_subgroup_size = 32;
+  /// Programs with grid barriers may run as they are, if BackendDevice::runs_at_once says so.
   bool native_grid_barrier = false;
   bool forward_progress = false;
+  bool loops = false;  // takes DeviceCommand::Kind::Loop
 };
 
 struct DeviceInfo {
@@ -93,7 +95,9 @@ using SubmissionHandle = uint64_t;
 
 /// One thing to do, in order. A Launch's memory is by buffer index of its program.
 struct DeviceCommand {
-  enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch } kind = Kind::Fill;
+  enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch, Loop } kind = Kind::Fill;
+  /// Its own time is wanted. Neighbours of which it is not may share one time, told of the first.
+  bool timed = true;
   MemoryHandle memory = 0;  // Upload, Readback, Fill: the memory; Copy: the destination
   uint64_t offset = 0;
   uint64_t bytes = 0;
@@ -108,6 +112,11 @@ struct DeviceCommand {
   std::vector<uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
   std::vector<uint64_t> scalars;  // bits
   LaunchShape shape;
+  // Loop: does `body` (Fill, Copy and Launch) again and again, without the host: `rounds` times. If
+  // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of it
+  // are not all zero, looked at before each round.
+  std::shared_ptr<const std::vector<DeviceCommand>> body;
+  uint64_t rounds = 0;
 };
 
 struct Trap {
@@ -119,11 +128,13 @@ struct Trap {
 /// How a submission ended.
 struct SubmissionOutcome {
   enum class Kind : uint8_t { Done, Trapped, TimedOut, Failed } kind = Kind::Done;
-  size_t command = 0;               // the one that failed; later ones did nothing
+  size_t command = 0;               // the one that failed; what later ones did is not looked at
+  size_t inside = 0;                // if that is a Loop: the one of its body
   Trap trap;                        // Trapped
   OpId stopped_at = none;           // TimedOut: the loop
   Diagnostics errors;               // Failed
   std::vector<uint64_t> device_ns;  // by command
+  std::vector<uint64_t> rounds;     // of Loops, in the order of the commands: how many were begun
 };
 
 class BackendDevice {
@@ -138,6 +149,12 @@ class BackendDevice {
 
   virtual Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
                                                           const CompileOptions& options) = 0;
+  /// May a program with grid barriers be compiled as it is? Asked where the limits say that some
+  /// may.
+  virtual bool has_native_barrier(const Program&) { return true; }
+  /// May a launch of such a kernel run, all its workgroups at once? Else the driver runs the
+  /// program split.
+  virtual bool runs_at_once(const CompiledKernel&, const LaunchShape&) { return true; }
   /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
   virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>,
                                                       const CompileOptions&,

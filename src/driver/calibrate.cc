@@ -38,7 +38,21 @@ kernel arithmetic(y: inout u32[]) workgroup(64) grid(len(y)) {
   }
   y[global_id.x] = v
 }
+kernel barriers(x: inout u32[], y: inout u32[]) workgroup(64) grid(len(x)) {
+  let i = global_id.x
+  let j = len(x) - 1 - i
+  x[i] = i
+  barrier grid
+  y[i] = x[j] + 1
+  barrier grid
+  x[i] = y[j] + 2
+  barrier grid
+  y[i] = x[j] + 4
+  barrier grid
+  x[i] = y[j] + 8
+}
 )";
+constexpr uint32_t barrier_words = 4096, barrier_sum = 15;
 
 class Measurement {
  public:
@@ -85,6 +99,31 @@ class Measurement {
     if (Result<> r = once(ignored, {Readback{buffers_[2], out(mixed)}}); !r) return r.errors();
     if (!is_right(back, mixed)) c.failure = "it computed something else than the law says";
     return c;
+  }
+
+  /// The kernel with grid barriers, as the device was opened for them.
+  Result<uint64_t> barriers() {
+    const ParseOutcome parsed = parse(source);
+    if (!parsed.module) return parsed.diagnostics;
+    const Result<Executable> e = d_.compile(parsed.module->kernels.back());
+    if (!e) return e.errors();
+    for (int i = 0; i < 2; ++i) {
+      Result<Buffer> b = d_.allocate(barrier_words * 4);
+      if (!b) return b.errors();
+      buffers_.push_back(*b);
+    }
+    uint64_t ns = 0, ignored = 0;
+    std::vector<uint32_t> x(barrier_words);
+    if (Result<> r = best(ns, {Launch{*e, {buffers_[0], buffers_[1]}, {}, true, {}}}); !r)
+      return r.errors();
+    if (Result<> r =
+            once(ignored, {Readback{buffers_[0], std::as_writable_bytes(std::span(x))}});
+        !r)
+      return r.errors();
+    for (uint32_t i = 0; i < barrier_words; ++i)
+      if (x[i] != i + barrier_sum)
+        return diagnose(Code::DeviceFailed, {}, "its grid barrier does not hold");
+    return ns;
   }
 
  private:
@@ -145,6 +184,8 @@ std::string text_of(const Json& key, std::span<const Calibration> list) {
     results.push_back({{"launch_ns", c.launch_ns},
                        {"saxpy_ns", c.saxpy_ns},
                        {"arithmetic_ns", c.arithmetic_ns},
+                       {"native_barrier_ns", c.native_barrier_ns},
+                       {"split_barrier_ns", c.split_barrier_ns},
                        {"failure", c.failure}});
   return Json{{"key", key}, {"results", results}}.dump(2, ' ', false,
                                                        Json::error_handler_t::replace) +
@@ -159,7 +200,10 @@ std::optional<std::vector<Calibration>> read(std::string_view text, const Json& 
     std::vector<Calibration> list;
     for (const Json& r : file.at("results"))
       list.push_back({r.at("launch_ns").get<uint64_t>(), r.at("saxpy_ns").get<uint64_t>(),
-                      r.at("arithmetic_ns").get<uint64_t>(), r.at("failure").get<std::string>()});
+                      r.at("arithmetic_ns").get<uint64_t>(),
+                      r.at("native_barrier_ns").get<uint64_t>(),
+                      r.at("split_barrier_ns").get<uint64_t>(),
+                      r.at("failure").get<std::string>()});
     return list;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -182,6 +226,20 @@ void keep(const std::string& directory, const std::string& text) {
   if (folder) folder->write(file_name, std::as_bytes(std::span(text)), ::write);
 }
 
+/// With the device's own grid barriers and without. Whoever fails there is no better split.
+Result<> compare_barriers(const Candidate& candidate, Calibration& c) {
+  for (const bool split : {false, true}) {
+    OpenOptions how;
+    how.split_grid_barriers = split;
+    const Result<Device> device = Device::open(*candidate.backend, candidate.info.index, how);
+    if (!device) return device.errors();
+    const Result<uint64_t> ns = Measurement(*device).barriers();
+    if (!ns) return ns.errors();
+    (split ? c.split_barrier_ns : c.native_barrier_ns) = *ns;
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Calibration calibrate(const Candidate& candidate) {
@@ -189,6 +247,11 @@ Calibration calibrate(const Candidate& candidate) {
   try {
     Result<Device> device = Device::open(*candidate.backend, candidate.info.index);
     Result<Calibration> done = device ? Measurement(*device).run() : device.errors();
+    const bool has_own =  // what the interpreter does is the meaning of the barrier, fast or not
+        candidate.info.limits.native_grid_barrier && candidate.info.backend != "interp";
+    if (done && done->failure.empty() && has_own)
+      if (Result<> compared = compare_barriers(candidate, *done); !compared)
+        done->failure = compared.errors()[0].message;
     if (done) return *done;
     failed.failure = done.errors()[0].message;
   } catch (const std::exception& e) {

@@ -6,6 +6,8 @@
 // The score of a device is the time of ten empty launches, of a saxpy of 2^16 elements with its
 // copies to the device and back, and of a kernel of arithmetic, the best of a few runs each. The
 // least score wins. A device that fails, is wrong or takes longer than a second is out.
+//
+// Where a device has a grid barrier of its own, a kernel with some is timed with them and split.
 
 #include <span>
 #include <string>
@@ -25,9 +27,12 @@ struct Calibration {
   uint64_t launch_ns = 0;      // of an empty launch, with the wait for it
   uint64_t saxpy_ns = 0;       // with the copies
   uint64_t arithmetic_ns = 0;  // without
-  std::string failure;         // why it is out; "" if it is not
+  /// Of the kernel with grid barriers: with the device's own, and split. 0: not measured.
+  uint64_t native_barrier_ns = 0, split_barrier_ns = 0;
+  std::string failure;  // why it is out; "" if it is not
 
   uint64_t score() const { return 10 * launch_ns + saxpy_ns + arithmetic_ns; }
+  bool prefers_split() const { return native_barrier_ns > split_barrier_ns; }
   bool operator==(const Calibration&) const = default;
 };
 

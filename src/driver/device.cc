@@ -62,10 +62,28 @@ Result<SubmitReport> Ticket::wait() const {
 // ---- Devices.
 
 Result<Device> Device::open(std::string_view name, const OpenOptions& options) {
-  Result<Choice> choice = choose(name);
+  const Result<Choice> choice = choose(name);
   if (!choice) return choice.errors();
-  Result<Device> device = open(*choice->backend, choice->index, options);
-  if (device) device->state_->chosen_because = choice->why;
+  return open(*choice, options);
+}
+
+Result<Device> Device::open(const Choice& choice, const OpenOptions& options) {
+  const auto open_one = [&](const Choice& c) {
+    OpenOptions own = options;
+    own.split_grid_barriers |= c.split_grid_barriers;
+    return open(*c.backend, c.index, own);
+  };
+  Result<Device> device = open_one(choice);
+  std::string why = choice.why;
+  const Choice* tried = &choice;
+  for (const Choice& next : choice.others) {
+    if (device) break;
+    why = fmt::format("{}:{} cannot be opened ({}); before: {}", tried->backend->name(),
+                      tried->index, device.errors()[0].message, why);
+    device = open_one(next);
+    tried = &next;
+  }
+  if (device) device->state_->chosen_because = std::move(why);
   return device;
 }
 

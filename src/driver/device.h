@@ -45,6 +45,7 @@ namespace vyre::driver {
 
 class CompileCache;
 class Device;
+struct Choice;
 struct DeviceState;
 struct TicketState;
 struct ExecutableState;
@@ -79,7 +80,9 @@ class Executable {
   /// Of compiling: what the backend needed to write its code; 0 if it does not tell or did not.
   uint64_t emit_ns() const;
   /// Programs that it is on the device: more than one if it was split at grid barriers. A launch
-  /// runs each of them once, but for loops (SubmitReport::launches counts).
+  /// runs each of them once, but for loops (SubmitReport::launches counts). Where the device has a
+  /// grid barrier of its own it is one, and a launch of more workgroups than run at once is split
+  /// all the same.
   size_t segments() const;
   /// How it was split (plan/split_grid.h), or null.
   const plan::SplitPlan* plan() const;
@@ -88,7 +91,7 @@ class Executable {
   const std::shared_ptr<const ExecutableState>& shared_state() const { return state_; }
 
  private:
-  friend class Device;
+  friend struct DeviceState;
   std::shared_ptr<const ExecutableState> state_;
 };
 
@@ -182,6 +185,9 @@ struct SubmitOptions {
   uint32_t stream = 0;
   double time_limit = 0;      // seconds for the whole submission; 0: none
   uint64_t output_limit = 0;  // bytes of its readbacks; 0: none
+  /// Calls of graphs are timed one by one (SubmitReport::calls), where the host launches them.
+  /// Without, a device may run them closer together.
+  bool call_times = true;
 };
 
 /// One call of a graph that ran; calls that were fused are one.
@@ -189,6 +195,7 @@ struct CallTime {
   uint32_t command = 0;  // as submitted
   uint32_t node = 0;     // of the planned graph
   uint64_t ns = 0;       // on the device, with what was cleared for it
+  bool is_loop = false;  // all rounds of a loop that the device ran by itself; the first call of it
 };
 
 struct SubmitReport {
@@ -239,6 +246,8 @@ class Device {
   Device() = default;
   /// "auto", "interp", "cpu", "cuda:1", …
   static Result<Device> open(std::string_view name, const OpenOptions& options = {});
+  /// What choose() gave (driver/registry.h); of `auto`, the next best if it cannot be opened.
+  static Result<Device> open(const Choice& choice, const OpenOptions& options = {});
   /// On a backend of the caller's (tests).
   static Result<Device> open(Backend& backend, uint32_t index, const OpenOptions& options = {});
 

@@ -144,26 +144,36 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   Diagnostics wrong = misfits(program, info(), options);
   if (!wrong.empty()) return wrong;
   const auto begin = Steady::now();
-  auto made = std::make_shared<ExecutableState>();
-  made->device = state_->id;
   const Result<std::shared_ptr<const Optimized>> optimized = state_->optimize(program, options);
   if (!optimized) return optimized.errors();
-  made->given = (*optimized)->given;
-  made->program = (*optimized)->program;
-  made->optimizer = (*optimized)->report;
-  if (!(*optimized)->passes.empty()) made->optimize_ns = since(begin);
-  const bool native = info().limits.native_grid_barrier && !state_->options.split_grid_barriers;
-  if (native || !plan::has_grid_barrier(*made->program)) {
+  const uint64_t optimize_ns = (*optimized)->passes.empty() ? 0 : since(begin);
+  const Program& p = *(*optimized)->program;
+  const bool split = !plan::has_grid_barrier(p) || !info().limits.native_grid_barrier ||
+                     state_->options.split_grid_barriers || !state_->backend->has_native_barrier(p);
+  return state_->compile(**optimized, optimize_ns, options, split);
+}
+
+Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
+                                        const CompileOptions& options, bool split_it) {
+  const auto begin = Steady::now();
+  auto made = std::make_shared<ExecutableState>();
+  made->device = id;
+  made->given = optimized.given;
+  made->program = optimized.program;
+  made->optimizer = optimized.report;
+  made->optimize_ns = optimize_ns;
+  if (!split_it || !plan::has_grid_barrier(*made->program)) {
     made->segments.push_back({made->program, nullptr});
-    made->full_writes = (*optimized)->full_writes;
+    made->full_writes = optimized.full_writes;
   } else if (Result<> done = split(*made); !done) {
     return done.errors();
   }
+  if (!split_it) made->alternative = std::make_shared<ExecutableState::Alternative>();
 
   CompileOptions each = options;
   Origin origin = Origin::Memory;
   for (size_t i = 0; i < made->segments.size(); ++i) {
-    Result<Kernel> kernel = OneKernel(*state_, made->segments[i].program, each).get();
+    Result<Kernel> kernel = OneKernel(*this, made->segments[i].program, each).get();
     if (!kernel) {
       if (made->plan && made->plan->is_split())
         return of_segment(kernel.errors(), i, made->segments.size());
@@ -174,21 +184,39 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
     if (kernel->origin == Origin::Compiled) made->emit_ns += made->segments[i].kernel->emit_ns;
     // Subgroups are the program's, not a segment's: what was kept by lane is found by lane.
     made->subgroup_size = made->segments[i].kernel->subgroup_size;
-    if (program.subgroup == 0) each.subgroup_size = made->subgroup_size;
+    if (made->program->subgroup == 0) each.subgroup_size = made->subgroup_size;
   }
   if (made->segments.empty()) {  // nothing that has an effect
     origin = Origin::Compiled;
-    made->subgroup_size = program.subgroup        ? program.subgroup
+    made->subgroup_size = made->program->subgroup ? made->program->subgroup
                           : options.subgroup_size ? options.subgroup_size
-                                                  : info().limits.default_subgroup_size;
+                                                  : backend->info().limits.default_subgroup_size;
   }
   made->options = std::move(each);
   made->options.optimize = {};
   made->origin = names[size_t(origin)];
-  made->compile_ns = since(begin) - made->optimize_ns;
+  made->compile_ns = since(begin);
   Executable e;
   e.state_ = std::move(made);
   return e;
+}
+
+Result<Executable> DeviceState::fitting(const Executable& executable, const LaunchShape& shape) {
+  const ExecutableState& e = *executable.state();
+  if (!e.alternative || shape.workgroups() == 0 ||
+      backend->runs_at_once(*e.segments[0].kernel, shape))
+    return executable;
+  const std::lock_guard lock(e.alternative->mutex);
+  if (!e.alternative->split.state()) {
+    Optimized same;
+    same.given = e.given;
+    same.program = e.program;
+    same.report = e.optimizer;
+    Result<Executable> made = compile(same, 0, e.options, true);
+    if (!made) return made;
+    e.alternative->split = std::move(*made);
+  }
+  return e.alternative->split;
 }
 
 Result<ListedCode> Device::list_code(const Executable& executable) const {

@@ -40,6 +40,13 @@ struct ExecutableState {
   std::vector<bool> full_writes;                // by buffer of the program, if it is not split
   uint32_t subgroup_size = 0;
   CompileOptions options;  // that the backend was given
+  /// Of a program whose grid barriers are the device's: the same split, for launches of more
+  /// workgroups than run at once. Made when it is first needed.
+  struct Alternative {
+    std::mutex mutex;
+    Executable split;
+  };
+  std::shared_ptr<Alternative> alternative;
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };
@@ -62,6 +69,7 @@ struct TicketState {
   uint32_t stream = 0;
   double time_limit = 0;
   Deadline deadline;
+  bool call_times = true;
   struct Out {
     std::shared_ptr<std::vector<std::byte>> staging;
     std::span<std::byte> to;
@@ -146,6 +154,12 @@ struct DeviceState {
   const std::shared_ptr<Retired> retired = std::make_shared<Retired>();
 
   ~DeviceState();
+
+  /// device_compile.cc
+  Result<Executable> compile(const Optimized& optimized, uint64_t optimize_ns,
+                             const CompileOptions& options, bool split);
+  /// The executable that a launch of this shape needs: itself, or its split form.
+  Result<Executable> fitting(const Executable& executable, const LaunchShape& shape);
 
   /// device_optimize.cc
   Result<std::shared_ptr<const Optimized>> optimize(const Program& program,

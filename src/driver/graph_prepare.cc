@@ -58,9 +58,9 @@ bool is_cleared_by_first_use(const Module& m, const Graph& g, uint32_t buffer) {
 
 class Preparation {
  public:
-  Preparation(Device& device, std::shared_ptr<Retired> retired, const GraphOptions& options)
-      : device_(device), options_(options), s_(std::make_shared<GraphState>()) {
-    s_->retired = std::move(retired);
+  Preparation(Device& device, DeviceState& state, const GraphOptions& options)
+      : device_(device), state_(state), options_(options), s_(std::make_shared<GraphState>()) {
+    s_->retired = state.retired;
   }
 
   Result<std::shared_ptr<const GraphState>> run(const Module& module, const Graph& graph,
@@ -126,6 +126,9 @@ class Preparation {
     const Result<LaunchShape> launch = shape_of_launch(call.executable.optimized(), *bound, shape);
     if (!launch) return launch.errors();
     call.shape = *launch;
+    Result<Executable> fits = state_.fitting(call.executable, call.shape);
+    if (!fits) return fits.errors();
+    call.executable = std::move(*fits);
     const Result<LaunchScratch> scratch = scratch_of(call.executable, call.shape);
     if (!scratch) return scratch.errors();
     scratch_bytes_ = std::max(scratch_bytes_, scratch->bytes);
@@ -211,6 +214,7 @@ class Preparation {
   }
 
   Device& device_;
+  DeviceState& state_;
   const GraphOptions& options_;
   std::shared_ptr<GraphState> s_;
   std::vector<std::optional<Result<Executable>>> kernels_;
@@ -276,7 +280,7 @@ GraphState::~GraphState() {
 Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph,
                                         const GraphShape& shape, const GraphOptions& options) {
   Result<std::shared_ptr<const GraphState>> made =
-      Preparation(*this, state_->retired, options).run(module, graph, shape);
+      Preparation(*this, *state_, options).run(module, graph, shape);
   if (!made) return made.errors();
   GraphExecutable e;
   e.state_ = std::move(*made);

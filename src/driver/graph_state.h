@@ -90,6 +90,8 @@ class GraphScript : public Script {
   void fill(Part& part, const MemoryRange& where, uint32_t node) const;
   void clear_up_to(Part& part, uint32_t node);
   void begin_call(uint32_t node);
+  bool is_for_device(const GraphLoop& loop) const;
+  Result<> loop(Part& part, const GraphLoop& loop);
   void read(Part& part, const GraphStep& step);
   Result<> launch(Part& part, const GraphStep& step);
   Result<MemoryRange> scratch(uint64_t bytes, const Program& program);
@@ -103,7 +105,7 @@ class GraphScript : public Script {
   std::unique_ptr<Script> split_;  // the call under way, if it runs in segments
   uint32_t split_node_ = 0;
   uint32_t command_ = 0;
-  uint64_t call_ = 0;  // number of the call under way in the submission, from 1
+  uint64_t call_ = 0;  // CommandNote::call of the call under way
   size_t cleared_ = 0;
   const MemoryRange scratch_;  // of the graph
   MemoryRange extra_;          // scratch of launches that turned out larger than was known

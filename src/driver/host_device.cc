@@ -158,7 +158,27 @@ void HostDevice::execute(Job& job) {
   job.commands.clear();  // kernels and staging memory, while nobody waits for the lock
 }
 
-bool HostDevice::run(Job& job, DeviceCommand& c) {
+bool HostDevice::loop(Job& job, const DeviceCommand& c) {
+  uint64_t& rounds = job.outcome.rounds.emplace_back();
+  const auto goes_on = [&] {
+    if (rounds == c.rounds) return false;
+    if (!c.memory) return true;
+    const std::byte* word = address(c.memory) + c.offset;
+    return std::any_of(word, word + c.bytes, [](std::byte b) { return b != std::byte{0}; });
+  };
+  while (goes_on()) {
+    if (job.deadline && Steady::now() >= *job.deadline) {
+      job.outcome.kind = SubmissionOutcome::Kind::TimedOut;
+      return false;
+    }
+    ++rounds;
+    for (job.outcome.inside = 0; job.outcome.inside < c.body->size(); ++job.outcome.inside)
+      if (!run(job, (*c.body)[job.outcome.inside])) return false;
+  }
+  return true;
+}
+
+bool HostDevice::run(Job& job, const DeviceCommand& c) {
   using Kind = DeviceCommand::Kind;
   switch (c.kind) {
     case Kind::Upload:
@@ -174,6 +194,8 @@ bool HostDevice::run(Job& job, DeviceCommand& c) {
     case Kind::Fill:
       if (c.bytes) std::memset(address(c.memory) + c.offset, c.value, c.bytes);
       return true;
+    case Kind::Loop:
+      return loop(job, c);
     case Kind::Launch:
       break;
   }

@@ -79,7 +79,8 @@ class HostDevice : public BackendDevice {
   void run_first(std::unique_lock<std::mutex>& lock, Stream& s);
   void work(Stream& s);
   void execute(Job& job);
-  bool run(Job& job, DeviceCommand& c);
+  bool run(Job& job, const DeviceCommand& c);
+  bool loop(Job& job, const DeviceCommand& c);
   std::byte* address(MemoryHandle h);
 
   const DeviceInfo info_;

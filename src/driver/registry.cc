@@ -8,20 +8,17 @@
 #include "driver/cache.h"
 #include "driver/calibrate.h"
 #include "driver/cpu_component.h"
+#include "driver/cuda/cuda_backend.h"
 #include "driver/reference/interp_backend.h"
+#include "driver/vulkan/vulkan_backend.h"
 
 namespace vyre::driver {
 namespace {
 
-Backend* not_in_this_build(std::string* why) {
-  *why = "this build has no such backend";
-  return nullptr;
-}
-
 std::vector<BackendEntry>& entries() {
   static std::vector<BackendEntry> table = {
-      {"cuda", "NVIDIA GPUs", &not_in_this_build},
-      {"vulkan", "any Vulkan device", &not_in_this_build},
+      {"cuda", "NVIDIA GPUs", &cuda_backend},
+      {"vulkan", "any Vulkan device", &vulkan_backend},
       {"cpu", "this machine's cores, compiled by LLVM", &cpu_component_backend},
       {"interp", "reference interpreter, one core", [](std::string*) { return interp_backend(); }},
   };
@@ -59,12 +56,14 @@ Choice choose_automatically(const CacheOptions& cache) {
       names.push_back(name_of(info, p.devices.size()));
     }
   }
-  size_t best = here.size() - 1;  // the interpreter is the last, and always here
+  const size_t last = here.size() - 1;  // the interpreter, always here
+  size_t best = last;
   std::string why;
+  std::vector<Calibration> times(here.size());
   if (here.size() == 1) {
     why = fmt::format("{} is the only one that is here", names[0]);
   } else {
-    const std::vector<Calibration> times = calibrations(here, cache.enabled ? cache.directory : "");
+    times = calibrations(here, cache.enabled ? cache.directory : "");
     for (size_t i = 0; i < here.size(); ++i)
       if (times[i].failure.empty() &&
           (!times[best].failure.empty() || times[i].score() < times[best].score()))
@@ -84,7 +83,24 @@ Choice choose_automatically(const CacheOptions& cache) {
                             in_ms(times[best].score()), fmt::join(slower, ", "));
   }
   for (const std::string& other : others) why += "; " + other;
-  return {here[best].backend, here[best].info.index, std::move(why)};
+  const auto choice = [&](size_t i) {
+    return Choice{here[i].backend, here[i].info.index, "", times[i].prefers_split(), {}};
+  };
+  Choice chosen = choice(best);
+  chosen.why = std::move(why);
+  if (chosen.split_grid_barriers)
+    chosen.why += fmt::format("; grid barriers run split: {} against {}",
+                              in_ms(times[best].split_barrier_ns),
+                              in_ms(times[best].native_barrier_ns));
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < here.size(); ++i)
+    if (i != best && (times[i].failure.empty() || i == last)) rest.push_back(i);
+  std::stable_sort(rest.begin(), rest.end(), [&](size_t a, size_t b) {
+    return std::pair(!times[a].failure.empty(), times[a].score()) <
+           std::pair(!times[b].failure.empty(), times[b].score());
+  });
+  for (const size_t i : rest) chosen.others.push_back(choice(i));
+  return chosen;
 }
 
 std::span<const BackendEntry> backend_entries() { return entries(); }
@@ -148,7 +164,7 @@ Result<Choice> choose(std::string_view name) {
         d.note(fmt::format("{}:{} is {}", kind, i.index, i.name));
       return d.with_fix("use an index that is there");
     }
-    return Choice{p.backend, index, ""};
+    return Choice{p.backend, index, "", false, {}};
   }
   Diagnostic d =
       diagnose(Code::UnknownDevice, {}, fmt::format("there is no backend called `{}`", name));

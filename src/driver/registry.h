@@ -56,11 +56,15 @@ Probed probe(const BackendEntry& entry);
 std::vector<Probed> probe_all();
 
 /// "cuda", "cuda:1" or "auto". `why` says what `auto` chose and on what grounds. Unknown names and
-/// absent backends are errors that list what is there and why the others are not.
+/// absent backends are errors that list what is there and why the others are not. Device::open()
+/// opens it.
 struct Choice {
   Backend* backend = nullptr;
   uint32_t index = 0;
   std::string why;
+  // `auto`:
+  bool split_grid_barriers = false;  // measured to be faster than the device's own
+  std::vector<Choice> others;        // to try in this order if the device cannot be opened
 };
 Result<Choice> choose(std::string_view name);
 /// What `auto` means with this cache: the best of those that are here, by calibration

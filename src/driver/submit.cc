@@ -66,11 +66,49 @@ void enter(DeviceState& d, const std::shared_ptr<TicketState>& t,
   }
 }
 
+/// The sizes of a launch, if its arguments are right.
+std::optional<LaunchShape> shape_of(const Launch& l) {
+  const Program& p = l.executable.optimized();
+  const size_t n = p.buffers.size();
+  std::vector<std::optional<uint64_t>> counts(n), scalars(n);
+  size_t next = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const vyre::Buffer& b = p.buffers[i];
+    if (b.role == Role::Scratch && i < l.lengths.size()) counts[i] = l.lengths[i];
+    if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
+    if (next == l.arguments.size()) return std::nullopt;
+    const Argument& a = l.arguments[next++];
+    if (const Buffer* buffer = std::get_if<Buffer>(&a))
+      counts[i] = buffer->bytes / size_of(b.element);
+    else
+      scalars[i] = std::get<uint64_t>(a);
+  }
+  Result<LaunchShape> shape = resolve_launch(p, counts, scalars, l.grid);
+  return shape ? std::optional(std::move(*shape)) : std::nullopt;
+}
+
+/// Launches with grid barriers of which too many workgroups wait run split. Before the device is
+/// locked: it may have to be compiled. Bad arguments are told later, with all others.
+Result<> fit_launches(DeviceState& d, std::vector<Command>& commands) {
+  for (Command& c : commands) {
+    auto* const l = std::get_if<Launch>(&c);
+    if (!l || !l->executable.state() || !l->executable.state()->alternative) continue;
+    if (l->executable.state()->device != d.id) continue;
+    const std::optional<LaunchShape> shape = shape_of(*l);
+    if (!shape) continue;
+    Result<Executable> e = d.fitting(l->executable, *shape);
+    if (!e) return e.errors();
+    l->executable = std::move(*e);
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Result<Ticket> Device::submit(std::vector<Command> commands, const SubmitOptions& options) {
   try {
     state_->reap();
+    if (Result<> fits = fit_launches(*state_, commands); !fits) return fits.errors();
     Result<std::shared_ptr<TicketState>> made = state_->submit(commands, options);
     if (!made) return made.errors();
     Ticket ticket;
@@ -89,6 +127,7 @@ Result<std::shared_ptr<TicketState>> DeviceState::submit(const std::vector<Comma
   auto t = std::make_shared<TicketState>();
   t->stream = how.stream;
   t->time_limit = how.time_limit;
+  t->call_times = how.call_times;
   t->deadline = deadline_of(how.time_limit);
   t->report.command_ns.assign(commands.size(), 0);
 

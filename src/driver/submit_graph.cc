@@ -46,6 +46,7 @@ void GraphScript::fill(Part& part, const MemoryRange& where, uint32_t node) cons
   if (where.bytes == 0) return;
   DeviceCommand c;
   c.kind = Kind::Fill;
+  c.timed = t_.call_times;
   c.memory = where.memory;
   c.offset = where.offset;
   c.bytes = where.bytes;
@@ -61,7 +62,8 @@ void GraphScript::clear_up_to(Part& part, uint32_t node) {
 bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
                          double time_limit) {
   command_ = command;
-  while (part.launches < Recorder::most_launches) {
+  while (part.launches < Recorder::most_launches &&
+         part.commands.size() < Recorder::most_commands) {
     if (!failed_.empty()) {
       // What was recorded before comes first: it may fail earlier.
       if (part.commands.empty()) part.errors = std::move(failed_);
@@ -77,6 +79,11 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
       if (!part.errors.empty()) part.errors = s_->blame(std::move(part.errors), split_node_, false);
       if (!done) return false;
       split_.reset();
+    }
+    if (const auto next = cursor_.loop(); next && is_for_device(*next)) {
+      if (Result<> recorded = loop(part, *next); !recorded) failed_ = std::move(recorded.errors());
+      cursor_.skip_loop();
+      continue;
     }
     const Result<GraphStep> step = cursor_.next();
     if (!step) {
@@ -95,11 +102,68 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
   return false;
 }
 
-/// Calls that launch nothing count, too. Numbers go on from graph to graph of a submission.
+/// Calls that launch nothing count, too.
 void GraphScript::begin_call(uint32_t node) {
   SubmitReport& r = t_.report;
-  call_ = ++r.call_count;
-  if (call_ <= SubmitReport::most_calls) r.calls.push_back({command_, node, 0});
+  ++r.call_count;
+  call_ = 0;
+  if (!t_.call_times || r.calls.size() == SubmitReport::most_calls) return;
+  r.calls.push_back({command_, node, 0});
+  call_ = r.calls.size();
+}
+
+/// Can and should the device go round by itself? Its rounds must be all alike: no loops inside, no
+/// grids that only the device knows, no grid barriers, nothing that is cleared in the first round
+/// only.
+bool GraphScript::is_for_device(const GraphLoop& loop) const {
+  if (!d_.backend->info().limits.loops || loop.rounds == 0) return false;
+  const Graph& g = s_->graph();
+  for (uint32_t i = loop.node + 1; i < loop.end; ++i) {
+    if (g.nodes[i].kind != GraphNodeKind::Call || !g.nodes[i].grid.empty()) return false;
+    if (!s_->calls[i]->errors.empty()) return false;
+    const ExecutableState& e = *s_->calls[i]->executable.state();
+    if (e.plan || e.alternative) return false;  // several launches, or one that needs all cores
+  }
+  for (size_t i = cleared_; i < s_->clears.size() && s_->clears[i].node < loop.end; ++i)
+    if (s_->clears[i].node > loop.node) return false;
+  const GraphNode& node = g.nodes[loop.node];
+  if (node.kind == GraphNodeKind::Repeat)  // recorded one by one they have times
+    return !t_.call_times || loop.rounds > Recorder::most_launches / (loop.end - loop.node - 1);
+  const GraphBuffer& flag = g.buffers[node.flag.buffer];
+  const bool is_not_zero =
+      node.bits == 0 && !is_float(value_type(flag.element)) &&
+      (node.compare == Opcode::Ne || (node.compare == Opcode::Gt && !is_signed(flag.element)));
+  return is_not_zero && node.flag.index < shape_.counts[node.flag.buffer];
+}
+
+Result<> GraphScript::loop(Part& part, const GraphLoop& loop) {
+  clear_up_to(part, loop.node);
+  Part body;
+  for (uint32_t i = loop.node + 1; i < loop.end; ++i)
+    if (Result<> one = launch(body, {GraphStep::Kind::Call, i, {1, 1, 1}, {}}); !one) return one;
+  DeviceCommand c;
+  c.kind = Kind::Loop;
+  c.rounds = loop.rounds;
+  const GraphNode& node = s_->graph().nodes[loop.node];
+  if (node.kind == GraphNodeKind::While) {
+    const MemoryRange& flag = places_[node.flag.buffer];
+    c.bytes = size_of(s_->graph().buffers[node.flag.buffer].element);
+    c.memory = flag.memory;
+    c.offset = flag.offset + node.flag.index * c.bytes;
+  }
+  c.body = std::make_shared<const std::vector<DeviceCommand>>(std::move(body.commands));
+  SubmitReport& r = t_.report;
+  call_ = 0;
+  if (t_.call_times && r.calls.size() < SubmitReport::most_calls) {
+    r.calls.push_back({command_, loop.node + 1, 0, true});
+    call_ = r.calls.size();
+  }
+  CommandNote what = note(Kind::Loop, loop.node + 1);
+  what.body = std::move(body.notes);
+  what.calls = loop.end - loop.node - 1;
+  part.notes.push_back(std::move(what));
+  part.commands.push_back(std::move(c));
+  return Ok{};
 }
 
 void GraphScript::read(Part& part, const GraphStep& step) {
@@ -147,8 +211,8 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
   const auto fail = [&](Diagnostics errors) {
     return s_->blame(std::move(errors), step.node, false);
   };
-  const ExecutableState& e = *call.executable.state();
-  const Program& p = *e.program;
+  Executable executable = call.executable;
+  const Program& p = *executable.state()->program;
   LaunchShape shape = call.shape;
   std::vector<uint64_t> scalars = call.scalars;
   if (!s_->graph().nodes[step.node].grid.empty() ||
@@ -160,12 +224,19 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
     if (!now) return fail(now.errors());
     shape = std::move(*now);
     scalars = bound->scalars;
+    if (!s_->graph().nodes[step.node].grid.empty()) {
+      Result<Executable> fits = d_.fitting(executable, shape);
+      if (!fits) return fail(fits.errors());
+      executable = std::move(*fits);
+    }
   }
-  Result<LaunchScratch> own = scratch_of(call.executable, shape);
+  const ExecutableState& e = *executable.state();
+  Result<LaunchScratch> own = scratch_of(executable, shape);
   if (!own) return fail(own.errors());
 
   DeviceCommand c;
   c.kind = Kind::Launch;
+  c.timed = t_.call_times;
   c.buffers.assign(own->offsets.size(), 0);
   c.offsets.assign(own->offsets.size(), 0);
   scalars.resize(own->offsets.size());
@@ -195,7 +266,7 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
       if (e.plan->hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = p.buffers.size() + i;
     c.shape = std::move(own->shape);
     split_node_ = step.node;
-    split_ = std::make_unique<SplitLaunch>(call.executable.shared_state(), std::move(shape),
+    split_ = std::make_unique<SplitLaunch>(executable.shared_state(), std::move(shape),
                                            std::move(c), words);
     return Ok{};
   }

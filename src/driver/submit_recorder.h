@@ -23,8 +23,11 @@ struct CommandNote {
   uint32_t command = 0;                                  // as submitted
   uint32_t segment = none;                               // of a split launch
   uint32_t node = none;                                  // of a graph: the call
-  uint64_t call = 0;                            // of a graph: its number in the submission, from 1
+  uint64_t call = 0;  // of a graph: 1 + the place of its time in SubmitReport::calls; 0: none
   const ExecutableState* executable = nullptr;  // if it is not the command's; kept by it
+  // Of a Loop: what is in its body, and how many calls a round is.
+  std::vector<CommandNote> body;
+  uint32_t calls = 0;
 };
 
 /// Commands that go to the backend together.
@@ -33,7 +36,7 @@ struct Part {
   std::vector<CommandNote> notes;                  // by command
   std::shared_ptr<std::vector<std::byte>> polled;  // what decides how it goes on
   bool is_last = false;
-  uint32_t launches = 0;
+  uint32_t launches = 0;  // without those in Loops
   Diagnostics errors;  // the time was over while the host counted: nothing more is done
 };
 
@@ -82,6 +85,7 @@ class Recorder {
   void answer(std::span<const std::byte> polled) { items_.front().script->answer(polled); }
 
   static constexpr uint32_t most_launches = 1024;
+  static constexpr uint32_t most_commands = 8 * most_launches;
 
  private:
   struct Item {

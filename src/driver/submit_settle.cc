@@ -21,9 +21,16 @@ struct Culprit {
   std::string segment;
 };
 
-Culprit culprit(const TicketState& t, size_t command) {
-  if (command >= t.part.notes.size()) return {};
-  const CommandNote& note = t.part.notes[command];
+/// What failed, as it was recorded; of a loop, what is in it.
+const CommandNote* note_of(const TicketState& t, const SubmissionOutcome& o) {
+  if (o.command >= t.part.notes.size()) return nullptr;
+  const CommandNote& note = t.part.notes[o.command];
+  return o.inside < note.body.size() ? &note.body[o.inside] : &note;
+}
+
+Culprit culprit(const TicketState& t, const SubmissionOutcome& o) {
+  if (!note_of(t, o)) return {};
+  const CommandNote& note = *note_of(t, o);
   const ExecutableState* e =
       note.executable ? note.executable : t.executables[note.command].state();
   if (!e) return {};
@@ -35,7 +42,7 @@ Culprit culprit(const TicketState& t, size_t command) {
 }
 
 Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
-  const Culprit who = culprit(t, o.command);
+  const Culprit who = culprit(t, o);
   Diagnostics errors = std::move(o.errors);
   if (o.kind == Kind::Trapped && who.program)
     errors = {interp::trapped(*who.program, o.trap.code, o.trap.invocation, o.trap.op)};
@@ -47,8 +54,8 @@ Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
                                          t.time_limit))
                         .with_fix("raise the time limit, or submit less at once")};
   for (Diagnostic& d : errors) d.message = who.segment + d.message;
-  if (o.command >= t.part.notes.size() || t.part.notes[o.command].node == none) return errors;
-  const CommandNote& note = t.part.notes[o.command];
+  if (!note_of(t, o) || note_of(t, o)->node == none) return errors;
+  const CommandNote& note = *note_of(t, o);
   const bool trapped = !errors.empty() && errors[0].code == Code::Trapped;
   return t.graphs[note.command]->blame(std::move(errors), note.node, trapped);
 }
@@ -73,9 +80,19 @@ void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
   for (size_t i = 0; i < o.device_ns.size() && i < t.part.notes.size(); ++i) {
     const CommandNote& note = t.part.notes[i];
     r.command_ns[note.command] += o.device_ns[i];
-    uint64_t* const by_kind[] = {&r.upload_ns, &r.readback_ns, &r.fill_ns, &r.fill_ns, &r.run_ns};
+    uint64_t* const by_kind[] = {&r.upload_ns, &r.readback_ns, &r.fill_ns,
+                                 &r.fill_ns,   &r.run_ns,      &r.run_ns};
     *by_kind[size_t(note.kind)] += o.device_ns[i];
-    if (note.call > 0 && note.call <= r.calls.size()) r.calls[note.call - 1].ns += o.device_ns[i];
+    if (note.call > 0) r.calls[note.call - 1].ns += o.device_ns[i];
+  }
+  size_t loop = 0;
+  for (const CommandNote& note : t.part.notes) {
+    if (note.kind != DeviceCommand::Kind::Loop) continue;
+    if (loop == o.rounds.size()) break;  // it did not come so far
+    const uint64_t rounds = o.rounds[loop++];
+    r.call_count += rounds * note.calls;
+    for (const CommandNote& inside : note.body)
+      r.launches += rounds * (inside.kind == DeviceCommand::Kind::Launch);
   }
 }
 
@@ -132,6 +149,7 @@ void DeviceState::settle_one(TicketState& t) {
             {e->program->op_id, e->program->name, t.report.command_ns[i], t.launch_bytes[i]});
     if (ok && options.telemetry)
       for (const CallTime& call : t.report.calls) {
+        if (call.is_loop) continue;  // whose time it was is not known
         const auto& c = *t.graphs[call.command]->calls[call.node];
         const Program& p = c.executable.optimized();
         samples.push_back({p.op_id, p.name, call.ns, c.bytes});

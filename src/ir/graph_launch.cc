@@ -244,6 +244,16 @@ void GraphCursor::answer(uint64_t bits) {
   answers_.push_back(value_of(g_.buffers[wanted()->buffer].element, bits));
 }
 
+std::optional<GraphLoop> GraphCursor::loop() const {
+  if (at_ >= g_.nodes.size() || timed_) return std::nullopt;
+  const GraphNode& node = g_.nodes[at_];
+  if (node.kind != GraphNodeKind::Repeat && node.kind != GraphNodeKind::While) return std::nullopt;
+  if (!has_calls_[at_]) return std::nullopt;
+  const Result<uint64_t> rounds = times_of(node);
+  if (!rounds) return std::nullopt;  // next() will tell
+  return GraphLoop{at_, ends_[at_], *rounds};
+}
+
 void GraphCursor::go_to(uint32_t node) {
   at_ = node;
   answers_.clear();

@@ -64,6 +64,12 @@ struct GraphStep {
   GraphElement element;                      // Read: it is there; give its bits to answer()
 };
 
+/// A loop that is about to begin: its nodes are those between `node` and `end`.
+struct GraphLoop {
+  uint32_t node = 0, end = 0;
+  uint64_t rounds = 0;  // of a `while` the most
+};
+
 /// Walks a graph's nodes, loops included. `graph` has passed the checker.
 class GraphCursor {
  public:
@@ -71,6 +77,11 @@ class GraphCursor {
   Result<GraphStep> next();
   /// The stored bits of the element that the step before wanted, after all calls so far.
   void answer(uint64_t bits);
+
+  /// The loop with calls that comes next, if one does and its count is good.
+  std::optional<GraphLoop> loop() const;
+  /// Somebody else runs the loop that comes next.
+  void skip_loop() { go_to(ends_[at_] + 1); }
 
  private:
   struct Loop {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "plan/split_grid.h"
 #include "support/file.h"
 #include "tests/driver/cache_util.h"
 #include "tests/driver/driver_util.h"
@@ -15,17 +16,22 @@ namespace {
 /// The interpreter under another name: slower or faster than it, failing, or wrong.
 class Other : public Backend {
  public:
-  enum class Kind { Slow, Fast, Failing, Wrong, Throwing } kind;
+  enum class Kind { Slow, Fast, Failing, Wrong, Throwing, SlowBarriers, Absent } kind;
   std::string own_name;
   std::atomic<int> opened{0};
   DeviceInfo info = choose("interp")->backend->probe(nullptr)[0];
 
   explicit Other(Kind k, std::string name) : kind(k), own_name(std::move(name)) {
     info.backend = info.name = own_name;
+    info.limits.native_grid_barrier = kind == Kind::SlowBarriers;
   }
   std::string_view name() const override { return own_name; }
   std::string_view summary() const override { return "a test"; }
-  std::vector<DeviceInfo> probe(std::string*) override { return {info}; }
+  std::vector<DeviceInfo> probe(std::string* why_none) override {
+    if (kind != Kind::Absent) return {info};
+    *why_none = "nobody bought one";
+    return {};
+  }
   Result<std::unique_ptr<BackendDevice>> open(uint32_t) override {
     ++opened;
     if (kind == Kind::Failing) return diagnose(Code::DeviceFailed, {}, "the fan is stuck");
@@ -53,9 +59,14 @@ class Other : public Backend {
       if (owner.kind == Kind::Slow) std::this_thread::sleep_for(std::chrono::milliseconds(40));
       if (owner.kind == Kind::Wrong)
         std::erase_if(c, [](const auto& one) { return one.kind == DeviceCommand::Kind::Launch; });
-      if (owner.kind == Kind::Fast)
+      if (owner.kind == Kind::SlowBarriers)
+        for (const DeviceCommand& one : c)
+          if (one.kind == DeviceCommand::Kind::Launch && plan::has_grid_barrier(*one.program))
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      if (owner.kind == Kind::Fast || owner.kind == Kind::SlowBarriers)
         for (DeviceCommand& one : c)
-          if (one.kind == DeviceCommand::Kind::Launch && one.program->name != "nothing")
+          if (one.kind == DeviceCommand::Kind::Launch && one.program->name != "nothing" &&
+              one.program->name != "barriers")
             answer(one);
       return inner->submit(s, std::move(c), a, d);
     }
@@ -95,15 +106,15 @@ class Calibrate : public CacheTest {
 
  private:
   // The tests bring backends of their own, whose speed they know.
-  NotAutomaticForTest without_cpu_{"cpu"};
+  NotAutomaticForTest without_cpu_{"cpu"}, without_cuda_{"cuda"}, without_vulkan_{"vulkan"};
 };
 
 TEST_F(Calibrate, alone_there_is_nothing_to_measure) {
+  Other absent(Other::Kind::Absent, "dream");
+  const RegisterForTest a(&absent);
   const Choice c = choose_automatically(options());
-  if (c.why.find("only one") == std::string::npos) GTEST_SKIP() << "more is here";
   EXPECT_EQ(c.backend->name(), "interp");
-  EXPECT_EQ(c.why.substr(0, 36), "interp is the only one that is here;") << c.why;
-  EXPECT_NE(c.why.find("cuda is not here (this build has no such backend)"), std::string::npos);
+  EXPECT_EQ(c.why, "interp is the only one that is here; dream is not here (nobody bought one)");
   EXPECT_EQ(files(), 0u);
 }
 
@@ -115,9 +126,42 @@ TEST_F(Calibrate, the_fastest_wins_and_the_sentence_has_the_numbers) {
   EXPECT_EQ(c.why.find("swift: "), 0u) << c.why;
   EXPECT_NE(c.why.find(" ms against "), std::string::npos) << c.why;
   EXPECT_NE(c.why.find(" by tardy"), std::string::npos) << c.why;
-  EXPECT_NE(c.why.find(" by interp for the calibration kernels; cuda is not here"),
-            std::string::npos)
-      << c.why;
+  EXPECT_NE(c.why.find(" by interp for the calibration kernels"), std::string::npos) << c.why;
+}
+
+TEST_F(Calibrate, grid_barriers_that_are_faster_split_run_split) {
+  Other slow(Other::Kind::SlowBarriers, "waiter");
+  const Calibration times = calibrate({&slow, slow.info});
+  EXPECT_EQ(times.failure, "");
+  EXPECT_GE(times.native_barrier_ns, 60'000'000u);
+  EXPECT_GT(times.split_barrier_ns, 0u);
+  EXPECT_TRUE(times.prefers_split());
+  const RegisterForTest a(&slow);
+  const Choice c = choose_automatically(options());
+  ASSERT_EQ(c.backend, &slow) << c.why;
+  EXPECT_TRUE(c.split_grid_barriers);
+  EXPECT_NE(c.why.find("; grid barriers run split: "), std::string::npos) << c.why;
+  const Result<Device> d = Device::open(c);
+  ASSERT_TRUE(d);
+  const Program p = kernel(
+      "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) {\n x[global_id.x] = 1\n barrier grid\n "
+      "x[global_id.x] += x[0] }");
+  EXPECT_EQ(Device(*d).compile(p)->segments(), 2u);
+  EXPECT_EQ(Device::open(slow, 0)->compile(p)->segments(), 1u) << "unless it is chosen by name";
+  EXPECT_FALSE(choose_automatically(options()).others.empty());
+}
+
+TEST_F(Calibrate, what_cannot_be_opened_any_more_is_left_for_the_next) {
+  Other gone(Other::Kind::Fast, "gone");
+  const RegisterForTest a(&gone);
+  const Choice c = choose_automatically(options());
+  ASSERT_EQ(c.backend, &gone) << c.why;
+  gone.kind = Other::Kind::Failing;
+  const Result<Device> d = Device::open(c);
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->info().backend, "interp");
+  EXPECT_EQ(d->chosen_because().find("gone:0 cannot be opened (the fan is stuck); before: "), 0u)
+      << d->chosen_because();
 }
 
 TEST_F(Calibrate, is_kept_and_made_anew_when_something_changes_or_is_damaged) {

@@ -70,6 +70,8 @@ class Failing : public Backend {
   std::atomic<int> allowed{1 << 30};
   std::atomic<int> memory{0};       // pieces that are alive
   std::atomic<int> submissions{0};  // so far
+  std::atomic<int> loops{0};        // that the device was given so far
+  std::atomic<uint64_t> at_once{~0ull};  // workgroups that may wait for each other
   DeviceInfo changed = choose("interp")->backend->probe(nullptr)[0];
 
   Failing() {
@@ -111,7 +113,11 @@ class Failing : public Backend {
         std::optional<std::chrono::steady_clock::time_point> d) override {
       if (fails()) return failure();
       ++owner.submissions;
+      for (const DeviceCommand& one : c) owner.loops += one.kind == DeviceCommand::Kind::Loop;
       return inner->submit(s, std::move(c), a, d);
+    }
+    bool runs_at_once(const CompiledKernel&, const LaunchShape& shape) override {
+      return shape.workgroups() <= owner.at_once;
     }
     bool is_done(SubmissionHandle h) override { return inner->is_done(h); }
     SubmissionOutcome wait(SubmissionHandle h) override { return inner->wait(h); }

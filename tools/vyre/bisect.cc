@@ -76,7 +76,7 @@ class Bisection {
     if (good(launch)) launch_ = std::move(*launch);
     driver::OpenOptions options;
     if (mistakes_.empty()) {
-      auto device = driver::Device::open(*choice_.backend, choice_.index, options);
+      auto device = driver::Device::open(choice_, options);
       if (good(device)) device_ = std::move(*device);
     }
     return mistakes_.empty();

@@ -11,7 +11,8 @@ report::GraphReport describe_graph_run(const DeviceRun& ran, const Target& targe
   facts.device_peak = o.device_bytes;
   facts.memory_bytes = o.graph.memory_bytes();
   facts.ran = o.calls;
-  for (const driver::CallTime& call : o.call_ns) facts.times.emplace_back(call.node, call.ns);
+  for (const driver::CallTime& call : o.call_ns)
+    if (!call.is_loop) facts.times.emplace_back(call.node, call.ns);
   return report::describe_graph(o.graph.planned(), *target.module, *target.graph, facts);
 }
 

@@ -183,13 +183,13 @@ class Session {
       options.telemetry = [this](const driver::LaunchSample& s) {
         measured_.hints.record(s.op_id, s.device_ns, s.bytes);
       };
-    auto device = driver::Device::open(*choice_.backend, choice_.index, options);
+    auto device = driver::Device::open(choice_, options);
     if (!device) return std::move(device.errors());
     const driver::DeviceInfo& info = device->info();
     report_.backend = info.backend;
     report_.device_index = info.index;
     report_.device = info.name;
-    report_.chosen_because = choice_.why;
+    report_.chosen_because = device->chosen_because();
     if (command_.verbose) show_device();
 
     Progress progress(fmt::format("running {}", target_.name()));

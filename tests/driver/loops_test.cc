@@ -1,0 +1,263 @@
+// Loops that the device runs by itself, and grid barriers of more workgroups than run at once. The
+// interpreter plays the device; graphs and launches must not tell the difference.
+
+#include "driver/run_graph.h"
+#include "ir/graph_launch.h"
+#include "lab/generate.h"
+#include "tests/driver/driver_util.h"
+
+namespace vyre::driver {
+namespace {
+
+Module parsed(const std::string& source) {
+  ParseOutcome r = parse(source);
+  EXPECT_TRUE(r.module) << render(r.diagnostics, r.sources);
+  return std::move(*r.module);
+}
+
+/// A device that takes loops.
+struct Looping {
+  Failing backend;
+  Looping() {
+    backend.changed.limits.loops = true;
+    backend.changed.limits.forward_progress = true;
+  }
+  Device open() {
+    OpenOptions o;
+    o.use_cache = false;
+    return *Device::open(backend, 0, o);
+  }
+};
+
+/// The same bytes or the same errors as by the interpreter.
+void expect_same(Looping& l, const Module& m, const interp::GraphInputs& inputs,
+                 RunOptions options = {}) {
+  const auto wanted = interp::run(m, m.graphs[0], inputs);
+  for (const bool planned : {true, false}) {
+    SCOPED_TRACE(planned ? "planned" : "not planned");
+    Device d = l.open();
+    options.fuse = options.reuse = planned;
+    const auto got = run_graph(d, m, m.graphs[0], inputs, options);
+    ASSERT_EQ(bool(wanted), bool(got)) << render(wanted ? got.errors() : wanted.errors(), {});
+    if (!wanted) {
+      EXPECT_EQ(render(wanted.errors(), {}), render(got.errors(), {}));
+      continue;
+    }
+    EXPECT_EQ(wanted->buffers, got->buffers);
+    if (!planned) {
+      EXPECT_EQ(wanted->calls, got->calls);
+    }
+  }
+}
+
+/// Two calls a round, one with an output that is cleared each time.
+const char* countdown = R"(
+kernel copy(x: in u32[], y: out u32[len(x)]) workgroup(32) grid(len(x)) {
+  if x[global_id.x] != 5 { y[global_id.x] = x[global_id.x] }
+}
+kernel step(bad: u32, t: in u32[], flag: inout u16[3], x: inout u32[len(t)]) workgroup(32) grid(len(t)) {
+  x[global_id.x] = t[global_id.x] * 3 + 1
+  if global_id.x == 0 {
+    flag[1] -= 1
+    assert(u32(flag[1]) != bad, 9)
+  }
+}
+graph g(bad: u32, n: u32, flag: inout u16[3], x: inout u32[]) {
+  buffer t: u32[len(x)]
+  while flag[1] != 0 limit n {
+    call copy(x, t)
+    call step(bad, t, flag, x)
+  }
+}
+)";
+
+interp::GraphInputs countdown_inputs(uint32_t bad, uint32_t n, uint16_t flag) {
+  U x(70);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i);
+  return {{bytes(U{bad}), bytes(U{n}), bytes(std::vector<uint16_t>{7, flag, 9}), bytes(x)}, {}};
+}
+
+TEST(loops, of_a_flag_run_on_the_device) {
+  const Module m = parsed(countdown);
+  for (const uint16_t rounds : {0, 1, 2, 300}) {
+    SCOPED_TRACE(rounds);
+    Looping l;
+    expect_same(l, m, countdown_inputs(999, 1000, rounds));
+    EXPECT_EQ(l.backend.loops, 2);  // planned and not
+  }
+}
+
+TEST(loops, end_at_their_limit) {
+  Looping l;
+  for (const uint32_t limit : {0u, 1u, 17u})
+    expect_same(l, parsed(countdown), countdown_inputs(999, limit, 40));
+  EXPECT_EQ(l.backend.loops, 4);  // none for a limit of 0
+}
+
+TEST(loops, with_a_trap_name_the_stage_in_them) {
+  Looping l;
+  const Module m = parsed(countdown);
+  expect_same(l, m, countdown_inputs(35, 1000, 40));
+  EXPECT_EQ(l.backend.loops, 2);
+  Device d = l.open();
+  RunOptions apart;
+  apart.fuse = false;
+  const auto r = run_graph(d, m, m.graphs[0], countdown_inputs(35, 1000, 40), apart);
+  ASSERT_FALSE(r);
+  EXPECT_TRUE(r.errors()[0].message.starts_with("stage 2 (`step`): ")) << r.errors()[0].message;
+}
+
+TEST(loops, count_their_launches) {
+  Looping l;
+  const Module m = parsed(countdown);
+  Device d = l.open();
+  RunOptions apart;
+  apart.fuse = false;
+  const auto r = run_graph(d, m, m.graphs[0], countdown_inputs(999, 1000, 40), apart);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->calls, 80u);
+  EXPECT_EQ(r->segments, 80u);
+  ASSERT_EQ(r->call_ns.size(), 1u);
+  EXPECT_TRUE(r->call_ns[0].is_loop);
+  EXPECT_GT(r->call_ns[0].ns, 0u);
+}
+
+TEST(loops, that_never_end_are_stopped) {
+  Looping l;
+  const Module m = parsed(R"(
+kernel spin(x: inout u32[]) workgroup(1) grid(1) { x[1] += 1 }
+graph g(x: inout u32[2]) { while x[0] != 0 limit 4000000000 { call spin(x) } }
+)");
+  Device d = l.open();
+  RunOptions o;
+  o.time_limit = 0.2;
+  const auto r = run_graph(d, m, m.graphs[0], {{bytes(U{1, 0})}, {}}, o);
+  EXPECT_EQ(code_of(r), Code::TimeLimitExceeded);
+  EXPECT_TRUE(r.errors()[0].message.starts_with("stage 1 (`spin`): ")) << r.errors()[0].message;
+  EXPECT_EQ(l.backend.loops, 1);
+  EXPECT_EQ(d.memory_used(), 0u);
+}
+
+TEST(loops, with_a_count_are_the_devices_if_they_are_long_or_untimed) {
+  const Module m = parsed(R"(
+kernel inc(x: inout u32[]) workgroup(32) grid(len(x)) { x[global_id.x] += global_id.x }
+graph g(n: u32, x: inout u32[]) { repeat n { call inc(x) } }
+)");
+  Looping l;
+  const auto inputs = [](uint32_t n) {
+    return interp::GraphInputs{{bytes(U{n}), bytes(U(40, 1))}, {}};
+  };
+  expect_same(l, m, inputs(1024));
+  EXPECT_EQ(l.backend.loops, 0);
+  expect_same(l, m, inputs(1025));
+  EXPECT_EQ(l.backend.loops, 2);
+
+  Device d = l.open();
+  const Graph& g = m.graphs[0];
+  const std::vector<std::optional<uint64_t>> counts = {{}, 40}, scalars = {7, {}};
+  const Buffer x = *d.allocate(160);
+  const auto made = d.prepare(m, g, *resolve_graph(g, counts, scalars));
+  ASSERT_TRUE(made);
+  SubmitOptions untimed;
+  untimed.call_times = false;
+  U result(40);
+  const auto report = d.submit({LaunchGraph{*made, {scalar(7u), x}}, Readback{x, out(result)}},
+                               untimed)->wait();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(l.backend.loops, 3);
+  EXPECT_EQ(report->call_count, 7u);
+  EXPECT_EQ(report->launches, 7u);
+  EXPECT_TRUE(report->calls.empty());
+  for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(result[i], 7 * i);
+}
+
+TEST(loops, whose_rounds_differ_are_left_to_the_host) {
+  Looping l;
+  // A loop in a loop: the inner one is the device's. A grid from memory; another comparison.
+  expect_same(l, parsed(R"(
+kernel dec(x: inout u32[]) workgroup(32) grid(len(x)) { x[global_id.x] -= 1 }
+kernel set(x: inout u32[], y: inout u32[]) workgroup(1) grid(1) { x[0] = 3
+ y[0] -= 1 }
+graph g(x: inout u32[2], y: inout u32[1]) {
+  while y[0] != 0 limit 100 {
+    call set(x, y)
+    while x[0] != 0 limit 100 { call dec(x) }
+  }
+}
+)"),
+              {{bytes(U{0, 50}), bytes(U{4})}, {}});
+  EXPECT_EQ(l.backend.loops, 8);
+  l.backend.loops = 0;
+  const std::string kernel = "kernel dec(x: inout u32[]) workgroup(1) grid(len(x)) { x[global_id.x] -= 1 }\n";
+  for (const char* loop : {"while x[0] != 0 limit 9 { call dec(x) grid(x[1]) }",
+                           "while x[0] != 2 limit 9 { call dec(x) }",
+                           "while x[0] >= 2 limit 9 { call dec(x) }",
+                           "while x[7] != 0 limit 9 { call dec(x) }"})
+    expect_same(l, parsed(kernel + "graph g(x: inout u32[2]) { " + loop + " }"),
+                {{bytes(U{6, 2})}, {}});
+  EXPECT_EQ(l.backend.loops, 0);
+  expect_same(l, parsed(kernel + "graph g(x: inout u32[2]) { while x[0] > 0 limit 9 { call dec(x) } }"),
+              {{bytes(U{6, 2})}, {}});
+  EXPECT_EQ(l.backend.loops, 2);
+}
+
+TEST(loops, of_random_graphs_agree) {
+  Looping l;
+  lab::GenerateOptions only;
+  only.only_graphs = true;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    const lab::Generated g = lab::generate(seed, only);
+    SCOPED_TRACE(seed);
+    expect_same(l, g.module, {g.inputs.data, g.inputs.lengths});
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(l.backend.loops, 10);
+}
+
+// ---- Grid barriers.
+
+const char* exchange = R"(
+kernel k(x: inout u32[], y: out u32[len(x)]) workgroup(8) grid(len(x)) {
+  x[global_id.x] += global_id.x
+  barrier grid
+  y[global_id.x] = x[len(x) - 1 - global_id.x]
+}
+graph g(x: inout u32[], y: out u32[len(x)]) { call k(x, y) }
+)";
+
+TEST(loops, grid_barriers_of_too_many_workgroups_are_split) {
+  Looping l;
+  l.backend.at_once = 4;
+  const Module m = parsed(exchange);
+  Device d = l.open();
+  const auto e = d.compile(m.kernels[0]);
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->segments(), 1u);
+  for (const uint32_t n : {0u, 1u, 32u, 33u, 70u, 32u}) {
+    const Buffer x = *d.allocate(n * 4), y = *d.allocate(n * 4);
+    U values(n, 5), result(n, 1);
+    const auto r = d.submit({Upload{x, in(values)}, Launch{*e, {x, y}}, Readback{y, out(result)}})->wait();
+    ASSERT_TRUE(r);
+    EXPECT_EQ(r->launches, n == 0 ? 0u : n <= 32 ? 1u : 2u) << n;
+    for (uint32_t i = 0; i < n; ++i) EXPECT_EQ(result[i], 5 + (n - 1 - i));
+    EXPECT_TRUE(d.free(x) && d.free(y));
+
+    const auto graph = run_graph(d, m, m.graphs[0], {{bytes(U(n, 5)), {}}, {}});
+    ASSERT_TRUE(graph);
+    EXPECT_EQ(graph->segments, r->launches);
+    EXPECT_EQ(graph->buffers[1], bytes(result));
+  }
+}
+
+TEST(loops, wrong_arguments_of_grid_barriers_are_told) {
+  Looping l;
+  l.backend.at_once = 0;
+  Device d = l.open();
+  const auto e = d.compile(parsed(exchange).kernels[0]);
+  const Buffer x = *d.allocate(8);
+  EXPECT_EQ(code_of(d.submit({Launch{*e, {x}}})), Code::WrongArgument);
+  EXPECT_EQ(code_of(d.submit({Launch{*e, {x, scalar(1u)}}})), Code::WrongArgument);
+}
+
+}  // namespace
+}  // namespace vyre::driver
