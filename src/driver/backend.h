@@ -114,7 +114,8 @@ struct DeviceCommand {
   LaunchShape shape;
   // Loop: does `body` (Fill, Copy and Launch) again and again, without the host: `rounds` times. If
   // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of it
-  // are not all zero, looked at before each round.
+  // are not all zero, looked at before each round. One round is a sequence that will come again:
+  // what is made of a body may be kept for the next command that has the same one.
   std::shared_ptr<const std::vector<DeviceCommand>> body;
   uint64_t rounds = 0;
 };

@@ -14,6 +14,7 @@ struct MemoryRange {
   MemoryHandle memory = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  bool operator==(const MemoryRange&) const = default;
 };
 
 struct GraphState {
@@ -58,6 +59,22 @@ struct GraphState {
     uint32_t buffer = 0;
   };
   std::vector<Clear> clears;  // of the reuse plan, ascending
+
+  /// What a launch was recorded as, if it was one piece: the next with the same buffers and scalars
+  /// need not be recorded again.
+  struct Replay {
+    std::vector<MemoryRange> places;
+    std::vector<uint64_t> scalars;
+    std::shared_ptr<const std::vector<DeviceCommand>> body;
+    std::shared_ptr<const std::vector<CommandNote>> notes;  // of the body
+    uint32_t calls = 0;
+  };
+  struct Replays {
+    std::mutex mutex;
+    std::deque<Replay> last;  // guarded; the newest first
+    static constexpr size_t most = 4;
+  };
+  const std::shared_ptr<Replays> replays = std::make_shared<Replays>();
   uint64_t memory_bytes = 0, unplanned_bytes = 0, plan_ns = 0;
 };
 
@@ -90,6 +107,7 @@ class GraphScript : public Script {
   void fill(Part& part, const MemoryRange& where, uint32_t node) const;
   void clear_up_to(Part& part, uint32_t node);
   void begin_call(uint32_t node);
+  void keep_for_replay(const Part& part, size_t first, uint64_t calls) const;
   bool is_for_device(const GraphLoop& loop) const;
   Result<> loop(Part& part, const GraphLoop& loop);
   void read(Part& part, const GraphStep& step);
@@ -107,6 +125,7 @@ class GraphScript : public Script {
   uint32_t command_ = 0;
   uint64_t call_ = 0;  // CommandNote::call of the call under way
   size_t cleared_ = 0;
+  bool begun_ = false;
   const MemoryRange scratch_;  // of the graph
   MemoryRange extra_;          // scratch of launches that turned out larger than was known
   Diagnostics failed_;         // told once what is recorded has run

@@ -52,6 +52,7 @@ class SubmissionBuilder {
   bool bind_graph(const LaunchGraph& l, const GraphState& s, std::vector<MemoryRange>& places,
                   GraphShape& shape);
   bool same_sizes(const GraphState& s, const GraphShape& shape);
+  bool replay(const GraphState& s, const std::vector<MemoryRange>& places, const GraphShape& shape);
   void launch_split(const Launch& l, LaunchShape shape, DeviceCommand c);
 
   DeviceState& d_;

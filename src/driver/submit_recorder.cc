@@ -37,11 +37,19 @@ DeviceCommand SplitLaunch::poll(uint32_t word) const {
 }
 
 void Recorder::add(uint32_t command, DeviceCommand device) {
-  items_.push_back({command, std::move(device), nullptr});
+  CommandNote note;
+  note.kind = device.kind;
+  note.command = command;
+  add(std::move(device), std::move(note));
+}
+
+void Recorder::add(DeviceCommand device, CommandNote note) {
+  const uint32_t command = note.command;
+  items_.push_back({command, std::move(device), std::move(note), nullptr});
 }
 
 void Recorder::add(uint32_t command, std::unique_ptr<Script> script) {
-  items_.push_back({command, {}, std::move(script)});
+  items_.push_back({command, {}, {}, std::move(script)});
 }
 
 Part Recorder::next(const Deadline& deadline, double time_limit) {
@@ -54,10 +62,7 @@ Part Recorder::next(const Deadline& deadline, double time_limit) {
       if (!item.script->record(part, item.command, deadline, time_limit)) return part;
     } else {
       part.launches += item.device.kind == Kind::Launch;
-      CommandNote note;
-      note.kind = item.device.kind;
-      note.command = item.command;
-      part.notes.push_back(note);
+      part.notes.push_back(std::move(item.note));
       part.commands.push_back(std::move(item.device));
     }
     items_.pop_front();

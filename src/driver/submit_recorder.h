@@ -25,8 +25,9 @@ struct CommandNote {
   uint32_t node = none;                                  // of a graph: the call
   uint64_t call = 0;  // of a graph: 1 + the place of its time in SubmitReport::calls; 0: none
   const ExecutableState* executable = nullptr;  // if it is not the command's; kept by it
-  // Of a Loop: what is in its body, and how many calls a round is.
-  std::vector<CommandNote> body;
+  // Of a Loop: what is in its body (but for the number of the command), and how many calls a round
+  // is.
+  std::shared_ptr<const std::vector<CommandNote>> body;
   uint32_t calls = 0;
 };
 
@@ -77,6 +78,7 @@ class SplitLaunch : public Script {
 class Recorder {
  public:
   void add(uint32_t command, DeviceCommand device);
+  void add(DeviceCommand device, CommandNote note);
   void add(uint32_t command, std::unique_ptr<Script> script);
 
   /// Up to something that must be read, `most_launches`, or the end.
@@ -91,6 +93,7 @@ class Recorder {
   struct Item {
     uint32_t command = 0;
     DeviceCommand device;
+    CommandNote note;
     std::unique_ptr<Script> script;  // instead of `device`
   };
 

@@ -22,15 +22,16 @@ struct Culprit {
 };
 
 /// What failed, as it was recorded; of a loop, what is in it.
-const CommandNote* note_of(const TicketState& t, const SubmissionOutcome& o) {
-  if (o.command >= t.part.notes.size()) return nullptr;
+std::optional<CommandNote> note_of(const TicketState& t, const SubmissionOutcome& o) {
+  if (o.command >= t.part.notes.size()) return std::nullopt;
   const CommandNote& note = t.part.notes[o.command];
-  return o.inside < note.body.size() ? &note.body[o.inside] : &note;
+  if (!note.body || o.inside >= note.body->size()) return note;
+  CommandNote inside = (*note.body)[o.inside];
+  inside.command = note.command;
+  return inside;
 }
 
-Culprit culprit(const TicketState& t, const SubmissionOutcome& o) {
-  if (!note_of(t, o)) return {};
-  const CommandNote& note = *note_of(t, o);
+Culprit culprit(const TicketState& t, const CommandNote& note) {
   const ExecutableState* e =
       note.executable ? note.executable : t.executables[note.command].state();
   if (!e) return {};
@@ -42,7 +43,8 @@ Culprit culprit(const TicketState& t, const SubmissionOutcome& o) {
 }
 
 Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
-  const Culprit who = culprit(t, o);
+  const std::optional<CommandNote> note = note_of(t, o);
+  const Culprit who = note ? culprit(t, *note) : Culprit{};
   Diagnostics errors = std::move(o.errors);
   if (o.kind == Kind::Trapped && who.program)
     errors = {interp::trapped(*who.program, o.trap.code, o.trap.invocation, o.trap.op)};
@@ -54,10 +56,9 @@ Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
                                          t.time_limit))
                         .with_fix("raise the time limit, or submit less at once")};
   for (Diagnostic& d : errors) d.message = who.segment + d.message;
-  if (!note_of(t, o) || note_of(t, o)->node == none) return errors;
-  const CommandNote& note = *note_of(t, o);
+  if (!note || note->node == none) return errors;
   const bool trapped = !errors.empty() && errors[0].code == Code::Trapped;
-  return t.graphs[note.command]->blame(std::move(errors), note.node, trapped);
+  return t.graphs[note->command]->blame(std::move(errors), note->node, trapped);
 }
 
 /// A submission that reads what one before it did not finish writing.
@@ -91,7 +92,7 @@ void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
     if (loop == o.rounds.size()) break;  // it did not come so far
     const uint64_t rounds = o.rounds[loop++];
     r.call_count += rounds * note.calls;
-    for (const CommandNote& inside : note.body)
+    for (const CommandNote& inside : *note.body)
       r.launches += rounds * (inside.kind == DeviceCommand::Kind::Launch);
   }
 }

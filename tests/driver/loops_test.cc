@@ -171,6 +171,69 @@ graph g(n: u32, x: inout u32[]) { repeat n { call inc(x) } }
   for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(result[i], 7 * i);
 }
 
+TEST(loops, of_one_round_are_graphs_that_come_again) {
+  const Module m = parsed(R"(
+kernel scale(by: u32, x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  assert(x[global_id.x] != 99, 7)
+  y[global_id.x] = x[global_id.x] * by
+}
+kernel neighbour(x: in u32[], y: inout u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[global_id.x] += x[global_id.x] + x[global_id.x + 1]
+}
+graph g(by: u32, x: in u32[], y: out u32[len(x)]) {
+  buffer t: u32[len(x)]
+  call scale(by, x, t)
+  call neighbour(t, y)
+  call neighbour(t, y)
+}
+)");
+  Looping l;
+  Device d = l.open();
+  const Graph& g = m.graphs[0];
+  constexpr uint32_t n = 70;
+  const std::vector<std::optional<uint64_t>> counts = {{}, n}, scalars = {7, {}};
+  GraphOptions apart;
+  apart.fuse = false;
+  const auto made = d.prepare(m, g, *resolve_graph(g, counts, scalars), apart);
+  ASSERT_TRUE(made) << render(made.errors(), {});
+  std::vector<std::pair<Buffer, Buffer>> pairs;
+  for (int i = 0; i < 6; ++i) pairs.emplace_back(*d.allocate(n * 4), *d.allocate(n * 4));
+  SubmitOptions untimed;
+  untimed.call_times = false;
+  const auto run = [&](size_t pair, uint32_t by, uint32_t value) {
+    U x(n, value), y(n, 1);
+    const auto& [in_buffer, out_buffer] = pairs[pair];
+    auto r = d.submit({Upload{in_buffer, in(x)},
+                       LaunchGraph{*made, {scalar(by), in_buffer, out_buffer}},
+                       Readback{out_buffer, out(y)}},
+                      untimed)->wait();
+    if (!r) return r;
+    EXPECT_EQ(r->launches, 3u);
+    EXPECT_EQ(r->call_count, 3u);
+    EXPECT_GT(r->run_ns, 0u);
+    for (uint32_t i = 0; i < n; ++i) EXPECT_EQ(y[i], value * by * (i + 1 < n ? 4 : 2)) << i;
+    return r;
+  };
+  const auto loops_of = [&](auto&&... arguments) {
+    const int before = l.backend.loops;
+    EXPECT_TRUE(run(arguments...));
+    return l.backend.loops - before;
+  };
+  EXPECT_EQ(loops_of(0, 3, 5), 0) << "recorded";
+  EXPECT_EQ(loops_of(0, 3, 6), 1) << "again, with other data";
+  EXPECT_EQ(loops_of(0, 4, 6), 0) << "another scalar";
+  EXPECT_EQ(loops_of(0, 3, 8), 1);
+  EXPECT_EQ(loops_of(0, 4, 8), 1);
+  EXPECT_EQ(loops_of(1, 3, 8), 0) << "other buffers";
+  EXPECT_EQ(loops_of(1, 3, 9), 1);
+  for (size_t i = 2; i < 6; ++i) EXPECT_EQ(loops_of(i, 3, 5), 0);
+  EXPECT_EQ(loops_of(0, 3, 5), 0) << "the oldest are forgotten";
+  const auto trapped = run(0, 3, 99);
+  ASSERT_FALSE(trapped);
+  EXPECT_TRUE(trapped.errors()[0].message.starts_with("stage 1 (`scale`): ")) << message_of(trapped);
+  EXPECT_EQ(loops_of(0, 3, 1), 1) << "after a failure";
+}
+
 TEST(loops, whose_rounds_differ_are_left_to_the_host) {
   Looping l;
   // A loop in a loop: the inner one is the device's. A grid from memory; another comparison.
