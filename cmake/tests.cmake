@@ -10,7 +10,7 @@ set(test_definitions
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_util.cc)
-list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu)/")
+list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu|cuda|gpu|vulkan)/")
 if(test_sources)
   add_executable(vyre_tests ${test_sources})
   target_include_directories(vyre_tests PRIVATE ${PROJECT_SOURCE_DIR})
@@ -25,6 +25,17 @@ if(test_sources)
     target_link_libraries(vyre_tests PRIVATE ${VYRE_Z3})
   else()
     message(STATUS "z3 is not there (libz3-dev): the rules of simplify will not be proved")
+  endif()
+  # SPIRV-Tools validates what emit/spirv writes; without it that test says so and is skipped.
+  find_path(VYRE_SPIRV_TOOLS_INCLUDE spirv-tools/libspirv.h)
+  find_library(VYRE_SPIRV_TOOLS SPIRV-Tools)
+  target_include_directories(vyre_tests SYSTEM PRIVATE ${VYRE_SPIRV_INCLUDE})
+  if(VYRE_SPIRV_TOOLS_INCLUDE AND VYRE_SPIRV_TOOLS)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/emit/spirv/spirv_util.cc PROPERTIES
+      COMPILE_DEFINITIONS VYRE_HAVE_SPIRV_TOOLS)
+    target_link_libraries(vyre_tests PRIVATE ${VYRE_SPIRV_TOOLS})
+  else()
+    message(STATUS "SPIRV-Tools is not there (spirv-tools): SPIR-V will not be validated")
   endif()
   if(TARGET vyre-cli)
     target_link_libraries(vyre_tests PRIVATE vyre_cli)
@@ -60,6 +71,54 @@ if(TARGET vyre_cpu_objects AND cpu_test_sources)
     PROPERTIES LABELS cpu TIMEOUT 300)
 endif()
 
+# The Vulkan backend, on lavapipe whatever the machine has: a process of its own, because Vulkan's
+# drivers are chosen by the environment.
+file(GLOB vulkan_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/vulkan/*.cc)
+if(VYRE_HAVE_VULKAN AND vulkan_test_sources AND TARGET vyre-cli)
+  add_executable(vyre_vulkan_tests ${vulkan_test_sources})
+  target_include_directories(vyre_vulkan_tests PRIVATE ${PROJECT_SOURCE_DIR} ${VYRE_VOLK_INCLUDE})
+  target_compile_definitions(vyre_vulkan_tests PRIVATE ${test_definitions})
+  target_link_libraries(vyre_vulkan_tests PRIVATE vyre_cli vyre GTest::gtest_main)
+  add_dependencies(vyre_vulkan_tests vyre-cli)
+  gtest_discover_tests(vyre_vulkan_tests
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES
+    PROPERTIES LABELS vulkan TIMEOUT 300)
+endif()
+
+# The CUDA backend without a GPU, on a driver that is a fake: a binary of its own, so that no other test
+# ever sees it.
+file(GLOB cuda_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda/*_test.cc
+  ${PROJECT_SOURCE_DIR}/tests/cuda/*_util.cc)
+if(cuda_test_sources)
+  set(fake_cuda_sources fake_cuda.cc fake_cuda_code.cc fake_driver.cc)
+  set(fake_cuda_old_sources fake_cuda_old.cc)
+  foreach(library fake_cuda fake_cuda_old)
+    list(TRANSFORM ${library}_sources PREPEND ${PROJECT_SOURCE_DIR}/tests/cuda/)
+    add_library(${library} MODULE ${${library}_sources})
+    target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${library} PRIVATE Threads::Threads)
+    set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  endforeach()
+  add_executable(vyre_cuda_tests ${cuda_test_sources})
+  target_include_directories(vyre_cuda_tests PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(vyre_cuda_tests PRIVATE ${test_definitions})
+  target_link_libraries(vyre_cuda_tests PRIVATE vyre GTest::gtest_main)
+  add_dependencies(vyre_cuda_tests fake_cuda fake_cuda_old)
+  if(TARGET vyre-cli)
+    target_link_libraries(vyre_cuda_tests PRIVATE vyre_cli)
+    add_dependencies(vyre_cuda_tests vyre-cli)
+  endif()
+  gtest_discover_tests(vyre_cuda_tests
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES
+    PROPERTIES LABELS cuda TIMEOUT 300)
+endif()
+
 file(GLOB runner_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runner/*.cc)
 file(GLOB text_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/text/*)
 if(runner_sources)
@@ -93,6 +152,28 @@ function(add_conformance name device)
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(conformance.${name} PROPERTIES LABELS conformance TIMEOUT 900)
 endfunction()
+# Vulkan's devices that every machine can have, with the validation layers on: what these say fails the
+# test. The suite is in parts, because lavapipe compiles slowly.
+function(add_vulkan_conformance name device icd)
+  add_conformance(${name} ${device} ${ARGN})
+  set_tests_properties(conformance.${name} PROPERTIES LABELS "conformance;vulkan"
+    ENVIRONMENT "VK_ICD_FILENAMES=${icd};VYRE_VULKAN_VALIDATION=1;VYRE_CACHE_DIR=${PROJECT_BINARY_DIR}/vulkan_cache")
+endfunction()
+find_file(VYRE_LAVAPIPE NAMES lvp_icd.x86_64.json lvp_icd.aarch64.json lvp_icd.json
+  PATHS /usr/share/vulkan/icd.d NO_DEFAULT_PATH)
+find_file(VYRE_SWIFTSHADER vk_swiftshader_icd.json PATHS /usr/lib/chromium NO_DEFAULT_PATH)
+if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_LAVAPIPE)
+  # All but 1,000 levels of nesting, for which its compiler takes minutes (GPUs take them all).
+  foreach(part 1 2 3 4)
+    add_vulkan_conformance(vulkan_${part} vulkan ${VYRE_LAVAPIPE} --part ${part}/4 --fuzz 40 --except f16_deep)
+  endforeach()
+  # Every expansion: nothing that a device may lack or compute wrong is used.
+  add_vulkan_conformance(vulkan_weak "vulkan[profile=weak]" ${VYRE_LAVAPIPE} --only operations/)
+  add_vulkan_conformance(vulkan_nvidia "vulkan[profile=nvidia]" ${VYRE_LAVAPIPE} --only operations/ --quick)
+endif()
+if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_SWIFTSHADER)
+  add_vulkan_conformance(swiftshader vulkan ${VYRE_SWIFTSHADER} --only operations/ --quick)
+endif()
 if(TARGET vyre-cli)
   add_conformance(interp interp)
   add_conformance(interp_split "interp[split]")

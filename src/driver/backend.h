@@ -53,6 +53,7 @@ struct DeviceInfo {
   DeviceLimits limits;
   bool keeps_code = true;  // its kernels may serialize: worth a look into the compile cache
   bool optimizes = false;  // programs are optimized for it unless asked otherwise
+  std::string not_automatic;  // why `auto` passes it over; "": it does not
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
 };
 
@@ -98,6 +99,8 @@ struct DeviceCommand {
   enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch, Loop } kind = Kind::Fill;
   /// Its own time is wanted. Neighbours of which it is not may share one time, told of the first.
   bool timed = true;
+  /// False for all commands of a submission: no time is wanted.
+  bool measured = true;
   MemoryHandle memory = 0;  // Upload, Readback, Fill: the memory; Copy: the destination
   uint64_t offset = 0;
   uint64_t bytes = 0;

@@ -185,9 +185,11 @@ struct SubmitOptions {
   uint32_t stream = 0;
   double time_limit = 0;      // seconds for the whole submission; 0: none
   uint64_t output_limit = 0;  // bytes of its readbacks; 0: none
-  /// Calls of graphs are timed one by one (SubmitReport::calls), where the host launches them.
-  /// Without, a device may run them closer together.
+  /// Launches, and calls of graphs that the host launches (SubmitReport::calls), are timed one by
+  /// one. Without, neighbours have one time, told of the first, and may run closer together.
   bool call_times = true;
+  /// Without, nothing is timed and the report's times are 0: the least work for the host.
+  bool times = true;
 };
 
 /// One call of a graph that ran; calls that were fused are one.
@@ -230,7 +232,7 @@ struct OpenOptions {
   bool use_cache = true;
   CompileCache* cache = nullptr;     // instead of the process's (driver/cache.h); must outlive it
   bool split_grid_barriers = false;  // even where the device has a native one
-  HotPathSink telemetry;             // told of every launch: op_id, device time, bytes
+  HotPathSink telemetry;             // told of every launch that is timed: op_id, time, bytes
   /// "a,b" or "none": the passes of compiles that name none and no profile, where the device
   /// optimizes. "": what the variable VYRE_PASSES says, else what the profile selects.
   std::string passes;

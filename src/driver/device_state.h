@@ -69,7 +69,7 @@ struct TicketState {
   uint32_t stream = 0;
   double time_limit = 0;
   Deadline deadline;
-  bool call_times = true;
+  bool call_times = true, times = true;
   struct Out {
     std::shared_ptr<std::vector<std::byte>> staging;
     std::span<std::byte> to;
@@ -188,6 +188,7 @@ struct DeviceState {
   void settle(const std::shared_ptr<TicketState>& t);
   /// Settles what has ended by itself, so that tickets that nobody waits for do not pile up.
   void reap();
+  void reap_if_many();
   void free_retired();
   /// With the mutex held; nobody uses it.
   void give_back(const Buffer& buffer);

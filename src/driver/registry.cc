@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "driver/cache.h"
@@ -37,6 +38,23 @@ std::string name_of(const DeviceInfo& info, size_t devices) {
   return devices == 1 ? info.backend : fmt::format("{}:{}", info.backend, info.index);
 }
 
+std::optional<uint32_t> number(std::string_view digits) {
+  uint32_t n = 0;
+  const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+  return r.ec == std::errc{} && r.ptr == digits.data() + digits.size() ? std::optional(n)
+                                                                        : std::nullopt;
+}
+
+/// Of the device that has this in its name, in whatever case; past the end: none.
+uint32_t index_of(std::string_view which, const std::vector<DeviceInfo>& devices) {
+  const auto same = [](char a, char b) { return std::tolower(uint8_t(a)) == std::tolower(uint8_t(b)); };
+  const auto it = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& d) {
+    return !which.empty() &&
+           std::search(d.name.begin(), d.name.end(), which.begin(), which.end(), same) != d.name.end();
+  });
+  return uint32_t(it - devices.begin());
+}
+
 std::string in_ms(uint64_t ns) {
   const double ms = double(ns) / 1e6;
   return ms < 10 ? fmt::format("{:.2g} ms", ms) : fmt::format("{:.0f} ms", ms);
@@ -52,8 +70,13 @@ Choice choose_automatically(const CacheOptions& cache) {
     const Probed p = probe(e);
     if (p.devices.empty()) others.push_back(fmt::format("{} is not here ({})", e.name, p.why_none));
     for (const DeviceInfo& info : p.devices) {
+      const std::string name = name_of(info, p.devices.size());
+      if (!info.not_automatic.empty()) {
+        others.push_back(fmt::format("{} is passed over ({})", name, info.not_automatic));
+        continue;
+      }
       here.push_back({p.backend, info});
-      names.push_back(name_of(info, p.devices.size()));
+      names.push_back(name);
     }
   }
   const size_t last = here.size() - 1;  // the interpreter, always here
@@ -137,17 +160,11 @@ Result<Choice> choose(std::string_view name) {
   if (name == "auto") return choose_automatically(CacheOptions::from_environment());
   const size_t colon = name.find(':');
   const std::string_view kind = name.substr(0, colon);
-  uint32_t index = 0;
-  bool numbered = true;
-  if (colon != std::string_view::npos) {
-    const std::string_view digits = name.substr(colon + 1);
-    const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    numbered = r.ec == std::errc{} && r.ptr == digits.data() + digits.size();
-  }
+  const std::string_view which = colon == name.npos ? "0" : name.substr(colon + 1);
   std::vector<std::string> names = {"auto"};
   for (const BackendEntry& e : entries()) {
     names.emplace_back(e.name);
-    if (e.name != kind || !numbered) continue;
+    if (e.name != kind) continue;
     const Probed p = probe(e);
     if (p.devices.empty()) {
       Diagnostic d =
@@ -155,14 +172,16 @@ Result<Choice> choose(std::string_view name) {
                    fmt::format("backend `{}` is not here, because {}", kind, p.why_none));
       return list_backends(d).with_fix("use `--backend auto`, or one that is here");
     }
+    const std::optional<uint32_t> given = number(which);
+    const uint32_t index = given ? *given : index_of(which, p.devices);
     if (index >= p.devices.size()) {
       Diagnostic d =
-          diagnose(Code::DeviceIndex, {},
+          diagnose(given ? Code::DeviceIndex : Code::UnknownDevice, {},
                    fmt::format("`{}`: the backend has {} device{}, numbered from 0", name,
                                p.devices.size(), p.devices.size() == 1 ? "" : "s"));
       for (const DeviceInfo& i : p.devices)
         d.note(fmt::format("{}:{} is {}", kind, i.index, i.name));
-      return d.with_fix("use an index that is there");
+      return d.with_fix("use an index that is there, or a part of a device's name");
     }
     return Choice{p.backend, index, "", false, {}};
   }

@@ -107,7 +107,7 @@ Result<> fit_launches(DeviceState& d, std::vector<Command>& commands) {
 
 Result<Ticket> Device::submit(std::vector<Command> commands, const SubmitOptions& options) {
   try {
-    state_->reap();
+    state_->reap_if_many();
     if (Result<> fits = fit_launches(*state_, commands); !fits) return fits.errors();
     Result<std::shared_ptr<TicketState>> made = state_->submit(commands, options);
     if (!made) return made.errors();
@@ -127,7 +127,8 @@ Result<std::shared_ptr<TicketState>> DeviceState::submit(const std::vector<Comma
   auto t = std::make_shared<TicketState>();
   t->stream = how.stream;
   t->time_limit = how.time_limit;
-  t->call_times = how.call_times;
+  t->times = how.times;
+  t->call_times = how.call_times && how.times;
   t->deadline = deadline_of(how.time_limit);
   t->report.command_ns.assign(commands.size(), 0);
 
@@ -175,6 +176,8 @@ Result<> DeviceState::begin(const std::shared_ptr<TicketState>& t) {
   std::vector<SubmissionHandle> after;
   for (const auto& o : t->after)
     if (!o->ended) after.push_back(o->handle);
+  if (!t->times)
+    for (DeviceCommand& c : t->part.commands) c.measured = false;
   Result<SubmissionHandle> handle =
       backend->submit(t->stream, std::exchange(t->part.commands, {}), after, t->deadline);
   if (!handle) return handle.errors();

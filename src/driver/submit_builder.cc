@@ -265,6 +265,7 @@ void SubmissionBuilder::one(const Launch& l) {
   }
   DeviceCommand c;
   c.kind = Kind::Launch;
+  c.timed = t_.call_times;
   c.buffers = std::move(bound.memory);
   c.scalars = std::move(bound.bits);
   c.shape = *shape;

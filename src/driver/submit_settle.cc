@@ -144,7 +144,7 @@ void DeviceState::settle_one(TicketState& t) {
     if (ok)
       for (const TicketState::Out& out : t.readbacks) t.report.read_back += out.to.size();
     let_go(t, ok);
-    for (size_t i = 0; ok && options.telemetry && i < t.executables.size(); ++i)
+    for (size_t i = 0; ok && options.telemetry && t.call_times && i < t.executables.size(); ++i)
       if (const ExecutableState* e = t.executables[i].state())
         samples.push_back(
             {e->program->op_id, e->program->name, t.report.command_ns[i], t.launch_bytes[i]});
@@ -219,6 +219,18 @@ void DeviceState::reap() {
   }
   for (const auto& t : ended) settle(t);
   free_retired();
+}
+
+/// Asking a device costs as much as a launch, and most tickets are waited for anyway: only so many
+/// may pile up.
+void DeviceState::reap_if_many() {
+  constexpr size_t many = 64;
+  size_t pending = 0;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [id, stream] : streams) pending += stream.pending.size();
+  }
+  if (pending >= many) reap();
 }
 
 void DeviceState::finish() {

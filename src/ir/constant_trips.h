@@ -1,9 +1,10 @@
 #pragma once
 
-// How often a `for` runs, where its bounds are constants. Emitters ask: a loop with few trips need
-// not look whether it should stop.
+// How often a loop runs, where constants say so. Emitters ask: a loop with few trips need not look
+// whether it should stop.
 
 #include <optional>
+#include <vector>
 
 #include "ir/program.h"
 
@@ -26,6 +27,70 @@ inline std::optional<uint64_t> constant_trips(const Program& p, OpId loop) {
   const uint64_t limit = is_signed(t) ? low_mask(width_of(t) - 1) : low_mask(width_of(t));
   if (*lo > limit || *hi > limit || *step > limit || *step == 0) return std::nullopt;
   return *hi <= *lo ? 0 : (*hi - *lo - 1) / *step + 1;
+}
+
+/// How a `while` that carries `v` from `init` changes it in a trip: the trips that `test`, one of the
+/// conditions that must hold for another trip, allows at most.
+inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueId v, uint64_t init,
+                                             OpId change) {
+  const Opcode code = p.op(test).code;
+  const Type t = p.type(v);
+  const uint32_t width = width_of(t);
+  if (p.operand(test, 0) != v || p.operand(change, 0) != v) return std::nullopt;
+  const auto limit = constant_bits(p, p.operand(test, 1)), by = constant_bits(p, p.operand(change, 1));
+  if (!limit || !by || *by == 0) return std::nullopt;
+  // Numbers of which neither one is negative, whatever the type says.
+  const uint64_t most = low_mask(width - 1);
+  switch (p.op(change).code) {
+    case Opcode::Add:
+      if (code != Opcode::Lt || init > most || *limit > most || *by > most - *limit)
+        return std::nullopt;
+      return *limit <= init ? 0 : (*limit - init - 1) / *by + 1;
+    case Opcode::Shl:  // below the limit it is at most half of what fits, and it is never 0
+      if (code != Opcode::Lt || *by != 1 || init == 0 || init > most || *limit > most)
+        return std::nullopt;
+      return width;
+    case Opcode::Shr:  // 0 at last
+      if (is_signed(t) || *by >= width) return std::nullopt;
+      if (code != Opcode::Gt && !(code == Opcode::Ne && *limit == 0)) return std::nullopt;
+      return width;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// An upper bound of the trips of a loop. Of a `while`: one number that it carries starts as a
+/// constant and is changed in one way, and with it the test fails at last, whatever else it asks.
+inline std::optional<uint64_t> most_trips(const Program& p, OpId loop) {
+  const Op& o = p.op(loop);
+  if (o.code != Opcode::While) return constant_trips(p, loop);
+  const BlockId head = o.first_block, body = head + 1;
+  const OpId end = p.blocks[head].last, yield = p.blocks[body].last;
+  if (p.op(end).code != Opcode::Test || p.op(yield).code != Opcode::Yield) return std::nullopt;
+  const auto args = p.args(head);
+  std::optional<uint64_t> found;
+  std::vector<ValueId> conditions = {p.operand(end, 0)};
+  for (size_t at = 0; at < conditions.size() && at < 8 && !found; ++at) {
+    const OpId test = p.values[conditions[at]].def;
+    if (test == none || p.op(test).operands.count != 2) continue;
+    if (p.op(test).code == Opcode::And) {
+      for (const ValueId part : p.operands(test)) conditions.push_back(part);
+      continue;
+    }
+    for (size_t k = 0; k < args.size() && !found; ++k) {
+      const OpId change = p.values[p.operand(yield, uint32_t(k))].def;
+      const auto init = constant_bits(p, p.operand(loop, uint32_t(k)));
+      if (!init || change == none || p.op(change).operands.count != 2 || !is_integer(p.type(args[k])))
+        continue;
+      found = trips_of_test(p, test, args[k], *init, change);
+    }
+  }
+  if (!found) return std::nullopt;
+  bool continues = false;  // with other values, perhaps
+  walk_blocks(p, body, [&](Visit what, uint32_t id) {
+    if (what == Visit::Op && p.op(id).code == Opcode::Continue) continues = true;
+  });
+  return continues ? std::nullopt : found;
 }
 
 }  // namespace vyre

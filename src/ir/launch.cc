@@ -72,10 +72,13 @@ class Resolver {
     return true;
   }
 
-  std::optional<uint64_t> evaluate_formula(FormulaId id, const std::string& what, LocId loc) {
+  /// `what` says what it is, asked only if something is wrong: every launch comes here.
+  template <class What>
+  std::optional<uint64_t> evaluate_formula(FormulaId id, const What& what, LocId loc) {
     if (!resolvable(id)) return std::nullopt;
-    Result<uint64_t> value = evaluate(p_.formulas, id, env_, what);
+    Result<uint64_t> value = evaluate(p_.formulas, id, env_, "");
     if (value) return *value;
+    value = evaluate(p_.formulas, id, env_, what());
     for (Diagnostic& d : value.errors()) {
       if (d.place.line == 0 && loc != none) d.place = p_.place(loc);
       errors_.push_back(std::move(d));
@@ -92,7 +95,8 @@ class Resolver {
     }
     std::optional<uint64_t> given = entry(counts_, i);
     if (b.count != no_formula) {
-      const auto wanted = evaluate_formula(b.count, fmt::format("length of `{}`", b.name), b.loc);
+      const auto wanted = evaluate_formula(
+          b.count, [&] { return fmt::format("length of `{}`", b.name); }, b.loc);
       if (!wanted) return;
       if (given && *given != *wanted) {
         error(Code::LengthDiffers, b.loc,
@@ -182,7 +186,8 @@ class Resolver {
       bool complete = true;
       for (uint32_t d = 0; d < p_.grid_dims && d < 3; ++d) {
         const auto n = evaluate_formula(
-            p_.grid[d], fmt::format("grid of `{}` in {}", p_.name, dimension(int(d))), p_.loc);
+            p_.grid[d],
+            [&] { return fmt::format("grid of `{}` in {}", p_.name, dimension(int(d))); }, p_.loc);
         if (n) wanted[d] = *n;
         complete &= n.has_value();
       }

@@ -76,7 +76,10 @@ void Certification::end_group() { report_.groups.back().seconds = since(group_be
 bool Certification::begins(const std::string& name) {
   if (stopped()) return false;
   const std::string& group = report_.groups.back().name;
-  if (fmt::format("{}/{}", group, name).find(options.only) == std::string::npos) return false;
+  const std::string full = fmt::format("{}/{}", group, name);
+  if (full.find(options.only) == std::string::npos) return false;
+  if (!options.except.empty() && full.find(options.except) != std::string::npos) return false;
+  if (begun_++ % options.parts != options.part) return false;
   name_ = name;
   if (options.progress) options.progress(group, name);
   return true;
@@ -241,7 +244,7 @@ Result<CertifyReport> certify(driver::Device device, const CertifyOptions& optio
   std::erase_if(report.groups, [](const GroupReport& g) {
     return g.passed + g.failed + g.refused + g.skipped == 0;
   });
-  if (report.groups.empty() && !report.stopped)
+  if (report.groups.empty() && !report.stopped && options.parts == 1)
     return diagnose(Code::BadOptionValue, {},
                     fmt::format("no case has `{}` in its name", options.only))
         .with_fix("run without `--only` and look at the names of groups and cases");

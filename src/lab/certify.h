@@ -59,6 +59,8 @@ struct CertifyOptions {
   bool quick = false;   // three types of each operation, no test that says `// slow`
   bool large = false;   // with buffers above 4 GiB, if the device has the memory
   std::string only;     // cases whose "group/name" has this in it; "": all
+  std::string except;   // without those that have this in it; "": all
+  uint64_t part = 0, parts = 1;  // every so manieth case, from this one on: for several processes
   uint64_t fuzz = 200;  // generated programs
   uint64_t seed = 1;    // the first of them
   PrepareRun prepare;

@@ -81,10 +81,11 @@ void certify_large(Certification& c) {
       parse_case(c,
                  "kernel far(x: inout u8[], o: out u8[4]) workgroup(64) grid(64) {\n"
                  "  let at: u64 = 4294967296 + u64(global_id.x)\n"
+                 "  let behind: u64 = 4294967360\n"
                  "  x[at] = u8(global_id.x + 1)\n"
                  "  if global_id.x == 0 {\n"
                  "    o[0] = x[0]\n"
-                 "    o[1] = x[4294967360]\n"
+                 "    o[1] = x[behind]\n"
                  "    o[2] = u8(len64(x) >> 32)\n"
                  "  }\n"
                  "}");

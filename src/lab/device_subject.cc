@@ -11,7 +11,8 @@ namespace {
 /// Nothing that is generated takes a tenth of it; a program that does is a finding.
 constexpr double generated_time_limit = 20;
 
-constexpr Code refusals[] = {Code::KernelTooLarge, Code::NeedsForwardProgress};
+constexpr Code refusals[] = {Code::KernelTooLarge, Code::NeedsForwardProgress, Code::MissingFeature,
+                             Code::NotExact};
 
 }  // namespace
 

@@ -33,6 +33,7 @@ struct FuzzStatus {
 struct FuzzOptions {
   uint64_t seed = 0;                  // the first; the others follow by one
   uint64_t count = 0;                 // programs; 0: as many as there is time for
+  uint64_t inputs = 1;                // of each kernel: its own, then others (other_inputs)
   double seconds = 0;                 // 0: no limit
   std::vector<std::string> subjects;  // groups, names or devices (device_spec.h); empty: all
   std::vector<Subject> more;          // besides those of all_subjects

@@ -4,6 +4,7 @@
 
 #include "lab/chain_writer.h"
 #include "lab/graph_writer.h"
+#include "lab/interesting.h"
 #include "lab/kernel_writer.h"
 
 namespace vyre::lab {
@@ -37,6 +38,19 @@ Generated generate(uint64_t seed, const GenerateOptions& options) {
       g.observes_subgroup = g.observes_subgroup || observes_subgroup(p.op(op).code);
     });
   return g;
+}
+
+Generated other_inputs(const Generated& g, uint64_t number) {
+  Generated other = g;
+  Random random(g.seed ^ (number + 1) * 0x9e3779b97f4a7c15ull);
+  const Program& p = g.module.kernels[0];
+  for (size_t i = 0; i < other.inputs.data.size(); ++i) {
+    auto& data = other.inputs.data[i];
+    if (!data || p.buffers[i].role == Role::Scalar) continue;
+    const Type element = p.buffers[i].element;
+    data = interesting_bytes(random, element, data->size() / size_of(element));
+  }
+  return other;
 }
 
 }  // namespace vyre::lab

@@ -100,6 +100,8 @@ std::string subject_name(const std::string& device) {
   return device == "interp" ? "interp:driver" : device;
 }
 
+constexpr uint64_t slow_device_turns = 25;
+
 /// Opened when they first run something: who asks for another subject need not wait for a GPU.
 void add_devices(std::vector<Subject>& list) {
   for (const PresentDevice& d : present_devices()) {
@@ -115,10 +117,15 @@ void add_devices(std::vector<Subject>& list) {
       }
       return (*opened)->run(g);
     };
+    const auto add = [&](Subject subject) {
+      // What `auto` passes over is slow: without being asked for it takes few programs.
+      if (!d.info.not_automatic.empty()) subject.turns *= slow_device_turns;
+      list.push_back(std::move(subject));
+    };
     if (d.name != "interp")
-      for (Subject& o : optimized_subjects(s)) list.push_back(std::move(o));
-    list.push_back(random_plan_subject(d.name, s.subgroup_size));
-    list.push_back(std::move(s));
+      for (Subject& o : optimized_subjects(s)) add(std::move(o));
+    add(random_plan_subject(d.name, s.subgroup_size));
+    add(std::move(s));
   }
 }
 

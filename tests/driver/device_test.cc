@@ -278,7 +278,7 @@ TEST(device, tickets_may_be_dropped_and_outlive_their_device) {
   EXPECT_EQ(data[7], 0x01010101u);
 }
 
-TEST(device, telemetry_sees_every_launch) {
+TEST(device, telemetry_sees_every_launch_that_is_timed) {
   std::vector<LaunchSample> samples;
   OpenOptions o;
   o.telemetry = [&](const LaunchSample& s) { samples.push_back(s); };
@@ -290,6 +290,14 @@ TEST(device, telemetry_sees_every_launch) {
   EXPECT_EQ(samples[0].op_id, "test.add");
   EXPECT_EQ(samples[0].bytes, 4000u);
   EXPECT_GT(samples[0].device_ns, 0u);
+
+  SubmitOptions untimed;
+  untimed.call_times = false;
+  const auto report = d.submit({Launch{add, {b}}, Launch{add, {b}}}, untimed)->wait();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->launches, 2u);
+  EXPECT_GT(report->run_ns, 0u);
+  EXPECT_EQ(samples.size(), 2u) << "whose time it was is not known";
 }
 
 TEST(registry, names_indices_and_auto) {
@@ -300,7 +308,9 @@ TEST(registry, names_indices_and_auto) {
   EXPECT_TRUE(choose("interp:0"));
   EXPECT_EQ(code_of(choose("interp:1")), Code::DeviceIndex);
   EXPECT_EQ(code_of(choose("interpp")), Code::UnknownDevice);
-  EXPECT_EQ(code_of(choose("interp:x")), Code::UnknownDevice);
+  EXPECT_EQ(code_of(choose("interp:no such name")), Code::UnknownDevice);
+  EXPECT_EQ(code_of(choose("interp:")), Code::UnknownDevice);
+  EXPECT_TRUE(choose("interp:Reference"));  // a part of the name
   const auto cuda = choose("cuda");
   if (!cuda) {
     EXPECT_EQ(cuda.errors()[0].code, Code::DeviceNotHere);

@@ -41,6 +41,11 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
     mistakes.push_back(bad_value("--fuzz", command.fuzz, "write how many programs; 0 is none"));
   if (!command.seed.empty() && !seed)
     mistakes.push_back(bad_value("--seed", command.seed, "write an integer from 0 to 2^64-1"));
+  const size_t slash = command.part.find('/');
+  const auto part = parse_count(command.part.substr(0, slash));
+  const auto parts = slash == std::string::npos ? std::nullopt : parse_count(command.part.substr(slash + 1));
+  if (!command.part.empty() && (!part || !parts || *part == 0 || *part > *parts))
+    mistakes.push_back(bad_value("--part", command.part, "write it like `2/16`: the second of sixteen"));
   if (!command.tests.empty() && ::access((command.tests + "/tests/text").c_str(), R_OK) != 0)
     mistakes.push_back(bad_value("--tests", command.tests,
                                  "give the root of a source tree, with tests/text in it"));
@@ -49,6 +54,8 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
   options.quick = command.quick;
   options.large = command.large;
   options.only = command.only;
+  options.except = command.except;
+  if (!command.part.empty()) options.part = *part - 1, options.parts = *parts;
   if (command.quick) options.fuzz = 40;
   if (fuzz) options.fuzz = *fuzz;
   if (seed) options.seed = *seed;

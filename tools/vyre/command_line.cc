@@ -188,12 +188,17 @@ void add_emit(CLI::App& app, EmitCommand& c) {
       ->option_text("or FILE:name");
   app.add_option("--target", c.target,
                  "llvm: LLVM IR; asm: assembly; obj: an object file; ptx: text for NVIDIA\n"
-                 "GPUs. spirv is for builds that have that emitter")
+                 "GPUs; spirv: Vulkan's form, as text, or with -o as a module")
       ->required()
       ->option_text("llvm|asm|obj|ptx|spirv");
   app.add_option("--arch", c.arch,
                  "Instruction set; if not given the best of this machine, sm_75 for ptx")
       ->option_text("x86-64-v2|x86-64-v3|x86-64-v4|aarch64|sm_75|sm_80|sm_90|sm_100");
+  app.add_option("--profile", c.profile,
+                 "spirv: what the device has and computes exactly: full, nvidia, lavapipe,\n"
+                 "swiftshader, weak, or words that differ, as in \"nvidia -fma32 +sqrt32\"\n"
+                 "(`vyre devices -v` prints those of a device); full if not given")
+      ->option_text("TEXT");
   app.add_option("--subgroup-size", c.subgroup_size,
                  "Lanes of a subgroup where the kernel fixes none; else chosen for it")
       ->option_text("N");
@@ -201,18 +206,22 @@ void add_emit(CLI::App& app, EmitCommand& c) {
       ->option_text("NAME=VALUE");
   app.add_flag("--unoptimized", c.unoptimized, "LLVM IR as we write it, before the passes of LLVM");
   app.add_flag("--lines", c.lines,
-               "Assembly to read: with the source line of each instruction; ptx: .loc");
+               "Assembly to read: with the source line of each instruction; ptx: .loc; spirv:\n"
+               "names and OpLine");
   app.add_option("-o,--output", c.out, "Write to a file; standard output if not given")
       ->option_text("F");
   add_optimizer_flags(app, c.optimizer);
   app.footer(
-      "The function is `vyre_kernel` of src/emit/llvm/abi.h, in PTX that of src/emit/ptx/abi.h. A\n"
-      "kernel with grid barriers gives one function a segment.\n\n"
+      "The function is `vyre_kernel` of src/emit/llvm/abi.h, in PTX and SPIR-V those of\n"
+      "src/emit/ptx/abi.h and src/emit/spirv/abi.h. A kernel with grid barriers gives one function a\n"
+      "segment.\n\n"
       "EXAMPLE\n"
       "  vyre emit examples/saxpy.vyre --target asm --arch x86-64-v3\n"
       "  vyre emit examples/saxpy.vyre --target llvm -o saxpy.ll\n"
       "  vyre emit examples/saxpy.vyre --target obj --arch aarch64 -o saxpy.o\n"
-      "  vyre emit examples/saxpy.vyre --target ptx --arch sm_80");
+      "  vyre emit examples/saxpy.vyre --target ptx --arch sm_80\n"
+      "  vyre emit examples/saxpy.vyre --target spirv -o saxpy.spv\n"
+      "  vyre emit examples/saxpy.vyre --target spirv --profile \"-fma32 subgroup_size=8\"");
 }
 
 void add_opt(CLI::App& app, OptCommand& c) {
@@ -330,6 +339,8 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
       ->option_text("N");
   app.add_option("--count", c.count, "Programs (default 1000, without end if --minutes is given)")
       ->option_text("N");
+  app.add_option("--inputs", c.inputs, "Runs of each kernel with other inputs (default 1)")
+      ->option_text("N");
   app.add_option("--minutes", c.minutes, "Stop after this time")->option_text("M");
   app.add_option("--backends", c.backends,
                  "What is compared with the reference: interp, text, wire, sanitizer, opt,\n"
@@ -355,6 +366,9 @@ void add_certify(CLI::App& app, CertifyCommand& c) {
                  "cpu[isa=x86-64-v2,threads=1], interp[split]")
       ->option_text("D");
   app.add_option("--only", c.only, "Only cases with this in `group/name`")->option_text("TEXT");
+  app.add_option("--except", c.except, "Without cases with this in `group/name`")->option_text("TEXT");
+  app.add_option("--part", c.part, "Only every Nth case, from the Kth on: for N processes at once")
+      ->option_text("K/N");
   app.add_flag("--quick", c.quick, "Without what takes long");
   app.add_flag("--large", c.large, "With buffers above 4 GiB, if the device has the memory");
   app.add_option("--fuzz", c.fuzz, "Generated programs (default 200, with --quick 40)")

@@ -50,6 +50,7 @@ struct EmitCommand {
   std::string file;  // with :name
   std::string target;
   std::string arch;
+  std::string profile;  // emit/exact/profile.h
   std::string subgroup_size;
   std::vector<std::string> constants;
   std::string out;
@@ -110,6 +111,7 @@ struct DevicesCommand {
 struct FuzzCommand {
   std::string seed;  // "": another one each time
   std::string count;
+  std::string inputs;
   std::string minutes;
   std::string backends;  // names with commas between them
   std::string out;
@@ -119,7 +121,8 @@ struct FuzzCommand {
 
 struct CertifyCommand {
   std::string backend = "auto";  // lab/device_spec.h
-  std::string only;
+  std::string only, except;
+  std::string part;   // "2/16"
   std::string tests;  // "": the programs in this binary
   std::string fuzz;
   std::string seed;

@@ -57,7 +57,11 @@ int devices(const DevicesCommand& command) {
       write_out(fmt::format("{:<10}not here, because {}\n", b.entry.name, b.why_none));
     for (const driver::DeviceInfo& d : b.devices) {
       write_out(fmt::format("{:<10}{}\n", fmt::format("{}:{}", b.entry.name, d.index), d.name));
-      if (command.verbose) show_details(d);
+      if (!command.verbose) continue;
+      // An open device knows more of itself: what its self-test found.
+      const auto opened = b.backend->open(d.index);
+      show_details(opened ? (*opened)->info() : d);
+      if (!opened) row("cannot be opened", opened.errors()[0].message);
     }
   }
   return exit_done;

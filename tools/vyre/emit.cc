@@ -1,14 +1,18 @@
 // vyre emit: the code that a backend would run, to read or to keep.
 
+#include "emit/ptx/emit.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
+#include <optional>
 
 #include "driver/cpu_component.h"
-#include "emit/ptx/emit.h"
+#include "emit/spirv/emit.h"
 #include "plan/split_grid.h"
 #include "support/file.h"
 #include "support/source_line.h"
@@ -41,6 +45,16 @@ Result<uint32_t> parse_subgroup_size(const std::string& text) {
   return static_cast<uint32_t>(*size);
 }
 
+Diagnostic misuse(std::string what, std::string fix) {
+  return diagnose(Code::OptionMisuse, {}, std::move(what)).with_fix(std::move(fix));
+}
+
+/// What only LLVM's targets take.
+std::optional<Diagnostic> find_misuse(const EmitCommand& c) {
+  if (c.unoptimized) return misuse("`emit`: `--unoptimized` is for `--target llvm`", "drop it");
+  return std::nullopt;
+}
+
 Result<emit_ptx::EmitOptions> parse_ptx_options(const EmitCommand& c) {
   emit_ptx::EmitOptions options;
   if (!c.arch.empty()) {
@@ -55,10 +69,24 @@ Result<emit_ptx::EmitOptions> parse_ptx_options(const EmitCommand& c) {
   const auto size = parse_subgroup_size(c.subgroup_size);
   if (!size) return size.errors();
   if (*size) options.subgroup_size = *size;
-  if (c.unoptimized)
-    return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`")
-        .with_fix("drop it");
+  if (const auto problem = find_misuse(c)) return *problem;
   options.lines = c.lines;
+  return options;
+}
+
+Result<emit_spirv::EmitOptions> parse_spirv_options(const EmitCommand& c) {
+  emit_spirv::EmitOptions options;
+  if (!c.arch.empty())
+    return misuse("`emit`: `--arch` is not for `--target spirv`",
+                  "say with `--profile` what the device has");
+  const auto profile = emit_exact::parse_profile(c.profile);
+  if (!profile) return profile.errors();
+  options.profile = *profile;
+  const auto size = parse_subgroup_size(c.subgroup_size);
+  if (!size) return size.errors();
+  options.subgroup_size = *size;
+  if (const auto problem = find_misuse(c)) return *problem;
+  options.debug = c.lines;
   return options;
 }
 
@@ -70,12 +98,8 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
     request.form = Form::Assembly;
   } else if (c.target == "obj") {
     request.form = Form::Object;
-  } else if (c.target == "spirv") {
-    return diagnose(Code::DeviceNotHere, {},
-                    fmt::format("`--target {}`: this emitter is not in this build", c.target))
-        .with_fix("use `--target llvm`, `--target asm` or `--target ptx`");
   } else {
-    return bad("--target", c.target, "write `llvm`, `asm`, `obj` or `ptx`");
+    return bad("--target", c.target, "write `llvm`, `asm`, `obj`, `ptx` or `spirv`");
   }
   if (!c.arch.empty() &&
       std::find(architectures.begin(), architectures.end(), c.arch) == architectures.end())
@@ -86,14 +110,12 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   request.subgroup_size = *size;
   request.optimize = !c.unoptimized;
   if (request.form == Form::Object && c.out.empty())
-    return diagnose(Code::OptionMisuse, {}, "`emit`: an object file is not for the terminal")
-        .with_fix("name a file with `-o`");
+    return misuse("`emit`: an object file is not for the terminal", "name a file with `-o`");
   if (c.lines && request.form != Form::Assembly)
-    return diagnose(Code::OptionMisuse, {}, "`emit`: `--lines` is for `--target asm` and `ptx`")
-        .with_fix("write `--target asm`, or drop it");
-  if (c.unoptimized && request.form != Form::LlvmIr)
-    return diagnose(Code::OptionMisuse, {}, "`emit`: `--unoptimized` is for `--target llvm`")
-        .with_fix("drop it");
+    return misuse("`emit`: `--lines` is for `--target asm`, `ptx` and `spirv`",
+                  "write `--target asm`, or drop it");
+  if (request.form != Form::LlvmIr)
+    if (const auto problem = find_misuse(c)) return *problem;
   return request;
 }
 
@@ -132,63 +154,100 @@ std::string with_lines(const Listing& listing, std::string_view comment, const S
   return text;
 }
 
-/// Emits one program without grid barriers.
-struct Emit {
-  const driver::CpuComponent& component;
-  const driver::CpuEmitRequest& request;
-  bool lines = false;
-  const Sources& sources;
-
-  Result<std::string> operator()(const Program& program) const {
-    if (!lines) return component.emit(program, request);
-    const Result<Listing> listing = component.list(program, request);
-    if (!listing) return listing.errors();
-    return with_lines(*listing, comment_of(request), sources);
-  }
+/// How code is made.
+struct Target {
+  /// Of one program without grid barriers; what it includes is in the sources.
+  std::function<Result<std::string>(const Program&, const Sources&)> emit;
+  std::string_view comment;  // how a line that is for people begins
+  /// What a file of it is, where it holds one program only; and what to do instead.
+  std::string_view single, instead;
 };
 
-/// A text of its own for each segment, because each has the same entry.
-Result<std::string> emit_ptx_text(const emit_ptx::EmitOptions& options, const Program& kernel) {
-  const auto one = [&](const Program& program) -> Result<std::string> {
+Result<Target> cpu_target(const EmitCommand& command) {
+  const auto request = parse_request(command);
+  if (!request) return request.errors();
+  std::string why;
+  const driver::CpuComponent* component = driver::cpu_component(&why);
+  if (!component)
+    return diagnose(Code::DeviceNotHere, {},
+                    fmt::format("the emitter of backend `cpu` is not here, because {}", why))
+        .with_fix("build vyre with LLVM 19 and oneTBB, see `scripts/setup`");
+  Target target;
+  target.comment = comment_of(*request);
+  if (request->form == Form::Object)
+    target.single = "object file", target.instead = "use `--target asm`";
+  target.emit = [=, request = *request, lines = command.lines](
+                    const Program& program, const Sources& sources) -> Result<std::string> {
+    if (!lines) return component->emit(program, request);
+    const Result<Listing> listing = component->list(program, request);
+    if (!listing) return listing.errors();
+    return with_lines(*listing, comment_of(request), sources);
+  };
+  return target;
+}
+
+Result<Target> ptx_target(const EmitCommand& command) {
+  const auto options = parse_ptx_options(command);
+  if (!options) return options.errors();
+  Target target;
+  target.comment = "// ";
+  target.emit = [options = *options](const Program& program,
+                                     const Sources&) -> Result<std::string> {
     Result<emit_ptx::Kernel> made = emit_ptx::emit(program, options);
     if (!made) return made.errors();
     return std::move(made->text);
   };
-  if (!plan::has_grid_barrier(kernel)) return one(kernel);
-  const Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(kernel);
-  if (!plan) return plan.errors();
-  std::string text;
-  const size_t n = plan->segments.size();
-  for (size_t i = 0; i < n; ++i) {
-    const Result<std::string> part = one(plan->segments[i]);
-    if (!part) return part;
-    text += fmt::format("{}// segment {} of {} of kernel `{}`, split at its grid barriers\n",
-                        i == 0 ? "" : "\n", i + 1, n, kernel.name);
-    text += *part;
-  }
-  return text;
+  return target;
+}
+
+/// Words for a file, text for people.
+Result<Target> spirv_target(const EmitCommand& command) {
+  const auto options = parse_spirv_options(command);
+  if (!options) return options.errors();
+  const bool to_file = !command.out.empty();
+  Target target;
+  target.comment = "; ";
+  if (to_file) target.single = "module", target.instead = "leave `-o` out to read them";
+  target.emit = [options = *options, to_file](const Program& program,
+                                              const Sources&) -> Result<std::string> {
+    const Result<emit_spirv::Kernel> made = emit_spirv::emit(program, options);
+    if (!made) return made.errors();
+    if (!to_file) return emit_spirv::disassemble(made->words);
+    std::string bytes(made->words.size() * 4, '\0');
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>(made->words[i / 4] >> (8 * (i % 4)));
+    return bytes;
+  };
+  return target;
+}
+
+Result<Target> target_of(const EmitCommand& command) {
+  if (!command.profile.empty() && command.target != "spirv")
+    return misuse("`emit`: `--profile` is for `--target spirv`", "drop it");
+  if (command.target == "ptx") return ptx_target(command);
+  if (command.target == "spirv") return spirv_target(command);
+  return cpu_target(command);
 }
 
 /// One program after the other, each under a line that says what it is.
-Result<std::string> emit_all(const Emit& emit, const Program& kernel) {
-  const driver::CpuEmitRequest& request = emit.request;
-  if (!plan::has_grid_barrier(kernel)) return emit(kernel);
+Result<std::string> emit_all(const Target& target, const Program& kernel, const Sources& sources) {
+  if (!plan::has_grid_barrier(kernel)) return target.emit(kernel, sources);
   const Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(kernel);
   if (!plan) return plan.errors();
   const size_t n = plan->segments.size();
-  if (request.form == Form::Object && n != 1)
+  if (!target.single.empty() && n != 1)
     return diagnose(Code::OptionMisuse, kernel.place(kernel.loc),
                     fmt::format("kernel `{}` is split at its grid barriers into {} programs, which "
-                                "do not fit one object file",
-                                kernel.name, n))
-        .with_fix("use `--target asm`");
+                                "do not fit one {}",
+                                kernel.name, n, target.single))
+        .with_fix(std::string(target.instead));
   std::string text;
   for (size_t i = 0; i < n; ++i) {
-    Result<std::string> one = emit(plan->segments[i]);
+    Result<std::string> one = target.emit(plan->segments[i], sources);
     if (!one) return one;
-    if (request.form != Form::Object)
+    if (target.single.empty())
       text += fmt::format("{}{}segment {} of {} of kernel `{}`, split at its grid barriers\n",
-                          i == 0 ? "" : "\n", comment_of(request), i + 1, n, kernel.name);
+                          i == 0 ? "" : "\n", target.comment, i + 1, n, kernel.name);
     text += *one;
   }
   return text;
@@ -197,11 +256,8 @@ Result<std::string> emit_all(const Emit& emit, const Program& kernel) {
 }  // namespace
 
 int emit(const EmitCommand& command) {
-  const bool is_ptx = command.target == "ptx";
-  const auto ptx = is_ptx ? parse_ptx_options(command) : emit_ptx::EmitOptions{};
-  if (!ptx) return report(ptx.errors(), {}, false);
-  const auto request = is_ptx ? driver::CpuEmitRequest{} : parse_request(command);
-  if (!request) return report(request.errors(), {}, false);
+  const auto code = target_of(command);
+  if (!code) return report(code.errors(), {}, false);
   const auto constants = parse_constants(command.constants);
   if (!constants) return report(constants.errors(), {}, false);
   const FileAndName file = split_file_and_name(command.file);
@@ -210,20 +266,9 @@ int emit(const EmitCommand& command) {
   const auto target = choose_target(loaded, file.name, shown_name(file.file));
   if (!target) return report(target.errors(), loaded.sources, false);
   if (!target->kernel)
-    return report(
-        {diagnose(Code::OptionMisuse, {},
-                  fmt::format("`emit` takes a kernel, and `{}` is a graph", target->name()))
-             .with_fix(fmt::format("name one of its kernels: `{}:NAME`", file.file))},
-        loaded.sources, false);
-
-  std::string why;
-  const driver::CpuComponent* component = is_ptx ? nullptr : driver::cpu_component(&why);
-  if (!component && !is_ptx)
-    return report(
-        {diagnose(Code::DeviceNotHere, {},
-                  fmt::format("the emitter of backend `cpu` is not here, because {}", why))
-             .with_fix("build vyre with LLVM 19 and oneTBB, see `scripts/setup`")},
-        {}, false);
+    return report({misuse(fmt::format("`emit` takes a kernel, and `{}` is a graph", target->name()),
+                          fmt::format("name one of its kernels: `{}:NAME`", file.file))},
+                  loaded.sources, false);
   const auto wanted = bind_optimizer(command.optimizer);
   if (!wanted) return report(wanted.errors(), {}, false);
   const auto options = optimize_options(*wanted);
@@ -231,8 +276,7 @@ int emit(const EmitCommand& command) {
   Program kernel = *target->kernel;
   if (const auto done = opt::optimize(kernel, *options); !done)
     return report(done.errors(), loaded.sources, false);
-  const auto text = is_ptx ? emit_ptx_text(*ptx, kernel)
-                           : emit_all({*component, *request, command.lines, loaded.sources}, kernel);
+  const auto text = emit_all(*code, kernel, loaded.sources);
   if (!text) return report(text.errors(), loaded.sources, false);
   show(loaded.diagnostics, loaded.sources);
   if (command.out.empty()) {

@@ -83,11 +83,14 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   lab::FuzzOptions options;
   const auto seed = parse_count(command.seed);
   const auto count = parse_count(command.count);
+  const auto inputs = parse_count(command.inputs);
   const auto minutes = parse_seconds(command.minutes);
   if (!command.seed.empty() && !seed)
     mistakes.push_back(bad_value("--seed", command.seed, "write an integer from 0 to 2^64-1"));
   if (!command.count.empty() && (!count || *count == 0))
     mistakes.push_back(bad_value("--count", command.count, "write how many programs, at least 1"));
+  if (!command.inputs.empty() && (!inputs || *inputs == 0))
+    mistakes.push_back(bad_value("--inputs", command.inputs, "write how many, at least 1"));
   if (!command.minutes.empty() && !minutes)
     mistakes.push_back(bad_value("--minutes", command.minutes, "write a positive number"));
   if (!command.backends.empty()) {
@@ -99,6 +102,7 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   if (!mistakes.empty()) return mistakes;
   options.seed = seed ? *seed : std::random_device{}();
   options.count = count ? *count : minutes ? 0 : default_count;
+  if (inputs) options.inputs = *inputs;
   options.seconds = minutes ? *minutes * 60 : 0;
   options.out = command.out;
   options.generate.only_graphs = command.graphs;

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "driver/backend.h"
-#include "driver/cpu/watchdog.h"
+#include "driver/watchdog.h"
 #include "emit/llvm/abi.h"
 
 namespace vyre::driver {

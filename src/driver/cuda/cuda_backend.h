@@ -1,7 +1,7 @@
 #pragma once
 
-// NVIDIA GPUs through the driver API: libcuda.so.1, opened when somebody asks for it. Nothing of the
-// CUDA toolkit is needed, neither to build nor to run.
+// NVIDIA GPUs through the driver API: libcuda.so.1, opened when somebody asks for it. Nothing of
+// the CUDA toolkit is needed, neither to build nor to run.
 
 #include <string>
 

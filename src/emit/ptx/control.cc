@@ -161,8 +161,10 @@ void Emitter::while_op(OpId id) {
   block(body);
   loops_.pop_back();
   if (falls_through(body)) {
-    if (f_.polls[id]) poll(id);
-    ins("bra $L{}", loop.next);
+    if (f_.polls[id])
+      poll(id, loop.next);
+    else
+      ins("bra $L{}", loop.next);
   }
   label(loop.exit);
 }
@@ -189,7 +191,7 @@ void Emitter::leave(OpId exit) {
       give(p_.operands(exit),
            p_.args(owner.first_block).subspan(owner.code == Opcode::For ? 1 : 0));
       loop.continued = true;
-      if (owner.code == Opcode::While && f_.polls[loop.op]) poll(loop.op);
+      if (owner.code == Opcode::While && f_.polls[loop.op]) return poll(loop.op, loop.next);
       return ins("bra $L{}", loop.next);
     }
     case Opcode::Return:

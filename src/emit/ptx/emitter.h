@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emit/constants.h"
 #include "emit/ptx/facts.h"
 
 namespace vyre::emit_ptx {
@@ -64,7 +65,7 @@ class Emitter {
   /// The register of a value, which is made if there is none yet.
   Text dest(ValueId v);
   void set(ValueId v, Text text) { made_[v] = std::move(text); }
-  std::optional<uint64_t> constant(ValueId v) const;
+  std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
   Text immediate(Type t, uint64_t bits) const;
   Text bool_constant(bool b);
   void move(Type t, const Text& to, const Text& from);
@@ -110,11 +111,12 @@ class Emitter {
   // ---- sync.cc
   void barrier(Scope scope, OpId at);
   void workgroup_barrier();
+  void workgroup_any(const Text& flag);
   void grid_barrier(OpId at);
   void uniform_load(OpId id);
   void assert_op(OpId id);
   void trap(const Text& code, OpId id);
-  void poll(OpId loop);
+  void poll(OpId loop, std::optional<uint32_t> to = {});
   void trap_tail();
   void stop_tail();
   Text control();
@@ -140,7 +142,7 @@ class Emitter {
   void bitcast(Type to, Type from, const Text& result, const Text& x);
   void normalize(Type t, const Text& to, const Text& from);  // narrow types: extended again
   Text zero_extended(Type t, const Text& x);                 // bits of a narrow value
-  bool never_nan(ValueId v) const;
+  bool never_nan(ValueId v) const { return vyre::never_nan(p_, v); }
 
   // ---- memory.cc, elements.cc, vectors.cc
   struct Place {

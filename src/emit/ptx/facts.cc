@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "emit/op_numbers.h"
 #include "ir/constant_trips.h"
 #include "ir/expand_functions.h"
 
@@ -12,14 +13,13 @@ namespace {
 constexpr uint64_t unpolled_trips = 1 << 16;
 constexpr uint64_t array_align = 16;  // arrays are cleared in pieces of this size
 
-/// Locations become op ids: every change of the program keeps them, and nothing here reads places.
-void number_ops(Program& p) {
-  p.locations.assign(p.ops.size(), {});
-  for (OpId i = 0; i < p.ops.size(); ++i) {
-    p.locations[i].line = i;
-    p.ops[i].loc = i;
-  }
-  p.loc = none;
+/// Are both formulas the same, term by term? Deep ones are not worth the walk.
+bool is_same(const FormulaPool& f, FormulaId a, FormulaId b, int depth = 8) {
+  if (a == b) return true;
+  const FormulaNode &x = f[a], &y = f[b];
+  if (depth == 0 || x.op != y.op) return false;
+  if (x.op <= FormulaOp::Scalar) return x == y;
+  return is_same(f, x.a, y.a, depth - 1) && is_same(f, x.b, y.b, depth - 1);
 }
 
 class Finder {
@@ -30,6 +30,7 @@ class Finder {
     f_.polls.assign(p_.ops.size(), false);
     f_.buffers.assign(p_.buffers.size(), {});
     place_arrays();
+    find_lengths();
     walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
       if (what == Visit::Op) visit(id);
       if (what == Visit::EnterBlock) f_.depth = std::max(f_.depth, ++depth_);
@@ -51,12 +52,27 @@ class Finder {
     }
   }
 
+  /// Launches hold that lengths are those of their formulas. Programs have few buffers.
+  void find_lengths() {
+    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+      const Buffer& b = p_.buffers[i];
+      f_.buffers[i].length_of = i;
+      if (!is_parameter(b.role) || b.role == Role::Scalar || b.count == no_formula) continue;
+      const FormulaNode& n = p_.formulas[b.count];
+      if (n.op == FormulaOp::Len && n.a < i) f_.buffers[i].length_of = f_.buffers[n.a].length_of;
+      for (uint32_t k = 0; k < i && k < 64 && f_.buffers[i].length_of == i; ++k)
+        if (is_parameter(p_.buffers[k].role) && p_.buffers[k].role != Role::Scalar &&
+            p_.buffers[k].count != no_formula && is_same(p_.formulas, p_.buffers[k].count, b.count))
+          f_.buffers[i].length_of = f_.buffers[k].length_of;
+    }
+  }
+
   void visit(OpId id) {
     const Op& o = p_.op(id);
     const OpInfo& i = info(o.code);
     if (i.attribute == AttrKind::Memory) {
       BufferFacts& b = f_.buffers[p_.memory(id).buffer];
-      b.accesses += loops_ ? 4 : 1;
+      f_.buffers[b.length_of].tests += loops_ ? 4 : 1;
       if (i.effect == Effect::Write || (i.effect == Effect::Atomic && o.code != Opcode::AtomicLoad))
         b.written = true;
       if (i.effect != Effect::Write && o.code != Opcode::AtomicStore) b.loaded = true;
@@ -64,7 +80,7 @@ class Finder {
     if (i.effect == Effect::Convergent) f_.has_subgroup_ops = true;
     switch (o.code) {
       case Opcode::Len:
-        f_.buffers[uint32_t(o.attr)].has_len = true;
+        f_.buffers[f_.buffers[uint32_t(o.attr)].length_of].has_len = true;
         break;
       case Opcode::Trap:
       case Opcode::Assert:
@@ -94,7 +110,7 @@ class Finder {
     inner_.pop_back();
     if (is_loop(o.code)) {
       --loops_;
-      const std::optional<uint64_t> n = constant_trips(p_, owner);
+      const std::optional<uint64_t> n = most_trips(p_, owner);
       if (n && *n <= unpolled_trips && *n * trips <= unpolled_trips) {
         trips = std::max<uint64_t>(1, *n * trips);
       } else {
@@ -120,9 +136,7 @@ Facts find_facts(const Program& program, const EmitOptions& options) {
   Program& p = f.program;
   number_ops(p);
   expand_functions(p);
-  f.original.resize(p.ops.size());
-  for (OpId i = 0; i < p.ops.size(); ++i)
-    f.original[i] = p.ops[i].loc == none ? 0 : p.locations[p.ops[i].loc].line;
+  f.original = op_numbers(p);
   f.invocations = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
   f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;
   f.uses = count_uses(p);

@@ -109,12 +109,6 @@ Emitter::Text Emitter::temp(Class c) {
   return fmt::format("{}{}", class_prefix[i], registers_[i]++);
 }
 
-std::optional<uint64_t> Emitter::constant(ValueId v) const {
-  const OpId def = p_.values[v].def;
-  if (def == none || p_.op(def).code != Opcode::Const) return std::nullopt;
-  return p_.op(def).attr;
-}
-
 Emitter::Text Emitter::immediate(Type t, uint64_t bits) const {
   switch (t) {
     case Type::F32:
@@ -219,7 +213,7 @@ Emitter::Text Emitter::shared_base() {
 
 Emitter::Text Emitter::count_of(uint32_t buffer) {
   if (!is_parameter(p_.buffers[buffer].role)) return fmt::format("{}", f_.buffers[buffer].count);
-  return param(offsets_[buffer] + 8, "u64", Class::Long);
+  return param(offsets_[f_.buffers[buffer].length_of] + 8, "u64", Class::Long);
 }
 
 Emitter::Text Emitter::special(const char* name) {
@@ -326,7 +320,8 @@ void Emitter::id_op(OpId id) {
       return set(v, count_of(dim));
     case Opcode::Len: {
       if (!is_parameter(p_.buffers[dim].role)) return set(v, count_of(dim));
-      return set(v, param(offsets_[dim] + 8, "u32", Class::Word));  // the low half: it fits
+      // The low half: it fits.
+      return set(v, param(offsets_[f_.buffers[dim].length_of] + 8, "u32", Class::Word));
     }
     case Opcode::Scalar: {
       const Type t = o.type;

@@ -18,16 +18,13 @@ bool is_below_2_31(Type index) { return index != Type::U32 && width_of(index) <=
 
 /// Is index + plus, in exact integers, below the buffer's length?
 Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
+  buffer = f_.buffers[buffer].length_of;
   const Type t = p_.type(index);
   const bool is_array = !is_parameter(p_.buffers[buffer].role);
   const uint64_t count = f_.buffers[buffer].count;
-  if (const auto c = constant(index); c && is_array) {
-    uint64_t number = *c & low_mask(width_of(t));
-    if (is_signed(t) && number >> (width_of(t) - 1)) number |= ~low_mask(width_of(t));
-    const uint64_t at = number + plus;
-    const bool wraps = !is_signed(t) && at < number;
-    return !wraps && at < count ? "" : bool_constant(false);
-  }
+  if (const auto c = constant(index); c && is_array)
+    return is_inside(t, *c, plus, count) ? "" : bool_constant(false);
+  if (is_array && is_always_inside(t, plus, count)) return "";
   Text p = pred();
   const Text i = reg(index);
   if (plus == 0 && width_of(t) <= 32) {
@@ -45,7 +42,7 @@ Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
       ins("setp.lt.u32 {}, {}, {}", p, i, limit);
     } else if (f_.buffers[buffer].has_len) {
       ins("setp.lt.u32 {}, {}, {}", p, i, param(offsets_[buffer] + 8, "u32", Class::Word));
-    } else if (f_.buffers[buffer].accesses <= most_wide_tests) {
+    } else if (f_.buffers[buffer].tests <= most_wide_tests) {
       const Text number = wide();
       ins("cvt.u64.u32 {}, {}", number, i);
       ins("setp.lt.u64 {}, {}, {}", p, number, count_of(buffer));
@@ -141,7 +138,10 @@ void Emitter::address(Place& p, ValueId index) {
   }
   p.address = wide();
   if (width_of(t) == 64) return ins("mad.lo.u64 {}, {}, {}, {}", p.address, i, p.scale, base);
-  ins("mad.wide.{} {}, {}, {}, {}", suffix(t), p.address, i, p.scale, base);
+  // ptxas makes one instruction of these two, and three of a `mad.wide` whose base is a parameter.
+  const Text distance = wide();
+  ins("mul.wide.{} {}, {}, {}", suffix(t), distance, i, p.scale);
+  ins("add.s64 {}, {}, {}", p.address, base, distance);
 }
 
 /// Everything but the predicate.

@@ -60,16 +60,4 @@ void Emitter::floating(Opcode code, Type t, const Text& to, std::span<const Text
   }
 }
 
-/// Values that are made from numbers.
-bool Emitter::never_nan(ValueId v) const {
-  const OpId def = p_.values[v].def;
-  if (def == none) return false;
-  const Op& o = p_.op(def);
-  if (o.code == Opcode::Const) {
-    return o.type == Type::F32 ? (o.attr & 0x7fffffff) <= 0x7f800000
-                               : (o.attr & ~(uint64_t{1} << 63)) <= 0x7ff0000000000000;
-  }
-  return o.code == Opcode::Cast && !is_float(p_.type(p_.operand(def, 0)));
-}
-
 }  // namespace vyre::emit_ptx

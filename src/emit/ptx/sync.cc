@@ -8,7 +8,10 @@
 namespace vyre::emit_ptx {
 namespace {
 
+// The stop word is in the host's memory: reading it takes as long as a grid barrier, and all threads
+// that read it at once wait for each other.
 constexpr uint32_t back_edges_per_poll = 256;
+constexpr uint32_t looks_per_poll = 256;
 
 }  // namespace
 
@@ -41,6 +44,13 @@ void Emitter::workgroup_barrier() {
   ins("bar.sync 0");
 }
 
+/// The same, and `flag` is everyone's whose was true for anyone.
+void Emitter::workgroup_any(const Text& flag) {
+  const bool together = !(f_.has_subgroup_ops && f_.lanes != 32);
+  if (!together) ins("bar.warp.sync {}", warp_mask());
+  ins("{}.red.or.pred {}, 0, {}", together ? "bar" : "barrier", flag, flag);
+}
+
 void Emitter::barrier(Scope scope, OpId at) {
   switch (scope) {
     case Scope::Subgroup:
@@ -56,11 +66,12 @@ void Emitter::barrier(Scope scope, OpId at) {
 /// The block's last one to arrive anywhere opens the next generation; everyone else waits for it.
 /// One thread speaks for its block, between two barriers of the block, which order its other
 /// threads' memory. Waiting ends, too, when the launch is stopped; the block then leaves as a
-/// whole, because all of it sees what that thread saw.
+/// whole: that thread alone has looked, and tells the others.
 void Emitter::grid_barrier(OpId at) {
-  const Text c = control(), first = pred();
+  const Text c = control(), first = pred(), stop = word();
   const uint32_t others = new_label(), wait = new_label(), open = new_label();
   workgroup_barrier();
+  if (options_.stoppable) ins("mov.u32 {}, 0", stop);
   ins("setp.ne.u32 {}, {}, 0", first, linear_id());
   ins("@{} bra $L{}", first, others);
   const Text blocks = once("blocks", [&] {
@@ -78,32 +89,35 @@ void Emitter::grid_barrier(OpId at) {
   ins("sub.u32 {}, {}, 1", last, blocks);
   ins("setp.eq.u32 {}, {}, {}", p, before, last);
   ins("@{} bra $L{}", p, open);
+  const Text looks = word();
+  if (options_.stoppable) ins("mov.u32 {}, {}", looks, looks_per_poll);
   label(wait);
-  if (options_.stoppable) {
-    const Text stop = word(), stopped = pred();
-    ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
-    ins("setp.ne.u32 {}, {}, 0", stopped, stop);
-    ins("@{} bra $L{}", stopped, others);
-  }
   ins("ld.acquire.gpu.global.u32 {}, {}", now, word_at);
-  ins("setp.eq.u32 {}, {}, {}", p, now, generation);
-  ins("@{} bra $L{}", p, wait);
-  ins("bra $L{}", others);
+  ins("setp.ne.u32 {}, {}, {}", p, now, generation);
+  ins("@{} bra $L{}", p, others);
+  if (options_.stoppable) {
+    ins("sub.u32 {}, {}, 1", looks, looks);
+    ins("setp.ne.u32 {}, {}, 0", p, looks);
+    ins("@{} bra $L{}", p, wait);
+    ins("mov.u32 {}, {}", looks, looks_per_poll);
+    ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
+    ins("setp.ne.u32 {}, {}, 0", p, stop);
+    ins("@{} bra $L{}", p, others);
+  }
+  ins("bra $L{}", wait);
   label(open);
   ins("st.relaxed.gpu.global.u32 {}, 0", field(offsetof(ControlBlock, arrived)));
   ins("add.u32 {}, {}, 1", now, generation);
   ins("st.release.gpu.global.u32 {}, {}", word_at, now);
   label(others);
-  workgroup_barrier();
   if (options_.stoppable) {
-    // A thread may see the stop word though its block got through: then it leaves alone, which is
-    // as good as leaving at the next poll.
-    const Text stop = word(), stopped = pred();
-    ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
-    ins("setp.ne.u32 {}, {}, 0", stopped, stop);
+    ins("setp.ne.u32 {}, {}, 0", p, stop);
+    workgroup_any(p);
     if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
     ins("mov.u32 {}, {}", stop_op_, f_.original[at] + 1);
-    ins("@{} bra $L{}", stopped, stop_label_);
+    ins("@{} bra $L{}", p, stop_label_);
+  } else {
+    workgroup_barrier();
   }
   ins("fence.acq_rel.gpu");
 }
@@ -198,25 +212,32 @@ void Emitter::trap_tail() {
 
 // ---- The stop word.
 
-/// At a back-edge of a loop that may run for long.
-void Emitter::poll(OpId loop) {
-  if (!options_.stoppable) return;
+/// At a back-edge of a loop that may run for long. Goes on at the label `to`, or behind if there is
+/// none.
+void Emitter::poll(OpId loop, std::optional<uint32_t> to) {
+  if (!options_.stoppable) {
+    if (to) ins("bra $L{}", *to);
+    return;
+  }
   if (poll_counter_.empty()) {
     poll_counter_ = word();
-    at_start([&] { ins("mov.u32 {}, 0", poll_counter_); });
+    at_start([&] { ins("mov.u32 {}, {}", poll_counter_, back_edges_per_poll); });
   }
   if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
-  const Text low = word(), p = pred(), stop = word();
-  const uint32_t on = new_label();
-  ins("add.u32 {}, {}, 1", poll_counter_, poll_counter_);
-  ins("and.b32 {}, {}, {}", low, poll_counter_, back_edges_per_poll - 1);
-  ins("setp.ne.u32 {}, {}, 0", p, low);
+  const Text p = pred(), stop = word();
+  const uint32_t on = to ? *to : new_label();
+  ins("sub.u32 {}, {}, 1", poll_counter_, poll_counter_);
+  ins("setp.ne.u32 {}, {}, 0", p, poll_counter_);
   ins("@{} bra $L{}", p, on);
+  ins("mov.u32 {}, {}", poll_counter_, back_edges_per_poll);
   ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
   ins("mov.u32 {}, {}", stop_op_, f_.original[loop] + 1);
   ins("setp.ne.u32 {}, {}, 0", p, stop);
   ins("@{} bra $L{}", p, stop_label_);
-  label(on);
+  if (to)
+    ins("bra $L{}", on);
+  else
+    label(on);
 }
 
 void Emitter::stop_tail() {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -20,10 +21,12 @@ class Watchdog {
   Watchdog() = default;
   ~Watchdog();
 
-  /// A launch under way. `word` becomes 1 when it is to stop.
+  /// A launch under way. `word` becomes 1 when it is to stop. `is_over`, if there is one, is asked
+  /// at the deadline, by the watchdog's thread: what has ended by then is not stopped.
   class Watch {
    public:
-    Watch(Watchdog& dog, std::atomic<uint32_t>& word, std::optional<Clock::time_point> deadline);
+    Watch(Watchdog& dog, std::atomic<uint32_t>& word, std::optional<Clock::time_point> deadline,
+          std::function<bool()> is_over = nullptr);
     ~Watch();
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
@@ -40,6 +43,7 @@ class Watchdog {
   struct Entry {
     std::atomic<uint32_t>* word;
     Clock::time_point deadline;
+    std::function<bool()> is_over;
   };
 
   void work();

@@ -1,14 +1,15 @@
-#include "driver/cpu/watchdog.h"
+#include "driver/watchdog.h"
 
 #include <algorithm>
 
 namespace vyre::driver {
 
-Watchdog::Watch::Watch(Watchdog& dog, std::atomic<uint32_t>& word, std::optional<Clock::time_point> deadline)
+Watchdog::Watch::Watch(Watchdog& dog, std::atomic<uint32_t>& word,
+                       std::optional<Clock::time_point> deadline, std::function<bool()> is_over)
     : dog_(dog), word_(word) {
   const Clock::time_point end = deadline.value_or(Clock::time_point::max());
   const std::lock_guard lock(dog.mutex_);
-  dog.entries_.push_back({&word, end});
+  dog.entries_.push_back({&word, end, std::move(is_over)});
   if (dog.stopped_) word.store(1, std::memory_order_relaxed);
   if (!deadline) return;
   if (!dog.thread_.joinable()) {
@@ -20,8 +21,9 @@ Watchdog::Watch::Watch(Watchdog& dog, std::atomic<uint32_t>& word, std::optional
 
 Watchdog::Watch::~Watch() {
   const std::lock_guard lock(dog_.mutex_);
-  const auto it = std::find_if(dog_.entries_.begin(), dog_.entries_.end(), [&](const Entry& e) { return e.word == &word_; });
-  *it = dog_.entries_.back();
+  const auto it = std::find_if(dog_.entries_.begin(), dog_.entries_.end(),
+                               [&](const Entry& e) { return e.word == &word_; });
+  std::swap(*it, dog_.entries_.back());
   dog_.entries_.pop_back();
 }
 
@@ -38,7 +40,7 @@ void Watchdog::work() {
     wakes_ = Clock::time_point::max();
     for (Entry& e : entries_) {
       if (e.deadline <= now) {
-        e.word->store(1, std::memory_order_relaxed);
+        if (!e.is_over || !e.is_over()) e.word->store(1, std::memory_order_relaxed);
         e.deadline = Clock::time_point::max();
       }
       wakes_ = std::min(wakes_, e.deadline);

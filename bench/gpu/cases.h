@@ -1,0 +1,55 @@
+#pragma once
+
+// The kernels that are measured: their data, sizes and twins.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// A parameter of the vyre kernel, in order.
+struct Parameter {
+  enum class Kind { In, InOut, Out, Scalar } kind = Kind::In;
+  size_t buffer = 0;    // all but Scalar: index into Case::buffers
+  uint32_t scalar = 0;  // bits
+};
+
+struct DataBuffer {
+  uint64_t bytes = 0;
+  std::vector<std::byte> contents;  // empty: zeros
+};
+
+/// A kernel of twins.cu and how it is launched. Its parameters are buffers and 32-bit scalars.
+struct TwinLaunch {
+  struct Argument {
+    bool is_buffer = false;
+    uint32_t value = 0;  // index into Case::buffers, or bits
+  };
+  std::string name;  // "": there is none
+  std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  std::vector<Argument> arguments;
+};
+
+struct Case {
+  std::string name;    // kernels/NAME.vyre
+  std::string kernel;  // in it
+  std::vector<Parameter> parameters;
+  std::vector<DataBuffer> buffers;
+  TwinLaunch twin, wide;
+  uint64_t bytes = 0;          // moved by a launch at least
+  double operations = 0;       // of a launch; 0: bytes are what counts
+  const char* operation = "";  // what is counted: "fma"
+  /// With nvcc's own defaults products and sums are contracted: other results are no mistake.
+  bool contracts = false;
+  double goal = 0;  // of the ratio to the twin that is written the same way; 0: none
+};
+
+/// Names of all cases in the order of the table.
+const std::vector<std::string>& case_names();
+/// `small`: sizes that the interpreter can run.
+Case make_case(const std::string& name, bool small);
+
+}  // namespace bench

@@ -1,0 +1,186 @@
+// bench_gpu: vyre's GPU backends against nvcc's code on the same card, in the same process. See
+// bench/README.md.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "latency.h"
+#include "measure.h"
+
+namespace bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  std::vector<std::string> backends = {"cuda"};
+  std::string filter, json;
+  bool no_latency = false, no_kernels = false;
+  Options how;
+};
+
+std::string ratio_text(double r) { return r > 0 ? fmt::format("{:.3f}", r) : "-"; }
+
+std::string speed(const Row& row, const std::string& peer) {
+  const double ns = row.ns(peer);
+  if (ns <= 0) return "-";
+  if (row.operations > 0) return fmt::format("{:.1f} G{}/s", row.operations / ns, row.operation);
+  return fmt::format("{:.0f} GB/s", double(row.bytes) / ns);
+}
+
+void print_rows(const std::vector<Row>& rows, const Flags& flags) {
+  for (const std::string& backend : flags.backends) {
+    fmt::print("\n{} against nvcc: device time, median of {}; ratio = time of the twin / ours, above 1 we "
+               "are faster\n",
+               backend, flags.how.samples);
+    fmt::print("| kernel | {} us | {} | nvcc us | nvcc | / nvcc | goal | / nvcc 16-byte | / nvcc * | / nvcc "
+               "16-byte * |\n|---|---|---|---|---|---|---|---|---|---|\n",
+               backend, "speed");
+    for (const Row& row : rows) {
+      const double r = row.ratio(twin_same, backend);
+      const bool has_goal = row.goal > 0 && r > 0 && backend == "cuda";
+      fmt::print("| {} | {:.1f} | {} | {:.1f} | {} | {} | {} | {} | {} | {} |\n", row.kernel,
+                 row.ns(backend) * 1e-3, speed(row, backend), row.ns(twin_same) * 1e-3,
+                 speed(row, twin_same), ratio_text(r),
+                 !has_goal ? "" : r >= row.goal ? fmt::format("{} HOLDS", row.goal)
+                                                : fmt::format("{} MISSED", row.goal),
+                 ratio_text(row.ratio(twin_wide, backend)), ratio_text(row.ratio(twin_own, backend)),
+                 ratio_text(row.ratio(twin_wide_own, backend)));
+    }
+  }
+  if (flags.backends.size() > 1) {
+    fmt::print("\nspeed of the other backends by {}\n| kernel |", flags.backends[0]);
+    for (size_t i = 1; i < flags.backends.size(); ++i) fmt::print(" {} |", flags.backends[i]);
+    fmt::print("\n|---|");
+    for (size_t i = 1; i < flags.backends.size(); ++i) fmt::print("---|");
+    fmt::print("\n");
+    for (const Row& row : rows) {
+      fmt::print("| {} |", row.kernel);
+      for (size_t i = 1; i < flags.backends.size(); ++i)
+        fmt::print(" {} |", ratio_text(row.ratio(flags.backends[0], flags.backends[i])));
+      fmt::print("\n");
+    }
+  }
+}
+
+void print_latencies(const std::vector<Latency>& all) {
+  fmt::print("\n| what | backend | measured | goal | |\n|---|---|---|---|---|\n");
+  for (const Latency& l : all) {
+    const std::string value =
+        l.failure.empty() ? fmt::format("{:.3g} {}", l.value, l.unit) : "FAILED: " + l.failure;
+    const std::string goal =
+        l.goal > 0 ? fmt::format("{} {} {}: {}", l.at_least ? "at least" : "at most", l.goal, l.unit,
+                                 l.holds() ? "HOLDS" : "MISSED")
+                   : "";
+    fmt::print("| {} | {} | {} | {} | {} |\n", l.what, l.backend, value, goal, l.note);
+  }
+}
+
+Json to_json(const std::vector<Row>& rows, const std::vector<Latency>& latencies,
+             const std::map<std::string, vyre::driver::Device>& devices) {
+  Json all;
+  for (const auto& [name, device] : devices)
+    all["devices"][name] = {{"name", device.info().name}, {"driver", device.info().driver_version}};
+  all["kernels"] = Json::array();
+  for (const Row& row : rows) {
+    Json r = {{"kernel", row.kernel}, {"bytes", row.bytes}, {"operations", row.operations},
+              {"operation", row.operation}, {"goal", row.goal}};
+    for (const auto& [peer, samples] : row.samples)
+      r["ns"][peer] = {{"median", median(samples)}, {"samples", samples}};
+    r["failures"] = row.failures;
+    r["differences"] = row.differences;
+    all["kernels"].push_back(r);
+  }
+  all["latencies"] = Json::array();
+  for (const Latency& l : latencies)
+    all["latencies"].push_back({{"what", l.what}, {"backend", l.backend}, {"value", l.value},
+                                {"unit", l.unit}, {"goal", l.goal}, {"note", l.note},
+                                {"failure", l.failure}});
+  return all;
+}
+
+int run(Flags& flags) {
+  std::map<std::string, vyre::driver::Device> devices;
+  std::vector<std::string> here;
+  bool failed = false;
+  for (const std::string& name : flags.backends) {
+    vyre::Result<vyre::driver::Device> device = vyre::driver::Device::open(name);
+    if (!device) {
+      fmt::print("{} is not here: {}", name, render(device.errors(), {}));
+      failed = true;
+      continue;
+    }
+    fmt::print("{}: {}, driver {}\n", name, device->info().name, device->info().driver_version);
+    devices.emplace(name, std::move(*device));
+    here.push_back(name);
+  }
+  if (here.empty()) return 3;
+  flags.backends = here;
+  std::string missing;
+  std::shared_ptr<Cuda> cuda;
+  try {
+    cuda = Cuda::open(missing);
+  } catch (const Failure& f) {
+    missing = f.what;
+  }
+  if (!missing.empty()) fmt::print("no CUDA twins: {}\n", missing);
+  std::fflush(stdout);
+
+  std::vector<Row> rows;
+  for (const std::string& name : case_names()) {
+    if (flags.no_kernels || name.find(flags.filter) == name.npos) continue;
+    rows.push_back(measure(make_case(name, flags.how.small), devices, cuda, flags.how));
+    const Row& row = rows.back();
+    fmt::print("{}:", name);
+    for (const auto& [peer, samples] : row.samples)
+      fmt::print(" {} {:.1f} us", peer, median(samples) * 1e-3);
+    fmt::print("\n");
+    for (const std::string& d : row.differences) fmt::print("DIFFERS {}\n", d);
+    for (const auto& [peer, what] : row.failures) fmt::print("FAILED {} on {}: {}\n", name, peer, what);
+    failed |= !row.differences.empty() || !row.failures.empty();
+    std::fflush(stdout);
+  }
+  std::vector<Latency> latencies;
+  if (!flags.no_latency && flags.filter.empty())
+    for (const std::string& name : flags.backends)
+      for (Latency& l : measure_latency(name, devices.at(name), cuda, flags.how)) {
+        failed |= !l.failure.empty();
+        latencies.push_back(std::move(l));
+      }
+  if (!rows.empty()) print_rows(rows, flags);
+  if (!latencies.empty()) print_latencies(latencies);
+  if (!flags.json.empty()) {
+    std::ofstream file(flags.json);
+    file << to_json(rows, latencies, devices).dump(1) << '\n';
+  }
+  std::fflush(stdout);
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  // The driver keeps what it compiled on disk; we want to see it compile.
+  ::setenv("CUDA_CACHE_DISABLE", "1", 1);
+  bench::Flags flags;
+  CLI::App app{"vyre's GPU backends against nvcc; results are compared before they are timed"};
+  app.add_option("--backends", flags.backends, "Backends, with commas between them")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--filter", flags.filter,
+                 "Only kernels with this in their name, and nothing but kernels");
+  app.add_option("--samples", flags.how.samples, "Samples of each peer; the median counts")
+      ->capture_default_str();
+  app.add_option("--json", flags.json, "Also write everything as JSON to this file");
+  app.add_flag("--small", flags.how.small, "Small data, for the interpreter; the times mean nothing");
+  app.add_flag("--no-latency", flags.no_latency, "Only the kernels");
+  app.add_flag("--no-kernels", flags.no_kernels, "Only the latencies");
+  CLI11_PARSE(app, argc, argv);
+  return bench::run(flags);
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+// One case on all peers: results compared first, then times, the peers taking turns.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "peers.h"
+
+namespace bench {
+
+inline constexpr const char* twin_same = "nvcc";
+inline constexpr const char* twin_wide = "nvcc16";
+inline constexpr const char* twin_own = "nvcc_default";
+inline constexpr const char* twin_wide_own = "nvcc16_default";
+
+struct Row {
+  std::string kernel;
+  uint64_t bytes = 0;
+  double operations = 0;
+  std::string operation;
+  double goal = 0;
+  std::map<std::string, std::vector<double>> samples;  // by peer: ns of a launch
+  std::map<std::string, std::string> failures;         // by peer: what went wrong
+  std::vector<std::string> differences;                // results that are not the same
+
+  double ns(const std::string& peer) const;  // the median; 0: not measured
+  /// Time of the twin by time of ours: above 1 we are faster; 0: one of them was not measured.
+  double ratio(const std::string& twin, const std::string& ours) const;
+};
+
+struct Options {
+  int samples = 25;
+  bool small = false;
+  double sample_ms = 2;  // launches of one sample take so long together, at least
+};
+
+double median(std::vector<double> v);
+
+/// `devices` by the name of their backend.
+Row measure(const Case& c, const std::map<std::string, vyre::driver::Device>& devices,
+            const std::shared_ptr<Cuda>& cuda, const Options& options);
+
+}  // namespace bench

@@ -1,0 +1,25 @@
+# vyre_gpu_tests: tests/gpu, the driver's promises on a real device, on the backend that VYRE_GPU_BACKEND
+# names (cuda if it names none). One binary with nothing beside it, for scripts/gpu-check; ctest runs it on a
+# device that every machine has, so that the tests are known to be right.
+
+find_package(GTest REQUIRED)
+enable_testing()
+
+file(GLOB gpu_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cc)
+if(NOT gpu_test_sources)
+  return()
+endif()
+add_executable(vyre_gpu_tests ${gpu_test_sources})
+target_include_directories(vyre_gpu_tests PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(vyre_gpu_tests PRIVATE vyre GTest::gtest_main)
+
+function(add_gpu_tests name device)
+  add_test(NAME gpu.${name} COMMAND vyre_gpu_tests WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600
+    ENVIRONMENT "VYRE_GPU_BACKEND=${device}")
+endfunction()
+add_gpu_tests(interp interp)
+if(TARGET vyre_cpu)
+  add_gpu_tests(cpu cpu)
+  add_dependencies(vyre_gpu_tests vyre_cpu)  # opened at run time
+endif()

@@ -1,0 +1,130 @@
+// Signs, comparisons, min and max by integers.
+
+#include "emit/exact/floats.h"
+#include "emit/exact/shape.h"
+
+namespace vyre::emit_exact {
+namespace {
+
+Term magnitude_of(const Term& word) { return word & low_mask(width_of(word.type) - 1); }
+
+/// The bits as a signed number.
+Term signed_bits(const Term& x) {
+  return x.code->op(Opcode::Bitcast, shape_of(x.type).number, {x}, any_nan);
+}
+
+/// A signed number that is ordered as the floats are; both zeros are 0. Not for NaN.
+Term ordered(const Term& number) {
+  const Term sign = number >> (width_of(number.type) - 1);
+  return (magnitude_of(number) ^ sign) - sign;
+}
+
+/// The same with -0 just below +0. Its own inverse.
+Term strict(const Term& number) {
+  return number ^ magnitude_of(number >> (width_of(number.type) - 1));
+}
+
+Opcode mirrored(Opcode code) {
+  switch (code) {
+    case Opcode::Lt:
+      return Opcode::Gt;
+    case Opcode::Le:
+      return Opcode::Ge;
+    case Opcode::Gt:
+      return Opcode::Lt;
+    case Opcode::Ge:
+      return Opcode::Le;
+    default:
+      return code;
+  }
+}
+
+/// Bits against a constant that is no zero. A native comparison would be right, too, but not together
+/// with a choice between the two: NVIDIA's compiler makes a minimum of that, which flushes subnormals.
+Term compare_with(Opcode code, const Term& u, uint64_t constant, const Shape& s) {
+  if (constant & s.sign) return compare_with(mirrored(code), u ^ s.sign, constant ^ s.sign, s);
+  if (constant > s.infinity) return u.code->constant(Type::Bool, code == Opcode::Ne);
+  const Term number = as(s.number, u), no_negative_nan = u <= (s.sign | s.infinity);
+  switch (code) {
+    case Opcode::Eq:
+      return u == constant;
+    case Opcode::Ne:
+      return u != constant;
+    case Opcode::Gt:
+      return (u - (constant + 1)) < s.infinity - constant;
+    case Opcode::Ge:
+      return (u - constant) <= s.infinity - constant;
+    case Opcode::Lt:
+      return (number < constant) & no_negative_nan;
+    default:
+      return (number <= constant) & no_negative_nan;
+  }
+}
+
+}  // namespace
+
+Term Floats::neg(const Term& x) {
+  if (is_native(Opcode::Neg, x.type, x.type)) return c_.op(Opcode::Neg, x.type, {x});
+  return real(bits(x) ^ shape_of(x.type).sign);
+}
+
+Term Floats::abs(const Term& x) {
+  if (is_native(Opcode::Abs, x.type, x.type)) return c_.op(Opcode::Abs, x.type, {x});
+  return real(magnitude_of(bits(x)));
+}
+
+Term Floats::is_nan(const Term& x) {
+  if (is_native(Opcode::IsNan, x.type, x.type)) return c_.op(Opcode::IsNan, x.type, {x});
+  return magnitude_of(bits(x)) > shape_of(x.type).infinity;
+}
+
+Term Floats::is_inf(const Term& x) {
+  if (is_native(Opcode::IsInf, x.type, x.type)) return c_.op(Opcode::IsInf, x.type, {x});
+  return magnitude_of(bits(x)) == shape_of(x.type).infinity;
+}
+
+Term Floats::compare(Opcode code, const Term& a, const Term& b) {
+  if (is_native(code, a.type, a.type)) return native(code, a, b);
+  const Shape s = shape_of(a.type);
+  if (is_large_constant(b)) return compare_with(code, bits(a), b.bits, s);
+  if (is_large_constant(a)) return compare_with(mirrored(code), bits(b), a.bits, s);
+  const Term x = signed_bits(a), y = signed_bits(b);
+  const Term numbers = max(magnitude_of(x), magnitude_of(y)) <= s.infinity;
+  if (code == Opcode::Eq || code == Opcode::Ne) {
+    const Term equal = ((x == y) | (((x | y) << 1) == 0)) & numbers;
+    return code == Opcode::Eq ? equal : !equal;
+  }
+  const Term i = ordered(x), j = ordered(y);
+  return c_.op(code, i.type, {i, j}) & numbers;
+}
+
+Term Floats::extreme(Opcode code, const Term& a, const Term& b) {
+  if (is_native(code, a.type, a.type)) return native(code, a, b);
+  const Shape s = shape_of(a.type);
+  const Opcode wins = code == Opcode::Min ? Opcode::Lt : Opcode::Gt;
+  // Against a number that is no zero nothing can tie but equal bits, and a NaN loses.
+  for (const bool swapped : {false, true}) {
+    const Term &x = swapped ? b : a, &k = swapped ? a : b;
+    if (!k.is_constant() || (k.bits & s.magnitude) > s.infinity) continue;
+    if (is_large_constant(k)) return select(compare(wins, x, k), x, k);
+    if (k.bits == 0 && code == Opcode::Max && is_native(wins, a.type, a.type))
+      return select(native(wins, x, k), x, k);
+    if (k.bits == 0 && code == Opcode::Max) return select((bits(x) - 1) < s.infinity, x, k);
+    if (k.bits == 0) return select((bits(x) ^ s.sign) <= s.infinity, x, k);
+  }
+  if (is_native(Opcode::Lt, a.type, a.type)) {
+    const Term first = native(wins, a, b) | native(Opcode::Ne, b, b);
+    // Equal numbers have equal bits, but for zeros.
+    const Term x = bits(a), y = bits(b);
+    const Term both = real(code == Opcode::Min ? x | y : x & y);
+    return select(native(Opcode::Eq, a, b), both, select(first, a, b));
+  }
+  const auto key = [&](const Term& number) {
+    const uint64_t loses = code == Opcode::Min ? s.magnitude : s.sign;
+    return select(magnitude_of(number) > s.infinity, loses, strict(number));
+  };
+  const Term i = key(signed_bits(a)), j = key(signed_bits(b));
+  return real(strict(c_.op(code, i.type, {i, j})));
+}
+
+}  // namespace vyre::emit_exact

@@ -1,0 +1,123 @@
+#include "emit/exact/floats.h"
+#include "emit/exact/remake.h"
+#include "emit/exact/stages.h"
+#include "emit/exact/subgroup.h"
+#include "ir/reduction_step.h"
+
+namespace vyre::emit_exact {
+namespace {
+
+bool is_wide(Type t) { return t == Type::I64 || t == Type::U64 || t == Type::F64; }
+
+/// Is the reduction made of shuffles? Those of floats always are: the order counts, and so does
+/// each step.
+bool by_shuffles(const Op& o, const Profile& p) {
+  return is_reduction(o.code) &&
+         (is_float(o.type) || (is_wide(o.type) && (!p.subgroup_extended_types || !p.int64)));
+}
+/// Where there are no 64-bit integers, the next stage does it.
+bool by_halves(const Op& o, const Profile& p) {
+  return is_shuffle(o.code) && is_wide(o.type) && p.int64 && !p.subgroup_extended_types;
+}
+
+/// The values that flow depends on, or that must be uniform for another reason. What goes through
+/// blocks counts all together.
+std::vector<bool> find_deciding(const Program& p) {
+  std::vector<bool> deciding(p.values.size(), false);
+  std::vector<ValueId> work;
+  const auto add = [&](ValueId v) {
+    if (!deciding[v]) work.push_back(v);
+    deciding[v] = true;
+  };
+  std::vector<ValueId> carried;
+  walk(p, [&](OpId id) {
+    const Op& o = p.op(id);
+    const auto operands = p.operands(id);
+    const bool broadcast = o.code == Opcode::SubgroupBroadcast;
+    const size_t first = o.code == Opcode::For ? 3 : o.code == Opcode::If || o.code == Opcode::Test ? 1 : 0;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (i < first || o.code == Opcode::UniformLoad || (broadcast && i == 1))
+        add(operands[i]);
+      else if (is_control(o.code) || is_exit(o.code))
+        carried.push_back(operands[i]);
+    }
+  });
+  bool all_carried = false;
+  while (!work.empty()) {
+    const ValueId v = work.back();
+    work.pop_back();
+    const OpId def = p.values[v].def;
+    if (def != none && !is_control(p.op(def).code)) {
+      for (const ValueId x : p.operands(def)) add(x);
+    } else if (!all_carried) {
+      all_carried = true;
+      for (const ValueId x : carried) add(x);
+    }
+  }
+  return deciding;
+}
+
+class FloatStage : public Remake {
+ public:
+  FloatStage(const Program& program, const Profile& profile)
+      : Remake(program), profile_(profile), floats_(c, profile), deciding_(find_deciding(program)) {}
+
+ private:
+  void visit(OpId id) override {
+    const Op& o = from.op(id);
+    if (by_shuffles(o, profile_)) return give(id, reduce(id));
+    if (by_halves(o, profile_)) return give(id, shuffle(o.code, operand(id, 0), operand(id, 1)));
+    const Type source = o.operands.count ? from.type(from.operand(id, 0)) : Type::Void;
+    if (!is_pure(o.code) || floats_.is_native(o.code, o.type, source)) return copy(id);
+    Term operands[4];
+    for (uint32_t i = 0; i < o.operands.count; ++i) operands[i] = operand(id, i);
+    give(id, floats_.expand(o.code, o.type, {operands, o.operands.count}));
+  }
+
+  Term shuffle(Opcode code, const Term& value, const Term& lane) {
+    return shuffle_by_halves(c, code, value, lane);
+  }
+
+  Term reduce(OpId id) {
+    const Op& o = from.op(id);
+    const Opcode code = reduction_step(o.code);
+    const Step step = [&](const Term& a, const Term& b) {
+      const Term operands[] = {a, b};
+      return floats_.is_native(code, o.type, o.type) ? c.op(code, o.type, operands)
+                                                     : floats_.expand(code, o.type, operands);
+    };
+    const uint32_t size = from.subgroup ? from.subgroup : profile_.subgroup_size;
+    const bool halves = profile_.int64 && !profile_.subgroup_extended_types && is_wide(o.type);
+    const Term value = reduce_by_shuffles(c, o.code, operand(id, 0), size, halves, step);
+    if (o.code == Opcode::SubgroupScanAdd || !deciding_[from.result(id)]) return value;
+    // All lanes have the same value. Where that matters, everybody must be able to see it.
+    const Term first = c.constant(Type::U32, 0);
+    return halves ? shuffle(Opcode::SubgroupBroadcast, value, first)
+                  : c.op(Opcode::SubgroupBroadcast, o.type, {value, first});
+  }
+
+  const Profile& profile_;
+  Floats floats_;
+  const std::vector<bool> deciding_;
+};
+
+}  // namespace
+
+bool needs_float_stage(const Program& program, const Profile& profile) {
+  Maker unused(program);
+  const Floats floats(unused, profile);
+  bool found = false;
+  walk(program, [&](OpId id) {
+    const Op& o = program.op(id);
+    const Type source = o.operands.count ? program.type(program.operand(id, 0)) : Type::Void;
+    found = found || by_shuffles(o, profile) || by_halves(o, profile) ||
+            (is_pure(o.code) && !floats.is_native(o.code, o.type, source));
+  });
+  return found;
+}
+
+Program expand_floats(const Program& program, const Profile& profile) {
+  return FloatStage(program, profile).run();
+}
+
+}  // namespace vyre::emit_exact

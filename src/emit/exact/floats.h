@@ -1,0 +1,59 @@
+#pragma once
+
+// Operations on f32 and f64 with the results of the law, on a device that may compute some of them
+// wrong. Each function makes the native op where the profile says that it is right, else an exact
+// form from what is right. The forms lean on each other only towards integers, so they end.
+//
+// What is taken for granted of every device: integers; bitcast, select, load, store, shuffle and the
+// values of control flow move bits as they are; and of wrong f32 ops what profile.h says of normal32
+// and fused32, and that the sqrt of a number from 1 to 4 is within 2^-21 of it.
+
+#include <span>
+
+#include "emit/exact/maker.h"
+#include "emit/exact/profile.h"
+
+namespace vyre::emit_exact {
+
+class Floats {
+ public:
+  Floats(Maker& code, const Profile& profile);
+
+  /// Is the op right as it is? `type` is the op's, `source` that of its first operand.
+  bool is_native(Opcode code, Type type, Type source) const;
+  /// An op that is not.
+  Term expand(Opcode code, Type type, std::span<const Term> operands);
+
+  Term neg(const Term& x);
+  Term abs(const Term& x);
+  Term is_nan(const Term& x);
+  Term is_inf(const Term& x);
+  Term compare(Opcode code, const Term& a, const Term& b);
+  Term minimum(const Term& a, const Term& b) { return extreme(Opcode::Min, a, b); }
+  Term maximum(const Term& a, const Term& b) { return extreme(Opcode::Max, a, b); }
+  Term add(const Term& a, const Term& b);
+  Term sub(const Term& a, const Term& b) { return add_signed(Opcode::Sub, a, b); }
+  Term mul(const Term& a, const Term& b);
+  Term div(const Term& a, const Term& b);
+  Term sqrt(const Term& x);
+  Term fma(const Term& a, const Term& b, const Term& c);
+  Term round(Opcode code, const Term& x);
+  Term convert(Type to, const Term& x);
+
+ private:
+  Term exact_fma(const Term& a, const Term& b, const Term& c);
+  Term add_signed(Opcode code, const Term& a, const Term& b);
+  Term extreme(Opcode code, const Term& a, const Term& b);
+  Term native(Opcode code, const Term& a, const Term& b) { return c_.op(code, a.type, {a, b}); }
+  Term widen(const Term& x);
+  Term narrow(const Term& x);
+  Term to_integer(Type to, const Term& x);
+  Term from_integer(Type to, const Term& x);
+  /// Are f64 add, mul and both conversions there to compute f32 with?
+  bool has_f64() const { return p_.float64 && p_.add64 && p_.mul64; }
+
+  Maker& c_;
+  const Profile p_;
+};
+
+}  // namespace vyre::emit_exact

@@ -1,0 +1,87 @@
+#include "emit/spirv/facts.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "emit/op_numbers.h"
+#include "ir/expand_functions.h"
+
+namespace vyre::emit_spirv {
+namespace {
+
+/// Narrow arrays that are read at byte offsets are words; so are those in shared memory where the
+/// device has no narrow elements there. Tables always are.
+std::vector<bool> find_packed(const Program& p, const emit_exact::Profile& profile) {
+  std::vector<bool> packed(p.buffers.size(), false);
+  for (size_t i = 0; i < p.buffers.size(); ++i) {
+    const Buffer& b = p.buffers[i];
+    if (b.role == Role::Table) packed[i] = true;
+    if (b.role == Role::Shared && size_of(b.element) < 4 && !profile.shared_bytes) packed[i] = true;
+  }
+  walk(p, [&](OpId op) {
+    if (p.op(op).code != Opcode::LoadAs) return;
+    const uint32_t b = p.memory(op).buffer;
+    if (!is_parameter(p.buffers[b].role) && size_of(p.buffers[b].element) < 4) packed[b] = true;
+  });
+  return packed;
+}
+
+Lanes choose_lanes(const emit_ptx::Facts& f, const emit_exact::Profile& profile) {
+  if (f.lanes == 1) return Lanes::Alone;
+  const uint32_t native = profile.subgroup_size;
+  // Where lanes are numbered in another way, ids follow the device's numbers, and all must be full.
+  const bool numbered = profile.linear_lanes || f.invocations % native == 0;
+  if (f.lanes > native || !numbered) return Lanes::Workgroup;
+  return profile.subgroup_shuffle ? Lanes::Shuffle : Lanes::Slots;
+}
+
+}  // namespace
+
+Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
+  const emit_exact::Profile& profile = options.profile;
+  Program p = program;
+  number_ops(p);
+  expand_functions(p);
+  Result<Program> expanded = emit_exact::expand(p, profile, options.subgroup_size);
+  if (!expanded) {  // once more, with the places that people know
+    Program plain = program;
+    expand_functions(plain);
+    return emit_exact::expand(plain, profile, options.subgroup_size).errors();
+  }
+  p = std::move(*expanded);
+  const std::vector<OpId> given = op_numbers(p);
+
+  Facts f;
+  const uint32_t size = options.subgroup_size ? options.subgroup_size : profile.subgroup_size;
+  static_cast<emit_ptx::Facts&>(f) = emit_ptx::find_facts(p, {.subgroup_size = size});
+  for (const OpId op : f.original) f.given.push_back(given[op]);
+  for (size_t i = 0; i < f.program.buffers.size(); ++i)
+    f.pieces.push_back(i < program.buffers.size()
+                           ? std::max(1u, size_of(program.buffers[i].element) /
+                                              size_of(f.program.buffers[i].element))
+                           : 1);
+  f.packed = find_packed(f.program, profile);
+  f.lanes_by = choose_lanes(f, profile);
+
+  bool barriers = false;
+  walk(f.program, [&](OpId op) {
+    const Op& o = f.program.op(op);
+    if (o.code == Opcode::LaneId) f.has_lanes = true;
+    if (o.code == Opcode::Barrier || o.code == Opcode::UniformLoad) barriers = true;
+    if (is_atomic(o.code) && f.program.memory(op).acq_rel) f.orders = true;
+    if (f.polls[op]) f.polls_any = true;
+  });
+  f.has_lanes |= f.has_subgroup_ops;
+  f.in_a_row = f.has_lanes && f.program.workgroup[0] < f.invocations &&
+               f.program.workgroup[0] % profile.subgroup_size != 0;
+  f.syncs = barriers || f.has_subgroup_ops;
+  f.orders |= f.syncs;
+  f.has_ghosts = f.syncs && f.has_traps;
+  const bool meets_in_workgroup = f.lanes_by == Lanes::Workgroup && f.has_subgroup_ops;
+  if (f.has_ghosts || meets_in_workgroup || (f.syncs && f.polls_any && options.stoppable))
+    f.uniformity = analyze_uniformity(f.program);
+  return f;
+}
+
+}  // namespace vyre::emit_spirv

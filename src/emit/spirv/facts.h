@@ -1,0 +1,46 @@
+#pragma once
+
+// What the emitter asks about a program before it writes a word: the program with what the device
+// cannot do expanded, what emit/ptx/facts.h finds in it, how subgroups are made, and which flow is
+// uniform.
+
+#include <optional>
+#include <vector>
+
+#include "check/uniformity.h"
+#include "emit/exact/expand.h"
+#include "emit/ptx/facts.h"
+#include "emit/spirv/emit.h"
+
+namespace vyre::emit_spirv {
+
+/// How the lanes of a subgroup exchange values.
+enum class Lanes : uint8_t {
+  Alone,      // one lane
+  Shuffle,    // by instructions: the device's subgroups are these, or aligned multiples of them
+  Slots,      // the same, but through shared memory
+  Workgroup,  // through shared memory between barriers of the workgroup: they are larger
+};
+
+struct Facts : emit_ptx::Facts {
+  std::vector<OpId> given;       // by op: the one of the program that was given
+  std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
+  std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
+  Lanes lanes_by = Lanes::Alone;
+  bool has_lanes = false;  // subgroup ops, or `lane_id`
+  /// The workgroup is declared as one row. Devices cut each row of x into subgroups of its own, so
+  /// only a row, or rows of whole subgroups, are numbered as the law numbers invocations.
+  bool in_a_row = false;
+  bool syncs = false;      // barriers, uniform loads, subgroup ops
+  bool orders = false;     // … or atomics with an order: plain accesses take part in an order
+  bool polls_any = false;  // some loop polls the stop word
+  /// Who traps goes on without effects, because others wait for it (sync.cc).
+  bool has_ghosts = false;
+  std::optional<UniformityInfo> uniformity;  // where ghosts or polls need it
+
+  Uniformity flow(OpId op) const { return uniformity ? uniformity->flow(op) : Uniformity::Varying; }
+};
+
+Result<Facts> find_facts(const Program& program, const EmitOptions& options);
+
+}  // namespace vyre::emit_spirv

@@ -1,0 +1,108 @@
+// Pure ops: which part knows them; bools, comparisons and choices.
+
+#include "emit/exact/maker.h"
+#include "emit/spirv/emitter.h"
+
+namespace vyre::emit_spirv {
+namespace {
+
+bool is_shift(Opcode code) {
+  return code == Opcode::Shl || code == Opcode::Shr || code == Opcode::RotL || code == Opcode::RotR;
+}
+
+}  // namespace
+
+void Emitter::pure_op(OpId id) {
+  const Op& o = p_.op(id);
+  const ValueId v = p_.result(id);
+  if (f_.uses[v] == 0) return;
+  const auto operands = p_.operands(id);
+  if (o.code == Opcode::Cast || o.code == Opcode::Bitcast) {
+    const Type from = p_.type(operands[0]), to = o.type;
+    const auto c = constant(operands[0]);
+    // The device's compiler would see through this one as well.
+    if (c && is_float(to) && !is_float(from) && !options_.profile.zero_operands &&
+        (*c & low_mask(width_of(from) - (o.code == Opcode::Bitcast ? 1 : 0))) == 0)
+      return set(v, hidden_zero(to, o.code == Opcode::Bitcast ? *c : 0));
+    const Id x = get(operands[0]);
+    if (from == to) return set(v, x);
+    if (o.code == Opcode::Cast) return set(v, cast(to, from, x));
+    return set(v, bitcast(to, from, x, never_nan(operands[0]) || o.attr & emit_exact::any_nan));
+  }
+  if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
+  Id in[4];
+  for (size_t k = 0; k < operands.size(); ++k) in[k] = get(operands[k]);
+  if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
+  if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));
+  set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
+}
+
+Id Emitter::compute(Opcode code, Type t, std::span<const Id> in) {
+  if (t == Type::Bool) return boolean(code, in);
+  if (const Id result = compare(code, t, in)) return result;
+  return is_float(t) ? floating(code, t, in) : integer(code, t, in);
+}
+
+Id Emitter::boolean(Opcode code, std::span<const Id> in) {
+  switch (code) {
+    case Opcode::And:
+      return ins(spv::OpLogicalAnd, b(), {in[0], in[1]});
+    case Opcode::Or:
+      return ins(spv::OpLogicalOr, b(), {in[0], in[1]});
+    case Opcode::Xor:
+    case Opcode::Ne:
+      return ins(spv::OpLogicalNotEqual, b(), {in[0], in[1]});
+    case Opcode::Eq:
+      return ins(spv::OpLogicalEqual, b(), {in[0], in[1]});
+    default:
+      return negated(in[0]);
+  }
+}
+
+/// 0 for what is no comparison.
+Id Emitter::compare(Opcode code, Type t, std::span<const Id> in) {
+  const bool f = is_float(t), s = is_signed(t);
+  spv::Op op = spv::OpNop;
+  switch (code) {
+    case Opcode::Eq:
+      op = f ? spv::OpFOrdEqual : spv::OpIEqual;
+      break;
+    case Opcode::Ne:
+      op = f ? spv::OpFUnordNotEqual : spv::OpINotEqual;  // true with NaN
+      break;
+    case Opcode::Lt:
+      op = f ? spv::OpFOrdLessThan : s ? spv::OpSLessThan : spv::OpULessThan;
+      break;
+    case Opcode::Le:
+      op = f ? spv::OpFOrdLessThanEqual : s ? spv::OpSLessThanEqual : spv::OpULessThanEqual;
+      break;
+    case Opcode::Gt:
+      op = f ? spv::OpFOrdGreaterThan : s ? spv::OpSGreaterThan : spv::OpUGreaterThan;
+      break;
+    case Opcode::Ge:
+      op = f   ? spv::OpFOrdGreaterThanEqual
+           : s ? spv::OpSGreaterThanEqual
+               : spv::OpUGreaterThanEqual;
+      break;
+    default:
+      return 0;
+  }
+  return ins(op, b(), {in[0], in[1]});
+}
+
+/// Narrow integers: the low bits, extended as their type says.
+Id Emitter::normalize(Type t, Id x) {
+  const uint32_t width = width_of(t);
+  if (width >= 32) return x;
+  if (!is_signed(t))
+    return ins(spv::OpBitwiseAnd, u32(), {x, c32(static_cast<uint32_t>(low_mask(width)))});
+  const Id top = ins(spv::OpShiftLeftLogical, u32(), {x, c32(32 - width)});
+  return ins(spv::OpShiftRightArithmetic, u32(), {top, c32(32 - width)});
+}
+
+Id Emitter::zero_extended(Type t, Id x) {
+  if (width_of(t) >= 32 || !is_signed(t)) return x;
+  return ins(spv::OpBitwiseAnd, u32(), {x, c32(static_cast<uint32_t>(low_mask(width_of(t))))});
+}
+
+}  // namespace vyre::emit_spirv

@@ -1,0 +1,139 @@
+// What devices say of themselves, several of them, large grids and cooperative launches.
+
+#include <fstream>
+
+#include "cuda/cuda_util.h"
+#include "driver/cuda/device_info.h"
+#include "driver/cuda/loop.h"
+
+namespace vyre::driver {
+namespace {
+
+TEST(CudaDevices, say_what_they_are_without_a_context) {
+  fake_cuda::Config config;
+  config.devices.resize(2);
+  config.devices[1].name = "Fake T4";
+  config.devices[1].capability = 75;
+  config.devices[1].memory_bytes = size_t{16} << 30;
+  FakeGpu gpu(config);
+  const std::vector<DeviceInfo> infos = cuda_backend(nullptr)->probe(nullptr);
+  ASSERT_EQ(infos.size(), 2u);
+  EXPECT_EQ(infos[0].name, "Fake H200");
+  EXPECT_EQ(infos[0].target, "sm_90");
+  EXPECT_TRUE(infos[0].driver_version.starts_with("CUDA 13.0"));
+  EXPECT_EQ(infos[1].target, "sm_75");
+  EXPECT_EQ(infos[1].limits.memory_bytes, uint64_t{16} << 30);
+  EXPECT_TRUE(infos[1].limits.native_grid_barrier && infos[1].limits.forward_progress);
+  EXPECT_EQ(gpu.calls("cuDevicePrimaryCtxRetain"), 0u);
+}
+
+TEST(CudaDevices, are_chosen_by_index_and_keep_apart) {
+  fake_cuda::Config config;
+  config.devices.resize(2);
+  config.devices[1].name = "Fake T4";
+  config.devices[1].capability = 75;
+  FakeGpu gpu(config);
+  OpenOptions o;
+  o.use_cache = false;
+  auto first = Device::open("cuda:0", o), second = Device::open("cuda:1", o);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(second->info().name, "Fake T4");
+  const char* source =
+      "kernel k(x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] += 1 }";
+  for (Device* d : {&*first, &*second, &*first}) {
+    const Executable e = *d->compile(kernel(source));
+    const Buffer x = *d->allocate(256);
+    U back(64);
+    const auto r = d->submit({Launch{e, {x}}, Readback{x, out(back)}})->wait();
+    ASSERT_TRUE(r) << message_of(r);
+    EXPECT_EQ(back, U(64, 1));
+  }
+  EXPECT_EQ(code_of(second->submit({Fill{*first->allocate(4), 0}})), Code::ForeignBuffer);
+}
+
+TEST(CudaDevices, know_the_text_that_their_driver_takes) {
+  EXPECT_EQ(cuda::ptx_of_driver(12040), std::pair(8, 4));
+  EXPECT_EQ(cuda::ptx_of_driver(12060), std::pair(8, 5));
+  EXPECT_EQ(cuda::ptx_of_driver(9020), std::pair(0, 0));
+  // An H200 with a driver from before it gets the text of an older device.
+  fake_cuda::Config config;
+  config.driver_version = 11040;
+  FakeGpu gpu(config);
+  const auto infos = cuda_backend(nullptr)->probe(nullptr);
+  ASSERT_EQ(infos.size(), 1u);
+  bool found = false;
+  for (const auto& [key, value] : infos[0].properties) found |= value.ends_with("for sm_80");
+  EXPECT_TRUE(found);
+  EXPECT_TRUE(gpu.open().compile(
+      kernel("kernel k(x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] += 1 }")));
+}
+
+TEST(CudaDevices, fold_grids_that_are_too_large_for_them) {
+  FakeGpu gpu;
+  Device d = gpu.open();
+  const Executable e =
+      *d.compile(kernel("kernel k(x: inout u32[]) workgroup(1) grid(1, 1, 1) { x[num_workgroups.z "
+                        "- 1 - workgroup_id.z] += workgroup_id.z }"));
+  const Buffer x = *d.allocate(70000 * 4);
+  U back(70000);
+  Launch l{e, {x}};
+  l.grid = {1, 1, 70000};  // the hardware has 65,535
+  const auto r = d.submit({l, Readback{x, out(back)}})->wait();
+  ASSERT_TRUE(r) << message_of(r);
+  for (uint32_t i = 0; i < 70000; ++i) ASSERT_EQ(back[i], 69999 - i);
+  EXPECT_EQ(gpu.control().modules(), 2u) << "the folded form is made when it is needed";
+}
+
+// ---- Grid barriers.
+
+constexpr const char* exchange = R"(
+kernel k(x: inout u32[], y: out u32[len(x)]) workgroup(1024) grid(len(x)) {
+  x[global_id.x] += global_id.x
+  barrier grid
+  y[global_id.x] = x[len(x) - 1 - global_id.x]
+}
+)";
+
+void expect_exchange(Device& d, uint32_t n, uint64_t launches) {
+  const Executable e = *d.compile(kernel(exchange));
+  const Buffer x = *d.allocate(n * 4), y = *d.allocate(n * 4);
+  U back(n);
+  const auto r = d.submit({Fill{x, 0}, Launch{e, {x, y}}, Readback{y, out(back)}})->wait();
+  ASSERT_TRUE(r) << message_of(r);
+  EXPECT_EQ(r->launches, launches) << n;
+  for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(back[i], n - 1 - i);
+  EXPECT_TRUE(d.free(x) && d.free(y));
+}
+
+TEST(CudaGridBarriers, are_cooperative_launches_as_long_as_all_workgroups_fit) {
+  fake_cuda::Config config;
+  config.devices[0].multiprocessors = 2;  // of 2,048 threads each: 4 workgroups
+  FakeGpu gpu(config);
+  Device d = gpu.open();
+  expect_exchange(d, 4096, 1);
+  EXPECT_EQ(gpu.calls("cuLaunchCooperativeKernel"), 1u);
+  expect_exchange(d, 5000, 2);  // five of them run split
+  EXPECT_EQ(gpu.calls("cuLaunchCooperativeKernel"), 1u);
+  expect_exchange(d, 4000, 1);
+  EXPECT_EQ(gpu.calls("cuLaunchCooperativeKernel"), 2u);
+}
+
+TEST(CudaGridBarriers, are_split_where_the_device_has_no_cooperative_launch) {
+  fake_cuda::Config config;
+  config.devices[0].cooperative = false;
+  FakeGpu gpu(config);
+  Device d = gpu.open();
+  expect_exchange(d, 2048, 2);
+  EXPECT_EQ(gpu.calls("cuLaunchCooperativeKernel"), 0u);
+}
+
+TEST(CudaGridBarriers, are_split_if_the_occupancy_cannot_be_asked) {
+  FakeGpu gpu;
+  Device d = gpu.open();
+  gpu.control().fail("cuOccupancyMaxActiveBlocksPerMultiprocessor", 1, 1);
+  expect_exchange(d, 2048, 2);
+  expect_exchange(d, 2048, 1);
+}
+
+}  // namespace
+}  // namespace vyre::driver

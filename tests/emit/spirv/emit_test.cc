@@ -1,0 +1,185 @@
+// What a driver is told of a kernel, what is refused, and what a device is spared.
+
+#include <gtest/gtest.h>
+
+#include "lab/generate.h"
+#include "tests/emit/spirv/module_util.h"
+#include "tests/emit/spirv/spirv_util.h"
+
+namespace vyre::emit_spirv {
+namespace {
+
+EmitOptions on(std::string_view words) {
+  EmitOptions options;
+  options.profile = device(words).profile;
+  return options;
+}
+
+Kernel kernel_of(std::string_view text, const EmitOptions& options = {}) {
+  return emit_or_fail(emit_ptx::program_of(text), options, std::string(text));
+}
+
+size_t count(const Kernel& kernel, spv::Op op) {
+  size_t n = 0;
+  for (const Instruction& i : instructions(kernel.words)) n += i.op == op;
+  return n;
+}
+
+Code refusal(std::string_view text, const EmitOptions& options) {
+  const Result<Kernel> kernel = emit(emit_ptx::program_of(text), options);
+  EXPECT_FALSE(kernel);
+  return kernel ? Code{} : kernel.errors()[0].code;
+}
+
+TEST(SpirvEmit, says_how_parameters_are_given) {
+  const char* text =
+      "kernel k(a: f64, x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {\n"
+      "  y[global_id.x] = x[global_id.x] + u32(a)\n}\n";
+  const Kernel pushed = kernel_of(text);
+  EXPECT_EQ(pushed.info.parameter_bytes, 32u + 8 + 16 + 16);
+  EXPECT_FALSE(pushed.info.block_in_memory);
+  EXPECT_FALSE(pushed.info.uses_control);
+  EXPECT_FALSE(pushed.info.uses_stop);
+  EXPECT_TRUE(kernel_of(text, on("push_constant_bytes=64")).info.block_in_memory);
+}
+
+TEST(SpirvEmit, halves_of_scalars_are_where_the_scalar_is) {
+  const char* text =
+      "kernel k(a: u64, y: out u32[]) workgroup(64) grid(len(y)) { y[global_id.x] = u32(a >> 32) "
+      "}\n";
+  const Kernel kernel = kernel_of(text, on("-int64 -float64"));
+  EXPECT_EQ(kernel.info.parameter_bytes, 32u + 8 + 16);
+  const ModuleTable m(kernel.words);
+  bool reads_upper_half = false;
+  for (const Instruction& i : m.all)
+    if (i.op == spv::OpAccessChain && m.storage(i.operands[1]) == spv::StorageClassPushConstant)
+      reads_upper_half |= m.constant(i.operands[4]) == (32 + 4) / 4;
+  EXPECT_TRUE(reads_upper_half);
+}
+
+TEST(SpirvEmit, buffers_of_pairs_have_their_own_length) {
+  // Both have as many words, and a launch gives other counts for them.
+  const Kernel kernel = kernel_of(
+      "kernel k(n: u32, a: in u32[n * 2], b: in u64[n], y: out u32[]) workgroup(64) grid(n) {\n"
+      "  y[global_id.x] = u32(b[global_id.x])\n}\n",
+      on("-int64 -float64"));
+  const ModuleTable m(kernel.words);
+  const uint32_t count_of_a = (32 + 8 + 8) / 4;
+  for (const Instruction& i : m.all) {
+    if (i.op != spv::OpShiftLeftLogical) continue;
+    const Instruction* load = m.find(i.operands[2]);
+    if (!load || load->op != spv::OpLoad) continue;
+    const Instruction* chain = m.find(load->operands[2]);
+    if (chain && chain->op == spv::OpAccessChain && chain->operands.size() > 4) {
+      EXPECT_NE(m.constant(chain->operands[4]), count_of_a) << "twice the count of `a`";
+    }
+  }
+}
+
+TEST(SpirvEmit, buffers_of_one_length_have_one_test) {
+  const Kernel kernel = kernel_of(
+      "kernel k(x: in u32[], y: inout u32[len(x)]) workgroup(64) grid(len(x)) {\n"
+      "  y[global_id.x] = y[global_id.x] + x[global_id.x]\n}\n");
+  EXPECT_EQ(count(kernel, spv::OpULessThan), 1u);
+  EXPECT_EQ(count(kernel, spv::OpUConvert), 1u) << "the index is widened once";
+}
+
+TEST(SpirvEmit, what_is_known_in_an_arm_is_not_known_behind_it) {
+  // The test of x[i] in the arm does not stand for the one behind it.
+  const Kernel kernel = kernel_of(
+      "kernel k(c: u32, x: in u32[], y: out u32[]) workgroup(64) grid(len(y)) {\n"
+      "  let i = global_id.x * 3\n"
+      "  var v: u32 = 0\n"
+      "  if c > 4 { v = x[i] }\n"
+      "  y[global_id.x] = v + x[i]\n}\n");
+  if (can_validate()) EXPECT_EQ(validate(kernel.words), "");
+  EXPECT_EQ(count(kernel, spv::OpULessThan), 3u);
+}
+
+TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
+  const char* few =
+      "kernel k(y: out u32[]) workgroup(64) grid(len(y)) {\n  var s: u32 = 0\n"
+      "  for i in 0..100 { s += i * s }\n  y[global_id.x] = s\n}\n";
+  const char* many =
+      "kernel k(n: u32, y: out u32[]) workgroup(64) grid(len(y)) {\n  var s: u32 = 0\n"
+      "  for i in 0..n { s += i * s }\n  y[global_id.x] = s\n}\n";
+  EXPECT_FALSE(kernel_of(few).info.uses_stop);
+  EXPECT_TRUE(kernel_of(many).info.uses_stop);
+  EmitOptions options;
+  options.stoppable = false;
+  EXPECT_FALSE(kernel_of(many, options).info.uses_stop);
+}
+
+TEST(SpirvEmit, says_which_subgroups_it_needs) {
+  const char* text =
+      "kernel k(y: out u32[]) workgroup(64) subgroup(8) grid(len(y)) {\n"
+      "  y[global_id.x] = subgroup_add(global_id.x)\n}\n";
+  const KernelInfo info = kernel_of(text).info;
+  EXPECT_EQ(info.subgroup_size, 8u);
+  EXPECT_EQ(info.native_subgroup, 32u);
+  EXPECT_TRUE(info.full_subgroups);
+  const KernelInfo larger = kernel_of(text, on("subgroup_size=4")).info;
+  EXPECT_EQ(larger.subgroup_size, 8u);
+  EXPECT_EQ(larger.native_subgroup, 0u);
+  EXPECT_GT(larger.shared_bytes, 0u) << "they meet in shared memory";
+}
+
+TEST(SpirvEmit, what_it_refuses) {
+  EXPECT_EQ(refusal("kernel k(y: out f64[]) workgroup(64) grid(len(y)) { y[global_id.x] = 1.5 }\n",
+                    on("-float64")),
+            Code::MissingFeature);
+  EXPECT_EQ(refusal("kernel k(y: inout u64[]) workgroup(64) grid(1) { atomic_add(y[0], 1) }\n",
+                    on("-atomics64")),
+            Code::MissingFeature);
+  EXPECT_EQ(refusal("kernel k(y: inout u32[]) workgroup(64) grid(len(y)) {\n"
+                    "  y[0] = 1\n  barrier grid\n  y[1] = y[0]\n}\n",
+                    {}),
+            Code::KernelTooLarge);
+  const char* lonely =
+      "kernel k(y: out u32[]) workgroup(64) subgroup(32) grid(len(y)) {\n"
+      "  if local_id.x < 32 { y[global_id.x] = 1 }\n"
+      "  if subgroup_any(global_id.x == 7) { y[global_id.x] = subgroup_add(global_id.x) }\n}\n";
+  EXPECT_EQ(refusal(lonely, on("subgroup_size=8")), Code::MissingFeature);
+  EXPECT_TRUE(emit(emit_ptx::program_of(lonely), {}));
+  EmitOptions odd;
+  odd.subgroup_size = 3;
+  EXPECT_EQ(refusal("kernel k(y: out u32[]) workgroup(64) grid(1) { y[0] = subgroup_size }\n", odd),
+            Code::BadSubgroupSize);
+}
+
+TEST(SpirvEmit, words_that_are_no_module_are_not_shown) {
+  for (const std::vector<uint32_t>& words : {std::vector<uint32_t>{},
+                                             {1, 2, 3, 4, 5},
+                                             {spv::MagicNumber, 0x10500, 0, 9, 0, 7u << 16 | 19}}) {
+    const auto text = disassemble(words);
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.errors()[0].code, Code::CodeRejected);
+  }
+  const auto text =
+      disassemble(std::vector<uint32_t>{spv::MagicNumber, 0x10500, 0, 9, 0, 2u << 16 | 4999, 7});
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("Op#4999 7"), std::string::npos);
+}
+
+TEST(SpirvEmit, random_programs_are_valid) {
+  if (!can_validate()) GTEST_SKIP() << "SPIRV-Tools is not on this machine: nothing was validated";
+  const char* given = std::getenv("VYRE_SPIRV_PROGRAMS");
+  const uint64_t programs = given ? std::strtoull(given, nullptr, 10) : 150;
+  const lab::GenerateOptions options{.graphs = false, .grid_barriers = false};
+  size_t valid = 0;
+  for (const char* words : {"full", "lavapipe", "weak"})
+    for (uint64_t seed = 1; seed <= programs; ++seed) {
+      const lab::Generated g = lab::generate(seed, options);
+      const Result<Kernel> kernel = emit(g.module.kernels[0], on(words));
+      if (!kernel) {
+        EXPECT_EQ(kernel.errors()[0].code, Code::MissingFeature) << words << ", seed " << seed;
+        continue;
+      }
+      EXPECT_EQ(validate(kernel->words), "") << words << ", seed " << seed;
+      ++valid;
+    }
+  EXPECT_GT(valid, programs);
+}
+
+}  // namespace
+}  // namespace vyre::emit_spirv
