@@ -36,8 +36,10 @@ inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueI
   const Opcode code = p.op(test).code;
   const Type t = p.type(v);
   const uint32_t width = width_of(t);
-  if (p.operand(test, 0) != v || p.operand(change, 0) != v) return std::nullopt;
-  const auto limit = constant_bits(p, p.operand(test, 1)), by = constant_bits(p, p.operand(change, 1));
+  const bool swapped = p.op(change).code == Opcode::Add && p.operand(change, 1) == v;
+  if (p.operand(test, 0) != v || p.operand(change, swapped) != v) return std::nullopt;
+  const auto limit = constant_bits(p, p.operand(test, 1)),
+             by = constant_bits(p, p.operand(change, !swapped));
   if (!limit || !by || *by == 0) return std::nullopt;
   // Numbers of which neither one is negative, whatever the type says.
   const uint64_t most = low_mask(width - 1);

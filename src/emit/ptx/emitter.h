@@ -111,7 +111,6 @@ class Emitter {
   // ---- sync.cc
   void barrier(Scope scope, OpId at);
   void workgroup_barrier();
-  void workgroup_any(const Text& flag);
   void grid_barrier(OpId at);
   void uniform_load(OpId id);
   void assert_op(OpId id);

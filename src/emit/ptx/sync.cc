@@ -44,13 +44,6 @@ void Emitter::workgroup_barrier() {
   ins("bar.sync 0");
 }
 
-/// The same, and `flag` is everyone's whose was true for anyone.
-void Emitter::workgroup_any(const Text& flag) {
-  const bool together = !(f_.has_subgroup_ops && f_.lanes != 32);
-  if (!together) ins("bar.warp.sync {}", warp_mask());
-  ins("{}.red.or.pred {}, 0, {}", together ? "bar" : "barrier", flag, flag);
-}
-
 void Emitter::barrier(Scope scope, OpId at) {
   switch (scope) {
     case Scope::Subgroup:
@@ -65,13 +58,12 @@ void Emitter::barrier(Scope scope, OpId at) {
 
 /// The block's last one to arrive anywhere opens the next generation; everyone else waits for it.
 /// One thread speaks for its block, between two barriers of the block, which order its other
-/// threads' memory. Waiting ends, too, when the launch is stopped; the block then leaves as a
-/// whole: that thread alone has looked, and tells the others.
+/// threads' memory. When the launch is stopped it leaves, and its block, which waits for nobody any
+/// more, runs on to its end or to the next poll: what a stopped launch has written counts for nothing.
 void Emitter::grid_barrier(OpId at) {
-  const Text c = control(), first = pred(), stop = word();
+  const Text c = control(), first = pred();
   const uint32_t others = new_label(), wait = new_label(), open = new_label();
   workgroup_barrier();
-  if (options_.stoppable) ins("mov.u32 {}, 0", stop);
   ins("setp.ne.u32 {}, {}, 0", first, linear_id());
   ins("@{} bra $L{}", first, others);
   const Text blocks = once("blocks", [&] {
@@ -96,13 +88,16 @@ void Emitter::grid_barrier(OpId at) {
   ins("setp.ne.u32 {}, {}, {}", p, now, generation);
   ins("@{} bra $L{}", p, others);
   if (options_.stoppable) {
+    const Text stop = word();
     ins("sub.u32 {}, {}, 1", looks, looks);
     ins("setp.ne.u32 {}, {}, 0", p, looks);
     ins("@{} bra $L{}", p, wait);
     ins("mov.u32 {}, {}", looks, looks_per_poll);
     ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
     ins("setp.ne.u32 {}, {}, 0", p, stop);
-    ins("@{} bra $L{}", p, others);
+    if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
+    ins("mov.u32 {}, {}", stop_op_, f_.original[at] + 1);
+    ins("@{} bra $L{}", p, stop_label_);
   }
   ins("bra $L{}", wait);
   label(open);
@@ -110,15 +105,8 @@ void Emitter::grid_barrier(OpId at) {
   ins("add.u32 {}, {}, 1", now, generation);
   ins("st.release.gpu.global.u32 {}, {}", word_at, now);
   label(others);
-  if (options_.stoppable) {
-    ins("setp.ne.u32 {}, {}, 0", p, stop);
-    workgroup_any(p);
-    if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
-    ins("mov.u32 {}, {}", stop_op_, f_.original[at] + 1);
-    ins("@{} bra $L{}", p, stop_label_);
-  } else {
-    workgroup_barrier();
-  }
+  ins("bar.warp.sync {}", warp_mask());  // one of it has waited in a loop
+  workgroup_barrier();
   ins("fence.acq_rel.gpu");
 }
 
