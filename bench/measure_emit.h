@@ -12,8 +12,8 @@
 
 namespace vyre::bench {
 
-/// Loads, arithmetic of several kinds and stores, a loop every 50 ops.
-inline Program generate(uint32_t ops) {
+/// Loads, arithmetic of several kinds and stores, a loop every 50 ops; `salt` makes it another one.
+inline Program generate(uint32_t ops, uint32_t salt = 0) {
   Builder b("generated");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::F32});
@@ -24,7 +24,7 @@ inline Program generate(uint32_t ops) {
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   const VarId sum = b.declare(b.op(Opcode::Cast, Type::F32, {i}));
   for (uint32_t line = 1; p.ops.size() < ops; ++line) {
-    const ValueId at = b.op(Opcode::Add, Type::U32, {i, b.constant_u32(line)});
+    const ValueId at = b.op(Opcode::Add, Type::U32, {i, b.constant_u32(line + salt)});
     const ValueId x = b.op(Opcode::Load, Type::F32, {at}, MemoryRef{.buffer = 0}.pack());
     b.set(sum, b.op(Opcode::Fma, Type::F32, {x, x, b.get(sum)}));
     b.set(sum, b.op(Opcode::Div, Type::F32, {b.get(sum), x}));

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <functional>
 
+#include "../measure_emit.h"
 #include "driver/cache.h"
 #include "emit/ptx/emit.h"
-#include "ir/builder.h"
 #include "ir/graph_launch.h"
 
 namespace bench {
@@ -21,31 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double us_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-}
-
-/// Loads, arithmetic of several kinds and stores, a loop now and then; `salt` makes it new.
-Program large_program(uint32_t ops, uint32_t salt) {
-  Builder b("generated");
-  Program& p = b.program;
-  p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::F32});
-  p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::F32});
-  p.workgroup = {256, 1, 1};
-  p.grid_dims = 1;
-  p.grid[0] = p.formulas.len(1);
-  const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
-  const VarId sum = b.declare(b.op(Opcode::Cast, Type::F32, {i}));
-  for (uint32_t line = 1; p.ops.size() < ops; ++line) {
-    const ValueId at = b.op(Opcode::Add, Type::U32, {i, b.constant_u32(line * 3 + salt)});
-    const ValueId x = b.op(Opcode::Load, Type::F32, {at}, MemoryRef{.buffer = 0}.pack());
-    b.set(sum, b.op(Opcode::Fma, Type::F32, {x, x, b.get(sum)}));
-    b.set(sum, b.op(Opcode::Div, Type::F32, {b.get(sum), x}));
-    b.effect(Opcode::Store, Type::F32, {at, b.get(sum)}, MemoryRef{.buffer = 1}.pack());
-    if (line % 8 != 0) continue;
-    b.begin_for(b.constant_u32(0), b.constant_u32(5), b.constant_u32(1));
-    b.set(sum, b.op(Opcode::Mul, Type::F32, {b.get(sum), x}));
-    b.end_for();
-  }
-  return b.finish();
 }
 
 Program small_program(uint32_t salt) {
@@ -126,7 +101,7 @@ class Study {
     std::vector<double> emit, optimize, whole;
     size_t ops = 0;
     for (int i = 0; i < few(); ++i) {
-      const Program p = large_program(500, uint32_t(i));
+      const Program p = vyre::bench::generate(500, uint32_t(i));
       ops = p.ops.size();
       const Executable e = take(fresh.compile(p), "compile");
       emit.push_back(double(e.emit_ns()) * 1e-6);
@@ -139,7 +114,7 @@ class Study {
     add("compile" + size + ", with the driver's compiler", median(whole), "ms");
     if (backend_ != "cuda") return;
     std::vector<double> direct;
-    const Program p = large_program(500, 77);
+    const Program p = vyre::bench::generate(500, 77);
     for (int i = 0; i < 50; ++i) {
       const auto begin = Clock::now();
       take(emit_ptx::emit(p, {.arch = emit_ptx::Arch::Sm90}), "emit");

@@ -1,28 +1,9 @@
 #include "emit/exact/subgroup.h"
 
-#include "ir/eval.h"
+#include "ir/reduction_step.h"
 
 namespace vyre::emit_exact {
 namespace {
-
-/// What absent lanes hold.
-uint64_t identity(Opcode code, Type t) {
-  const uint64_t ones = low_mask(width_of(t));
-  const uint64_t sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;
-  const uint64_t nan = t == Type::F64 ? canonical_nan_f64 : canonical_nan_f32;
-  switch (code) {
-    case Opcode::SubgroupAnd:
-      return ones;
-    case Opcode::SubgroupMin:
-      return is_float(t) ? nan : ones & ~sign;
-    case Opcode::SubgroupMax:
-      return is_float(t) ? nan : sign;
-    case Opcode::SubgroupAdd:
-      return is_float(t) ? sign : 0;
-    default:
-      return 0;
-  }
-}
 
 Term shuffle(Maker& c, Opcode code, const Term& value, const Term& lane, bool halves) {
   return halves ? shuffle_by_halves(c, code, value, lane) : c.op(code, value.type, {value, lane});
@@ -65,7 +46,7 @@ Term reduce_by_shuffles(Maker& c, Opcode code, const Term& value, uint32_t subgr
   const Term linear = (local(2) * size[1] + local(1)) * size[0] + local(0);
   const Term lane = c.op(Opcode::LaneId, Type::Void, {});
   const Term first = linear - lane;
-  const Term absent = c.constant(v.type, identity(code, v.type));
+  const Term absent = c.constant(v.type, reduction_identity(code, v.type));
   for (uint32_t d = subgroup / 2; d > 0; d /= 2) {
     const Term from = (lane ^ d) & (2 * d - 1);
     const Term other = shuffle(c, Opcode::SubgroupShuffle, v, from, halves);

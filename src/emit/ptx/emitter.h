@@ -201,7 +201,6 @@ class Emitter {
   Text segment();  // the first lane of the subgroup in the warp
   bool may_lack_lanes() const { return f_.has_traps || f_.invocations % f_.lanes != 0; }
   Text shuffle(std::string_view mode, Type t, const Text& v, const Text& lane, const Text& mask);
-  static uint64_t identity(Opcode code, Type t);
   // Subgroups of two warps meet in shared memory.
   bool is_pair() const { return f_.lanes == 64; }
   bool uses_pairs() const { return is_pair() && f_.has_subgroup_ops; }

@@ -14,26 +14,6 @@
 
 namespace vyre::emit_ptx {
 
-/// The bits of the value that changes nothing.
-uint64_t Emitter::identity(Opcode code, Type t) {
-  const uint64_t ones = low_mask(width_of(t));
-  const uint64_t sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;
-  switch (code) {
-    case Opcode::SubgroupAnd:
-      return ones;
-    case Opcode::SubgroupMin:
-      if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
-      return ones & ~sign;
-    case Opcode::SubgroupMax:
-      if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
-      return sign;
-    case Opcode::SubgroupAdd:
-      return is_float(t) ? sign : 0;  // -0.0
-    default:
-      return 0;
-  }
-}
-
 Emitter::Text Emitter::warp_lane() { return special("%laneid"); }
 
 Emitter::Text Emitter::lane() {
@@ -185,7 +165,7 @@ void Emitter::reduce(Opcode code, Type t, const Text& to, Text v) {
       ins("clz.b32 {}, {}", from, from);
       const Text theirs = shuffle("idx", t, v, from, mask);
       other = temp(t);
-      select(t, other, some, theirs, immediate(t, identity(code, t)));
+      select(t, other, some, theirs, immediate(t, reduction_identity(code, t)));
     }
     const Text next = temp(t), in[] = {v, other};
     compute(step, t, next, in);

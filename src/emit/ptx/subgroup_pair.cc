@@ -99,7 +99,7 @@ void Emitter::pair_reduce(Opcode code, Type t, const Text& to, Text v) {
   pair_put(t, v);
   std::vector<Text> values;
   const Text nothing = t == Type::Bool ? bool_constant(code == Opcode::SubgroupAnd)
-                                       : immediate(t, identity(code, t));
+                                       : immediate(t, reduction_identity(code, t));
   for (uint32_t l = 0; l < 64; ++l) {
     Text exists;
     Text x = pair_get(t, fmt::format("{}", l), &exists);

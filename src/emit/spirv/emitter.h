@@ -330,7 +330,6 @@ class Emitter {
   Id exchange(Type t, Id v, Id from);
   Id exchange_word(Id v, Id from);
   void lanes_barrier();
-  static uint64_t identity(Opcode code, Type t);
   bool lacks_lanes() const { return f_.invocations % f_.lanes != 0; }
 
   const Facts& f_;

@@ -12,26 +12,6 @@
 
 namespace vyre::emit_spirv {
 
-/// The bits of the value that changes nothing.
-uint64_t Emitter::identity(Opcode code, Type t) {
-  const uint64_t ones = low_mask(width_of(t));
-  const uint64_t sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;
-  switch (code) {
-    case Opcode::SubgroupAnd:
-      return ones;
-    case Opcode::SubgroupMin:
-      if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
-      return ones & ~sign;
-    case Opcode::SubgroupMax:
-      if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
-      return sign;
-    case Opcode::SubgroupAdd:
-      return is_float(t) ? sign : 0;  // -0.0
-    default:
-      return 0;
-  }
-}
-
 void Emitter::subgroup_op(OpId id) {
   const Op& o = p_.op(id);
   const ValueId value = p_.operand(id, 0), result = p_.result(id);
@@ -58,7 +38,7 @@ void Emitter::subgroup_op(OpId id) {
   }
   const bool scans = o.code == Opcode::SubgroupScanAdd;
   if (f_.has_ghosts) {
-    const Id nothing = constant_of(t, scans ? 0 : identity(o.code, t));
+    const Id nothing = constant_of(t, scans ? 0 : reduction_identity(o.code, t));
     x = select(t, alive(), x, nothing);
   }
   if (scans) return set(result, scan_add(t, x));
@@ -109,7 +89,7 @@ Id Emitter::reduce(Opcode code, Type t, Id v) {
       const Id lowest = ins(spv::OpBitwiseAnd, u32(), {across, c32(2 * d - 1)});
       const Id number = ins(spv::OpIAdd, u32(), {lanes_first(), lowest});
       const Id there = ins(spv::OpULessThan, b(), {number, c32(f_.invocations)});
-      other = select(t, there, exchange(t, v, lowest), constant_of(t, identity(code, t)));
+      other = select(t, there, exchange(t, v, lowest), constant_of(t, reduction_identity(code, t)));
     }
     const Id in[] = {v, other};
     v = compute(step, t, in);
