@@ -61,7 +61,9 @@ void Emitter::atomic_op(OpId id) {
       return ins("{}atom.{}.{}{}.cas.{} {}, {}, {}, {}", g, order, scope, place.space, how, old, at,
                  v, reg(p_.operand(id, 2)));
   }
-  if (t == Type::F32 && options_.exact_float_add) return add_exactly(place, order, scope, old, v);
+  const bool is_native = !is_shared || (t != Type::F32 && (width_of(t) == 32 || what == "exch"));
+  if (!is_native || (t == Type::F32 && options_.exact_float_add))
+    return swap_until_same({place, order, scope, what, how}, t, old, v);
   ins("{}atom.{}.{}{}.{}.{} {}, {}, {}", g, order, scope, place.space, what, how, old, at, v);
   if (t != Type::F32 || !is_visible(ref.buffer)) return;
   // Who makes a NaN, or adds to one, writes the canonical one behind it. Nothing turns a NaN back,
@@ -75,26 +77,36 @@ void Emitter::atomic_op(OpId id) {
   ins("@{} st.relaxed.{}{}.b32 {}, {}", is_nan, scope, place.space, at, canonical_nan_f32);
 }
 
-/// By compare and swap: keeps subnormals, which the instruction flushes in global memory.
-void Emitter::add_exactly(const Place& place, std::string_view order, std::string_view scope,
-                          const Text& old, const Text& v) {
-  const Text at = fmt::format("[{}+{}]", place.address, place.offset);
-  const Text was = word(), now = word(), bits = word(), found = word(), sum = temp(Type::F32);
-  const Text before = temp(Type::F32), is_nan = pred(), again = pred();
+/// By compare and swap. For f32 in global memory it keeps subnormals, which the instruction flushes.
+/// In shared memory there are no instructions for f32 and 64 bits: ptxas writes this loop then, but
+/// after it has decided what is uniform, and the counter of a loop around it was seen to be advanced
+/// once for each part of a warp that had come apart in it. It sees our loop.
+void Emitter::swap_until_same(const Atomic& a, Type t, const Text& old, const Text& v) {
+  const Text at = fmt::format("[{}+{}]", a.place.address, a.place.offset);
+  const bool is_float = t == Type::F32;
+  const auto bits_of = [&] { return width_of(t) == 64 ? wide() : word(); };
+  const std::string_view bits = bits_suffix(t);
+  const Text was = bits_of(), now = bits_of(), found = bits_of(), again = pred();
   const uint32_t loop = new_label(), end = new_label();
-  if (!place.inside.empty()) ins("@!{} bra $L{}", place.inside, end);
-  ins("ld.relaxed.{}{}.b32 {}, {}", scope, place.space, found, at);
+  if (!a.place.inside.empty()) ins("@!{} bra $L{}", a.place.inside, end);
+  ins("ld.relaxed.{}{}.{} {}, {}", a.scope, a.place.space, bits, found, at);
   label(loop);
-  ins("mov.b32 {}, {}", was, found);
-  ins("mov.b32 {}, {}", before, was);
-  ins("add.rn.f32 {}, {}, {}", sum, before, v);
-  ins("mov.b32 {}, {}", bits, sum);
-  ins("setp.nan.f32 {}, {}, {}", is_nan, sum, sum);
-  ins("selp.b32 {}, {}, {}, {}", now, canonical_nan_f32, bits, is_nan);
-  ins("atom.{}.{}{}.cas.b32 {}, {}, {}, {}", order, scope, place.space, found, at, was, now);
-  ins("setp.ne.b32 {}, {}, {}", again, found, was);
+  ins("mov.{} {}, {}", bits, was, found);
+  if (is_float) {
+    const Text before = temp(t), sum = temp(t), is_nan = pred();
+    ins("mov.b32 {}, {}", before, was);
+    ins("add.rn.f32 {}, {}, {}", sum, before, v);
+    ins("mov.b32 {}, {}", now, sum);
+    ins("setp.nan.f32 {}, {}, {}", is_nan, sum, sum);
+    ins("selp.b32 {}, {}, {}, {}", now, canonical_nan_f32, now, is_nan);
+  } else {
+    ins("{}.{} {}, {}, {}", a.what, a.how, now, was, v);
+  }
+  ins("atom.{}.{}{}.cas.{} {}, {}, {}, {}", a.order, a.scope, a.place.space, bits, found, at, was,
+      now);
+  ins("setp.ne.{} {}, {}, {}", bits, again, found, was);
   ins("@{} bra $L{}", again, loop);
-  ins("mov.b32 {}, {}", old, was);
+  ins("mov.{} {}, {}", bits, old, was);
   label(end);
 }
 

@@ -183,8 +183,11 @@ class Emitter {
 
   // ---- atomics.cc
   void atomic_op(OpId id);
-  void add_exactly(const Place& place, std::string_view order, std::string_view scope,
-                   const Text& old, const Text& v);
+  struct Atomic {
+    Place place;
+    std::string_view order, scope, what, how;  // "relaxed", "cta", "add", "u64"
+  };
+  void swap_until_same(const Atomic& a, Type t, const Text& old, const Text& v);
 
   // ---- subgroup.cc, subgroup_pair.cc
   void subgroup_op(OpId id);

@@ -39,6 +39,10 @@ std::string mistake_in(std::string_view i) {
     if (!has(i, ".relaxed") && !has(i, ".acquire") && !has(i, ".release") && !has(i, ".acq_rel"))
       return "no order";
     if (!has(i, ".cta") && !has(i, ".gpu") && !has(i, ".sys")) return "no scope";
+    const bool is_wide = i.ends_with("64") || i.ends_with("f32");
+    if (has(i, ".shared.") && is_wide && i.starts_with("atom") && !has(i, ".cas.") &&
+        !has(i, ".exch."))
+      return "ptxas makes a loop of it, too late to count the trips of loops around it right";
   }
   if (i.starts_with("fence") && !has(i, ".cta") && !has(i, ".gpu")) return "no scope";
   return "";
@@ -86,10 +90,13 @@ TEST(PtxAudit, finds_what_is_wrong) {
   for (const char* line :
        {"add.f32", "mul.f64", "div.full.f32", "sqrt.approx.f32", "add.rn.ftz.f32", "mad.rn.f32",
         "atom.global.add.u32", "atom.relaxed.global.add.u32", "ld.acquire.global.u32",
-        "fence.acq_rel", "cvt.f32.s32", "rcp.rn.f32"})
+        "fence.acq_rel", "cvt.f32.s32", "rcp.rn.f32", "atom.relaxed.cta.shared.add.u64",
+        "atom.relaxed.cta.shared.add.f32", "atom.acq_rel.cta.shared.min.s64"})
     EXPECT_NE(mistake_in(line), "") << line;
   for (const char* line : {"add.rn.f32", "add.u32", "mad.lo.u32", "atom.acq_rel.gpu.global.add.u32",
-                           "ld.global.nc.f32", "cvt.rn.f32.s32", "cvt.f64.f32", "fma.rn.f64"})
+                           "ld.global.nc.f32", "cvt.rn.f32.s32", "cvt.f64.f32", "fma.rn.f64",
+                           "atom.relaxed.cta.shared.add.u32", "atom.relaxed.cta.shared.cas.b64",
+                           "atom.relaxed.cta.shared.exch.b64"})
     EXPECT_EQ(mistake_in(line), "") << line;
   EXPECT_EQ(instruction("\t@!%p1 ld.global.u32 %r1, [%l0+0];"), "ld.global.u32");
 }
