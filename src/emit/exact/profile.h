@@ -50,7 +50,7 @@ namespace vyre::emit_exact {
   X(compare32, true, "f32 comparisons, subnormals included")                                   \
   X(round32, true, "f32 floor, ceil, trunc and round to even")                                 \
   X(convert32, true, "f32 from and to integers, out of range and NaN included")                \
-  X(zero_operands, true, "constant zeros as operands of f32 add, sub and mul are not folded")  \
+  X(zero_operands, true, "operands that its compiler knows to be zero are not folded wrong")  \
   /* The same of f64, and between the two. */                                                  \
   X(add64, true, "f64 add and sub")                                                            \
   X(mul64, true, "f64 mul")                                                                    \

@@ -77,10 +77,10 @@ void Emitter::atomic_op(OpId id) {
   ins("@{} st.relaxed.{}{}.b32 {}, {}", is_nan, scope, place.space, at, canonical_nan_f32);
 }
 
-/// By compare and swap. For f32 in global memory it keeps subnormals, which the instruction flushes.
-/// In shared memory there are no instructions for f32 and 64 bits: ptxas writes this loop then, but
-/// after it has decided what is uniform, and the counter of a loop around it was seen to be advanced
-/// once for each part of a warp that had come apart in it. It sees our loop.
+/// By compare and swap. For f32 in global memory it keeps subnormals, which the instruction
+/// flushes. In shared memory there are no instructions for f32 and 64 bits: ptxas writes this loop
+/// then, but after it has decided what is uniform, and the counter of a loop around it was seen to
+/// be advanced once for each part of a warp that had come apart in it. It sees our loop.
 void Emitter::swap_until_same(const Atomic& a, Type t, const Text& old, const Text& v) {
   const Text at = fmt::format("[{}+{}]", a.place.address, a.place.offset);
   const bool is_float = t == Type::F32;

@@ -100,7 +100,8 @@ Id Emitter::add_float_natively(OpId id, const Place& place, Id at, Id scope, Id 
   const Id f32 = type_of(Type::F32), v = get(p_.operand(id, 1));
   const Id old = ins(spv::OpAtomicFAddEXT, f32, {at, scope, order, v});
   if (!is_visible(place.buffer)) return old;
-  const Id sum = exact(spv::OpFAdd, f32, {old, v});
+  const Id terms[] = {old, v};
+  const Id sum = compute(Opcode::Add, Type::F32, terms);
   when(is_nan(Type::F32, bits_of(Type::F32, sum)), [&] {
     const Id word = pointer(place.address, u32());
     const Id nan = c32(static_cast<uint32_t>(canonical_nan_f32));
@@ -121,7 +122,8 @@ Id Emitter::add_float(Id at, Id v, Id scope, Id order) {
   eff(spv::OpLoopMerge, {exit, next, 0});
   jump(next);
   begin(next);
-  const Id sum = exact(spv::OpFAdd, type_of(Type::F32), {from_bits(Type::F32, was), v});
+  const Id terms[] = {from_bits(Type::F32, was), v};
+  const Id sum = compute(Opcode::Add, Type::F32, terms);
   const Id now = canonical_bits(Type::F32, sum, false);
   put(spv::OpAtomicCompareExchange, u32(), found, {at, scope, order, c32(0), now, was});
   const Id done = ins(spv::OpIEqual, b(), {found, was});

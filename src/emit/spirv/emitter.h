@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "emit/constants.h"
@@ -106,7 +107,7 @@ class Emitter {
   void set(ValueId v, Id id) { made_[v] = id; }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
   /// A zero that the device's compiler cannot see.
-  Id hidden_zero(Type t, uint64_t bits);
+  Id hidden(Type t, Id x);
   Id select(Type t, Id c, Id a, Id b) { return ins(spv::OpSelect, type_of(t), {c, a, b}); }
   Id both(Id a, Id b_) { return !a ? b_ : !b_ ? a : ins(spv::OpLogicalAnd, b(), {a, b_}); }
   Id negated(Id a) { return ins(spv::OpLogicalNot, b(), {a}); }
@@ -224,6 +225,8 @@ class Emitter {
   // ---- ops.cc and its kin
   void pure_op(OpId id);
   Id compute(Opcode code, Type t, std::span<const Id> in);
+  Id compute_hidden(Opcode code, Type t, std::span<const Id> in);
+  Id compute_number(Opcode code, Type t, std::span<const Id> in);
   Id integer(Opcode code, Type t, std::span<const Id> in);
   Id floating(Opcode code, Type t, std::span<const Id> in);
   Id boolean(Opcode code, std::span<const Id> in);
@@ -343,6 +346,7 @@ class Emitter {
   Words* out_ = &body_;
   Id here_ = 0, start_here_ = 0;   // the block that is being written
   std::vector<Id> made_;           // by value
+  std::unordered_set<Id> opaque_;  // numbers that the device's compiler cannot know
   std::vector<uint32_t> offsets_;  // by buffer: in the parameter block
   std::vector<Id> arrays_;         // by buffer
   std::vector<Loop*> loops_;

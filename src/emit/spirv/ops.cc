@@ -19,11 +19,6 @@ void Emitter::pure_op(OpId id) {
   const auto operands = p_.operands(id);
   if (o.code == Opcode::Cast || o.code == Opcode::Bitcast) {
     const Type from = p_.type(operands[0]), to = o.type;
-    const auto c = constant(operands[0]);
-    // The device's compiler would see through this one as well.
-    if (c && is_float(to) && !is_float(from) && !options_.profile.zero_operands &&
-        (*c & low_mask(width_of(from) - (o.code == Opcode::Bitcast ? 1 : 0))) == 0)
-      return set(v, hidden_zero(to, o.code == Opcode::Bitcast ? *c : 0));
     const Id x = get(operands[0]);
     if (from == to) return set(v, x);
     if (o.code == Opcode::Cast) return set(v, cast(to, from, x));
@@ -39,6 +34,20 @@ void Emitter::pure_op(OpId id) {
 
 Id Emitter::compute(Opcode code, Type t, std::span<const Id> in) {
   if (t == Type::Bool) return boolean(code, in);
+  if (is_float(t) && !options_.profile.zero_operands) return compute_hidden(code, t, in);
+  return compute_number(code, t, in);
+}
+
+/// What is computed of numbers that the device's compiler does not know it does not know either.
+Id Emitter::compute_hidden(Opcode code, Type t, std::span<const Id> in) {
+  Id operands[4];
+  for (size_t k = 0; k < in.size(); ++k) operands[k] = hidden(t, in[k]);
+  const Id result = compute_number(code, t, {operands, in.size()});
+  opaque_.insert(result);
+  return result;
+}
+
+Id Emitter::compute_number(Opcode code, Type t, std::span<const Id> in) {
   if (const Id result = compare(code, t, in)) return result;
   return is_float(t) ? floating(code, t, in) : integer(code, t, in);
 }

@@ -87,20 +87,19 @@ Id Emitter::get(ValueId v) {
   const auto c = constant(v);
   if (!c)
     return made_[v];  // a value of code that nobody reaches has no id; checked programs have none
-  const Type t = p_.type(v);
-  const bool is_zero = is_float(t) && (*c & low_mask(width_of(t) - 1)) == 0;
-  if (is_zero && !options_.profile.zero_operands) return made_[v] = hidden_zero(t, *c);
-  return made_[v] = constant_of(t, *c);
+  return made_[v] = constant_of(p_.type(v), *c);
 }
 
-Id Emitter::hidden_zero(Type t, uint64_t bits) {
-  const bool minus = bits & sign_bit(t);
-  return once(fmt::format("zero {} {}", name(t), minus), [&] {
+/// The number x, but the device's compiler does not know it. It folds an operand that it knows to
+/// be zero wrong, also where it is not written as a constant: an element of a private array that
+/// nobody writes, the bits of an integer.
+Id Emitter::hidden(Type t, Id x) {
+  if (opaque_.contains(x)) return x;
+  const Id zero = once(fmt::format("zero {}", width_of(t)), [&] {
     const Id word = param_word(zero_offset);
-    const Id top = minus ? ins(spv::OpBitwiseOr, u32(), {word, c32(1u << 31)}) : word;
-    if (t == Type::F32) return ins(spv::OpBitcast, type_of(t), {top});
-    return ins(spv::OpBitcast, type_of(t), {pair(word, top)});
+    return width_of(t) == 64 ? ins(spv::OpBitcast, u64(), {pair(word, word)}) : word;
   });
+  return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits_of(t, x), zero}));
 }
 
 Id Emitter::bits_of(Type t, Id x) {

@@ -48,6 +48,7 @@ class Bounds {
 
   void note(const Instruction& i) {
     if (i.op == spv::OpLabel) here_ = i.operands[0];
+    if (i.op == spv::OpLoopMerge) entries_[here_] = from_[here_].size();
     if (i.op == spv::OpSelectionMerge || i.op == spv::OpLoopMerge) header_[i.operands[0]] = here_;
     if (i.op == spv::OpBranch) from_[i.operands[0]].push_back({here_, 0});
     if (i.op == spv::OpBranchConditional) {
@@ -111,7 +112,9 @@ class Bounds {
         continue;
       }
       const auto it = from_.find(block);
-      if (it == from_.end() || it->second.size() != 1) return false;
+      if (it == from_.end()) return false;
+      const auto loop = entries_.find(block);  // its back-edge comes from itself
+      if ((loop == entries_.end() ? it->second.size() : loop->second) != 1) return false;
       if (holds(it->second[0].condition)) return true;
       block = it->second[0].block;
     }
@@ -159,6 +162,7 @@ class Bounds {
   const ModuleTable m_;
   std::vector<Slot> slots_;
   std::map<uint32_t, std::vector<Edge>> from_;
+  std::map<uint32_t, size_t> entries_;  // by the head of a loop: how many edges come from before it
   std::map<uint32_t, uint32_t> header_;  // by the block where its construct ends
   uint32_t here_ = 0;
   std::vector<std::string> found_;
