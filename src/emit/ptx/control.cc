@@ -5,6 +5,14 @@
 #include "emit/ptx/emitter.h"
 
 namespace vyre::emit_ptx {
+namespace {
+
+// ptxas leaves loops as they are written, and nvcc writes about that much of them.
+constexpr uint64_t most_unrolled_ops = 256;
+constexpr uint64_t most_bodies = 16;       // of a round of a longer loop
+constexpr uint64_t most_whole_trips = 32;  // of a loop that needs no rounds
+
+}  // namespace
 
 void Emitter::block(BlockId b) {
   for (OpId id = p_.blocks[b].first; id != none; id = p_.op(id).next) op(id);
@@ -105,6 +113,29 @@ void Emitter::begin_loop(OpId id, Loop& loop, std::span<const ValueId> init,
   }
 }
 
+/// How many bodies one round of a loop has: as many as divide its trips, if their number is
+/// constant and the body is straight enough to be written several times.
+uint32_t Emitter::bodies_of(OpId loop) const {
+  const auto trips = constant_trips(p_, loop);
+  const BlockId body = p_.op(loop).first_block;
+  if (!trips || *trips < 2 || f_.polls[loop] || !falls_through(body)) return 1;
+  uint64_t ops = 0;
+  bool is_straight = true;
+  walk(p_, body, [&](OpId id) {
+    const Opcode code = p_.op(id).code;
+    const Effect effect = info(code).effect;
+    ops += code != Opcode::Const;
+    is_straight &= !is_loop(code) && code != Opcode::Continue && code != Opcode::UniformLoad &&
+                   effect != Effect::Sync && effect != Effect::Convergent;
+  });
+  if (!is_straight) return 1;
+  const uint64_t fit = most_unrolled_ops / ops;
+  if (*trips <= std::min(fit, most_whole_trips)) return static_cast<uint32_t>(*trips);
+  for (uint64_t n = std::min(fit, most_bodies); n > 1; --n)
+    if (*trips % n == 0) return static_cast<uint32_t>(n);
+  return 1;
+}
+
 /// i takes lo, lo + step, … while below hi in exact integers.
 void Emitter::for_op(OpId id) {
   const Op& o = p_.op(id);
@@ -114,9 +145,12 @@ void Emitter::for_op(OpId id) {
   Loop loop;
   begin_loop(id, loop, p_.operands(id).subspan(3), all.subspan(1));
   const Text i = dest(all[0]), runs = pred();
+  const uint32_t bodies = bodies_of(id);
   move(t, i, get(lo));
-  ins("setp.lt.{} {}, {}, {}", suffix(t), runs, i, get(hi));
-  ins("@!{} bra $L{}", runs, loop.exit);
+  if (bodies == 1) {
+    ins("setp.lt.{} {}, {}, {}", suffix(t), runs, i, get(hi));
+    ins("@!{} bra $L{}", runs, loop.exit);
+  }
   const auto by = constant(step);
   const bool up = by && *by != 0 && !(is_signed(t) && *by >> (width_of(t) - 1) & 1);
   if (!up) {
@@ -127,11 +161,16 @@ void Emitter::for_op(OpId id) {
   const uint32_t body = new_label();
   label(body);
   loops_.push_back(loop);
+  for (uint32_t n = 1; n < bodies; ++n) {
+    block(o.first_block);
+    ins("add.{} {}, {}, {}", suffix(t), i, i, get(step));
+  }
   block(o.first_block);
   const bool continued = loops_.back().continued;
   loops_.pop_back();
   if (continued) label(loop.next);
-  if (continued || falls_through(o.first_block)) {
+  const bool is_whole = bodies > 1 && bodies == constant_trips(p_, id);
+  if (!is_whole && (continued || falls_through(o.first_block))) {
     if (f_.polls[id]) poll(id);
     const Text more = pred();
     if (by && *by == 1) {  // i + 1 cannot pass hi

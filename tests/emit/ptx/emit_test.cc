@@ -136,6 +136,32 @@ TEST(PtxEmit, loops_without_a_small_bound_poll_the_stop_word) {
   EXPECT_FALSE(kernel_of(loop("n"), {.stoppable = false}).info.uses_stop);
 }
 
+TEST(PtxEmit, short_loops_have_several_bodies_a_round) {
+  const auto bodies = [](const char* trips, const char* more = "") {
+    const std::string text =
+        kernel_of(fmt::format("kernel k(n: u32, x: in f32[], y: out f32[1]) workgroup(1) grid(1) "
+                              "{{ var s = 0.0\n "
+                              "for i in {} {{ s = fma(s, x[i], 1.5)\n {} }}\n y[0] = s }}",
+                              trips, more))
+            .text;
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("fma.rn", at)) != text.npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(bodies("0..32"), 32u) << "whole";
+  EXPECT_EQ(bodies("3..40 step 4"), 10u) << "whole";
+  EXPECT_EQ(bodies("0..256"), 16u);
+  EXPECT_EQ(bodies("0..45"), 15u) << "the most that divide it";
+  EXPECT_EQ(bodies("0..41"), 1u) << "a prime";
+  EXPECT_EQ(bodies("0..n"), 1u);
+  EXPECT_EQ(bodies("0..100000"), 1u) << "it looks at the stop word";
+  EXPECT_EQ(bodies("0..8", "if s > 9.0 { break }"), 8u);
+  EXPECT_EQ(bodies("0..8", "if s > 9.0 { continue }\n s += 1.0"), 1u);
+  EXPECT_EQ(bodies("0..8", "barrier workgroup"), 1u);
+  EXPECT_EQ(bodies("0..8", "for j in 0..n { s += 1.0 }"), 1u);
+  EXPECT_EQ(bodies("5..5"), 1u) << "none at all";
+}
+
 TEST(PtxEmit, grid_barriers_are_native_only_if_asked_and_without_traps) {
   const std::string_view plain =
       "kernel k(y: inout u32[]) workgroup(64) grid(len(y)) { y[global_id.x] += 1\n barrier grid\n "
