@@ -90,7 +90,8 @@ class TestRun {
         done = submitted.errors();
       } else {
         SubmissionOutcome o = d.wait(*submitted);
-        if (o.kind == SubmissionOutcome::Kind::Failed) done = o.errors;
+        if (o.kind == SubmissionOutcome::Kind::Failed)
+          done = o.errors;
         else if (o.kind != SubmissionOutcome::Kind::Done)
           done = diagnose(Code::DeviceFailed, {}, "a kernel of the self-test was stopped");
       }
@@ -119,11 +120,13 @@ class TestRun {
     for (uint32_t b = 0; b < g_.program.buffers.size(); ++b) {
       const auto& data = inputs_.data[b];
       const size_t n = size_of(g_.program.buffers[b].element);
-      if (!data || (element + 1) * n > data->size() || want.size() / size != data->size() / n) continue;
+      if (!data || (element + 1) * n > data->size() || want.size() / size != data->size() / n)
+        continue;
       operands += fmt::format("{}{:#x}", operands.empty() ? "" : ", ", bits(*data, element * n, n));
     }
-    return fmt::format("{}: {} of {} wrong; of ({}) it gave {:#x}, not {:#x}", row.expression, count,
-                       want.size() / size, operands, bits(got, first, size), bits(want, first, size));
+    return fmt::format("{}: {} of {} wrong; of ({}) it gave {:#x}, not {:#x}", row.expression,
+                       count, want.size() / size, operands, bits(got, first, size),
+                       bits(want, first, size));
   }
 
  private:
@@ -139,76 +142,159 @@ class TestRun {
   std::optional<Result<interp::Outcome>> expected_;
 };
 
-/// One group until it is right, or wrong with everything switched off.
-Result<> test_group(VulkanDevice& d, const TestGroup& g, TestedProfile& t) {
-  if (g.needs && !(t.profile.*g.needs)) return Ok{};
-  TestRun run(g, t.profile.subgroup_size);
-  for (;;) {  // each round switches something off, or is the last
-    d.profile = t.profile;
-    const Result<std::vector<Bytes>> got = run.actual(d);
-    if (!got) {
-      const Code code = got.errors()[0].code;
-      // Left out: features, and loops that the device cuts (which is told from now on).
-      if (code == Code::MissingFeature || code == Code::NotExact) return Ok{};
-      if (code != Code::CodeRejected) return got.errors();
-    }
-    const Profile before = t.profile;
-    bool changed = false, wrong = false;
-    std::map<std::string, std::string> stays;
-    for (const TestRow& row : g.rows) {
-      const std::string what = got ? run.difference(row, (*got)[row.buffer])
-                                   : fmt::format("{}: {}", row.expression, got.errors()[0].message);
-      if (what.empty()) continue;
-      wrong = true;
-      // Relaxed atomics do instead of ordered ones on a CPU only.
-      const bool is_cpu =
-          d.context().physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-      const auto on = std::find_if(row.flags.begin(), row.flags.end(), [&](const auto& f) {
-        return before.*f.first && (is_cpu || f.first != &Profile::ordered_atomics);
-      });
-      if (on == row.flags.end()) {
-        stays.emplace(row.key, what);
-        continue;
+/// Refused rightly: features, and loops that the device cuts (which is told from now on).
+bool is_left_out(Code code) { return code == Code::MissingFeature || code == Code::NotExact; }
+
+class SelfTest {
+ public:
+  explicit SelfTest(VulkanDevice& device) : d_(device) {
+    t_.profile = device.context().physical.reported;
+  }
+
+  Result<TestedProfile> run() {
+    static const auto& groups = *new std::vector<TestGroup>(self_test_groups());
+    if (Result<> done = find(groups); !done) return done.errors();
+    if (Result<> done = acquit(groups); !done) return done.errors();
+    return t_;
+  }
+
+ private:
+  /// What stays wrong may rest on something that was found wrong later: it gets another chance.
+  Result<> find(const std::vector<TestGroup>& groups) {
+    std::vector<const TestGroup*> wrong;
+    for (const TestGroup& g : groups) wrong.push_back(&g);
+    Profile before;
+    do {
+      before = t_.profile;
+      std::map<std::string, std::string> inexact;
+      std::vector<const TestGroup*> still;
+      for (const TestGroup* g : wrong) {
+        t_.inexact.clear();
+        if (Result<> done = test(*g); !done) {
+          for (Diagnostic& d : done.errors())
+            d.note(fmt::format("in the self-test of {}", g->name));
+          return done;
+        }
+        if (!t_.inexact.empty()) still.push_back(g);
+        inexact.merge(t_.inexact);
       }
-      if (std::exchange(t.profile.*on->first, false))
-        t.findings.push_back(fmt::format("{}: {}", on->second, what));
-      changed = true;
-    }
-    if (!wrong) return Ok{};
-    if (changed) continue;
-    t.inexact.merge(stays);
+      t_.inexact = std::move(inexact);
+      wrong = std::move(still);
+    } while (!wrong.empty() && before != t_.profile);
     return Ok{};
   }
-}
+
+  /// One group until it is right, or wrong with everything switched off.
+  Result<> test(const TestGroup& g) {
+    if (g.needs && !(t_.profile.*g.needs)) return Ok{};
+    TestRun& run = run_of(g);
+    for (;;) {  // each round switches something off, or is the last
+      d_.profile = t_.profile;
+      const Result<std::vector<Bytes>> got = run.actual(d_);
+      if (!got) {
+        const Code code = got.errors()[0].code;
+        if (is_left_out(code)) return Ok{};
+        if (code != Code::CodeRejected) return got.errors();
+      }
+      const Profile before = t_.profile;
+      bool changed = false, wrong = false;
+      std::map<std::string, std::string> stays;
+      for (const TestRow& row : g.rows) {
+        const std::string what =
+            got ? run.difference(row, (*got)[row.buffer])
+                : fmt::format("{}: {}", row.expression, got.errors()[0].message);
+        if (what.empty()) continue;
+        wrong = true;
+        const auto on = std::find_if(row.flags.begin(), row.flags.end(), [&](const auto& f) {
+          return before.*f.first && may_switch_off(f.first);
+        });
+        if (on == row.flags.end()) {
+          stays.emplace(row.key, what);
+          continue;
+        }
+        if (std::exchange(t_.profile.*on->first, false)) {
+          t_.findings.push_back(fmt::format("{}: {}", on->second, what));
+          blamed_.push_back(on->first);
+        }
+        changed = true;
+      }
+      if (!wrong) return Ok{};
+      if (changed) continue;
+      t_.inexact.merge(stays);
+      return Ok{};
+    }
+  }
+
+  /// Relaxed atomics do instead of ordered ones on a CPU only.
+  bool may_switch_off(ProfileFlag flag) const {
+    return flag != &Profile::ordered_atomics ||
+           d_.context().physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  }
+
+  /// What was blamed for something that was found wrong later is switched on again, the last one
+  /// first: what is off costs time in every kernel.
+  Result<> acquit(const std::vector<TestGroup>& groups) {
+    for (size_t n = blamed_.size(); n-- > 0;) {
+      Profile with = t_.profile;
+      with.*blamed_[n] = true;
+      const Result<bool> right = is_right(groups, blamed_[n], with);
+      if (!right) return right.errors();
+      if (!*right) continue;
+      t_.profile = with;
+      t_.findings.erase(t_.findings.begin() + ptrdiff_t(n));
+    }
+    return Ok{};
+  }
+
+  /// Is every group with a row that this flag could be blamed for right by this profile?
+  Result<bool> is_right(const std::vector<TestGroup>& groups, ProfileFlag flag,
+                        const Profile& profile) {
+    for (const TestGroup& g : groups) {
+      const bool concerns = std::any_of(g.rows.begin(), g.rows.end(), [&](const TestRow& row) {
+        return std::any_of(row.flags.begin(), row.flags.end(),
+                           [&](const auto& f) { return f.first == flag; });
+      });
+      if (!concerns || (g.needs && !(profile.*g.needs))) continue;
+      const Result<bool> right = is_right(g, profile);
+      if (!right || !*right) return right;
+    }
+    return true;
+  }
+
+  /// But for what stays wrong in any case.
+  Result<bool> is_right(const TestGroup& g, const Profile& profile) {
+    d_.profile = profile;
+    TestRun& run = run_of(g);
+    const Result<std::vector<Bytes>> got = run.actual(d_);
+    if (!got) {
+      const Code code = got.errors()[0].code;
+      if (is_left_out(code)) return true;
+      if (code == Code::CodeRejected) return false;
+      return got.errors();
+    }
+    return std::all_of(g.rows.begin(), g.rows.end(), [&](const TestRow& row) {
+      return t_.inexact.contains(row.key) || run.difference(row, (*got)[row.buffer]).empty();
+    });
+  }
+
+  TestRun& run_of(const TestGroup& g) {
+    return runs_.try_emplace(&g, g, t_.profile.subgroup_size).first->second;
+  }
+
+  VulkanDevice& d_;
+  TestedProfile t_;
+  std::map<const TestGroup*, TestRun> runs_;  // what is expected is computed once
+  std::vector<ProfileFlag> blamed_;  // what was switched off, by finding
+};
 
 }  // namespace
 
 Result<TestedProfile> self_test(VulkanDevice& device) {
   const auto begin = std::chrono::steady_clock::now();
-  TestedProfile t;
-  t.profile = device.context().physical.reported;
-  static const auto& groups = *new std::vector<TestGroup>(self_test_groups());
-  std::vector<const TestGroup*> wrong;
-  for (const TestGroup& g : groups) wrong.push_back(&g);
-  // What stays wrong may rest on something that was found wrong later: it gets another chance.
-  Profile before;
-  do {
-    before = t.profile;
-    std::map<std::string, std::string> inexact;
-    std::vector<const TestGroup*> still;
-    for (const TestGroup* g : wrong) {
-      t.inexact.clear();
-      if (Result<> done = test_group(device, *g, t); !done) {
-        for (Diagnostic& d : done.errors()) d.note(fmt::format("in the self-test of {}", g->name));
-        return done.errors();
-      }
-      if (!t.inexact.empty()) still.push_back(g);
-      inexact.merge(t.inexact);
-    }
-    t.inexact = std::move(inexact);
-    wrong = std::move(still);
-  } while (!wrong.empty() && before != t.profile);
-  t.test_ns = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+  Result<TestedProfile> t = SelfTest(device).run();
+  if (t)
+    t->test_ns =
+        uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
   return t;
 }
 

@@ -68,8 +68,11 @@ const std::vector<Group>& arithmetic() {
         {"round32", "ceil f32", "f32", "ceil(x)"},
         {"round32", "round f32", "f32", "round(x)"},
         {"round32", "trunc f32", "f32", "trunc(x)"},
-        {"compare32", "neg f32", "f32", "-x"},
-        {"compare32", "abs f32", "f32", "abs(x)"},
+        {"signs32", "neg f32", "f32", "-x"},
+        {"signs32", "abs f32", "f32", "abs(x)"},
+        {"signs32", "xor u32", "u32", "bitcast<u32>(x) ^ 0x80000000"},
+        {"signs32", "and u32", "u32", "bitcast<u32>(x) & 0x7fffffff"},
+        {"signs32", "or u32", "f32", "bitcast<f32>(bitcast<u32>(x) | 0x80000000)"},
         {"compare32", "is_nan f32", "u32", "u32(is_nan(x))"},
         {"compare32", "is_inf f32", "u32", "u32(is_inf(x))"}}},
       {"f32 comparisons",
@@ -85,6 +88,16 @@ const std::vector<Group>& arithmetic() {
         {"zero_operands compare32", "lt f32", "u32", "u32(x < 0.0) + 2 * u32(0.0 < x) + 4 * u32(x == 0.0)"},
         {"compare32", "ge f32", "u32", "u32(x >= 1.0) + 2 * u32(x > bits(0x00000001))"},
         {"compare32", "cast bool f32", "u32", "u32(bool(x))"}}},
+      {"f32 choices",
+       "f32 f32",
+       "",
+       {{"choose32 compare32", "select f32", "f32", "select(x < y, x, y)"},
+        {"choose32 compare32", "select f32", "f32", "select(x > y, x, y)"},
+        {"choose32 compare32", "select f32", "f32", "select(x <= y, y, x)"},
+        {"choose32 compare32", "select f32", "f32", "select(x < 0.0, 0.0, x)"},
+        {"choose32 compare32", "select f32", "f32", "select(x >= 1.0, 1.0, x)"},
+        {"choose32 compare32", "select f32", "f32", "select(x < 0.0, -x, x)"},
+        {"choose32 compare32", "select f32", "f32", "select(x == 0.0, y, x)"}}},
       {"f32 with constants",
        "f32 f32",
        "",
@@ -224,7 +237,7 @@ const std::vector<Group>& arithmetic() {
 struct Whole {
   const char* name;
   const char* needs;
-  uint32_t elements;
+  uint32_t elements;  // 0: as many as of one expression
   const char* source;
   std::vector<Row> rows;  // type: the name of the output
 };
@@ -255,6 +268,18 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   y[global_id.x] = own[63 - local_id.x] + a[global_id.x]
 })",
        {{"ordered_atomics", "atomic_add u32", "y", "atomic_add(x, n, acq_rel) in a loop"}}},
+      {"loops that end by f32", "", 0, R"(
+kernel t(a: in f32[], b: in f32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
+  let i = global_id.x
+  var x = a[i]
+  var n: u32 = 0
+  while n < 4 && x < b[i] {
+    x = b[i] - x
+    n += 1
+  }
+  y[i] = n
+})",
+       {{"compare32", "lt f32", "y", "while n < 4 && x < y"}}},
       {"long loops", "", 64, R"(
 kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   var n: u32 = 0
@@ -404,7 +429,7 @@ TestGroup group_of(const Whole& w) {
   TestGroup made;
   made.name = w.name;
   made.needs = find_flag(w.needs);
-  made.elements = w.elements;
+  made.elements = w.elements ? w.elements : many;
   made.program = parsed(w.source);
   for (const Row& r : w.rows)
     for (uint32_t b = 0; b < made.program.buffers.size(); ++b)

@@ -34,7 +34,9 @@ std::vector<bool> find_deciding(const Program& p) {
     const Op& o = p.op(id);
     const auto operands = p.operands(id);
     const bool broadcast = o.code == Opcode::SubgroupBroadcast;
-    const size_t first = o.code == Opcode::For ? 3 : o.code == Opcode::If || o.code == Opcode::Test ? 1 : 0;
+    const size_t first = o.code == Opcode::For                            ? 3
+                         : o.code == Opcode::If || o.code == Opcode::Test ? 1
+                                                                          : 0;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (i < first || o.code == Opcode::UniformLoad || (broadcast && i == 1))
         add(operands[i]);
@@ -57,18 +59,54 @@ std::vector<bool> find_deciding(const Program& p) {
   return deciding;
 }
 
+/// The comparisons that do nothing but end loops, alone or together with others: nothing can be
+/// chosen by them.
+std::vector<bool> find_loop_tests(const Program& p) {
+  std::vector<OpId> order;
+  walk(p, [&](OpId id) { order.push_back(id); });
+  std::vector<bool> ends(p.values.size(), true);
+  for (size_t k = order.size(); k-- > 0;) {  // uses before what they use
+    const Op& o = p.op(order[k]);
+    const bool joins = (o.code == Opcode::And || o.code == Opcode::Or) && o.type == Type::Bool;
+    const bool passes = o.code == Opcode::Test || (joins && ends[p.result(order[k])]);
+    if (passes) continue;
+    for (const ValueId v : p.operands(order[k])) ends[v] = false;
+  }
+  return ends;
+}
+
+bool is_comparison(Opcode code) {
+  return code == Opcode::Eq || code == Opcode::Ne || code == Opcode::Lt || code == Opcode::Le ||
+         code == Opcode::Gt || code == Opcode::Ge;
+}
+
+/// Is the op one that this stage leaves as it is?
+bool stays(const Program& p, OpId id, const Floats& floats, const Profile& profile,
+           const std::vector<bool>& ends_loops) {
+  const Op& o = p.op(id);
+  if (!is_pure(o.code)) return true;
+  const Type source = o.operands.count ? p.type(p.operand(id, 0)) : Type::Void;
+  const bool compares = source == Type::F32 &&
+                        (is_comparison(o.code) || (o.code == Opcode::Cast && o.type == Type::Bool));
+  if (compares && !profile.choose32 && !ends_loops[p.result(id)]) return false;
+  return floats.is_native(o.code, o.type, source);
+}
+
 class FloatStage : public Remake {
  public:
   FloatStage(const Program& program, const Profile& profile)
-      : Remake(program), profile_(profile), floats_(c, profile), deciding_(find_deciding(program)) {}
+      : Remake(program),
+        profile_(profile),
+        floats_(c, profile),
+        deciding_(find_deciding(program)),
+        ends_loops_(find_loop_tests(program)) {}
 
  private:
   void visit(OpId id) override {
     const Op& o = from.op(id);
     if (by_shuffles(o, profile_)) return give(id, reduce(id));
     if (by_halves(o, profile_)) return give(id, shuffle(o.code, operand(id, 0), operand(id, 1)));
-    const Type source = o.operands.count ? from.type(from.operand(id, 0)) : Type::Void;
-    if (!is_pure(o.code) || floats_.is_native(o.code, o.type, source)) return copy(id);
+    if (stays(from, id, floats_, profile_, ends_loops_)) return copy(id);
     Term operands[4];
     for (uint32_t i = 0; i < o.operands.count; ++i) operands[i] = operand(id, i);
     give(id, floats_.expand(o.code, o.type, {operands, o.operands.count}));
@@ -98,7 +136,7 @@ class FloatStage : public Remake {
 
   const Profile& profile_;
   Floats floats_;
-  const std::vector<bool> deciding_;
+  const std::vector<bool> deciding_, ends_loops_;
 };
 
 }  // namespace
@@ -106,12 +144,12 @@ class FloatStage : public Remake {
 bool needs_float_stage(const Program& program, const Profile& profile) {
   Maker unused(program);
   const Floats floats(unused, profile);
+  const std::vector<bool> ends_loops = find_loop_tests(program);
   bool found = false;
   walk(program, [&](OpId id) {
     const Op& o = program.op(id);
-    const Type source = o.operands.count ? program.type(program.operand(id, 0)) : Type::Void;
     found = found || by_shuffles(o, profile) || by_halves(o, profile) ||
-            (is_pure(o.code) && !floats.is_native(o.code, o.type, source));
+            !stays(program, id, floats, profile, ends_loops);
   });
   return found;
 }

@@ -48,6 +48,8 @@ namespace vyre::emit_exact {
   X(fused32, true, "fma32 fails at most where something is subnormal")                         \
   X(min_max32, true, "f32 min and max: NaN, -0 and +0, subnormals")                            \
   X(compare32, true, "f32 comparisons, subnormals included")                                   \
+  X(choose32, true, "choices by f32 comparisons keep subnormals")                              \
+  X(signs32, true, "masks that change the sign of an f32 keep subnormals")                     \
   X(round32, true, "f32 floor, ceil, trunc and round to even")                                 \
   X(convert32, true, "f32 from and to integers, out of range and NaN included")                \
   X(zero_operands, true, "operands that its compiler knows to be zero are not folded wrong")  \

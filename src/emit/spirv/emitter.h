@@ -108,6 +108,7 @@ class Emitter {
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
   /// A zero that the device's compiler cannot see.
   Id hidden(Type t, Id x);
+  Id sign_mask(uint32_t bits);
   Id select(Type t, Id c, Id a, Id b) { return ins(spv::OpSelect, type_of(t), {c, a, b}); }
   Id both(Id a, Id b_) { return !a ? b_ : !b_ ? a : ins(spv::OpLogicalAnd, b(), {a, b_}); }
   Id negated(Id a) { return ins(spv::OpLogicalNot, b(), {a}); }

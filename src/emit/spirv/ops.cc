@@ -10,6 +10,10 @@ bool is_shift(Opcode code) {
   return code == Opcode::Shl || code == Opcode::Shr || code == Opcode::RotL || code == Opcode::RotR;
 }
 
+bool is_mask(Opcode code) {
+  return code == Opcode::And || code == Opcode::Or || code == Opcode::Xor;
+}
+
 }  // namespace
 
 void Emitter::pure_op(OpId id) {
@@ -27,6 +31,10 @@ void Emitter::pure_op(OpId id) {
   if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
   Id in[4];
   for (size_t k = 0; k < operands.size(); ++k) in[k] = get(operands[k]);
+  if (is_mask(o.code) && width_of(o.type) == 32)
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (const auto c = constant(operands[k]); c && (*c == 0x80000000 || *c == 0x7fffffff))
+        in[k] = sign_mask(static_cast<uint32_t>(*c));
   if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
   if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));
   set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));

@@ -1,6 +1,7 @@
 // Floats: every result that could be contracted says that it must not be. Signs, NaN and infinities
 // are tested and changed as bits. The bits of a NaN don't exist here.
 
+#include <fmt/format.h>
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include "emit/spirv/emitter.h"
@@ -15,10 +16,20 @@ uint64_t one_of(Type t) { return t == Type::F32 ? 0x3f800000 : 0x3ff000000000000
 
 Type bits_as(Type t) { return t == Type::F32 ? Type::U32 : Type::U64; }
 
+/// The sign of an f32, or all but that. A compiler that sees such a mask put to the bits of a float
+/// may make a float operation of it, and that one flushes subnormals.
+Id Emitter::sign_mask(uint32_t bits) {
+  if (options_.profile.signs32) return c32(bits);
+  return once(fmt::format("mask {:x}", bits), [&] {
+    return ins(spv::OpBitwiseXor, u32(), {param_word(zero_offset), c32(bits)});
+  });
+}
+
 /// Without the sign.
 Id Emitter::magnitude_of(Type t, Id bits) {
   const Type as = bits_as(t);
-  return ins(spv::OpBitwiseAnd, type_of(as), {bits, constant_of(as, low_mask(width_of(t) - 1))});
+  const Id mask = t == Type::F32 ? sign_mask(0x7fffffff) : constant_of(as, low_mask(63));
+  return ins(spv::OpBitwiseAnd, type_of(as), {bits, mask});
 }
 
 Id Emitter::is_nan(Type t, Id bits) {
@@ -28,7 +39,6 @@ Id Emitter::is_nan(Type t, Id bits) {
 
 Id Emitter::floating(Opcode code, Type t, std::span<const Id> in) {
   const Id type = type_of(t);
-  const uint64_t sign = uint64_t{1} << (width_of(t) - 1);
   const auto rounded = [&](uint32_t what) { return extended(what, type, {in[0]}); };
   const auto least = [&](bool is_min, Id a, Id b_) {
     return extended(is_min ? GLSLstd450NMin : GLSLstd450NMax, type, {a, b_});
@@ -48,8 +58,10 @@ Id Emitter::floating(Opcode code, Type t, std::span<const Id> in) {
       return result;
     }
     case Opcode::Neg:
-      return from_bits(t, ins(spv::OpBitwiseXor, type_of(bits_as(t)),
-                              {bits_of(t, in[0]), constant_of(bits_as(t), sign)}));
+      return from_bits(
+          t, ins(spv::OpBitwiseXor, type_of(bits_as(t)),
+                 {bits_of(t, in[0]),
+                  t == Type::F32 ? sign_mask(1u << 31) : constant_of(Type::U64, 1ull << 63)}));
     case Opcode::Abs:
       return from_bits(t, magnitude_of(t, bits_of(t, in[0])));
     case Opcode::Min:
