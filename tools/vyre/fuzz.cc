@@ -2,6 +2,7 @@
 
 #include "lab/fuzz.h"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -43,6 +44,8 @@ void on_crash(int signal) {
   while (n > 0) text[at++] = digits[--n];
   text[at++] = '\n';
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, at);
+  void* frames[32];
+  ::backtrace_symbols_fd(frames, ::backtrace(frames, 32), STDERR_FILENO);
   ::raise(signal);  // the handler is gone: now it ends us
 }
 
@@ -51,6 +54,8 @@ class Signals {
  public:
   Signals() {
     stop_wanted = false;
+    void* frame;
+    ::backtrace(&frame, 1);  // loads what it needs: a handler must not
     stack_t stack = {};
     stack.ss_sp = stack_;
     stack.ss_size = sizeof stack_;

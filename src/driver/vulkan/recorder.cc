@@ -219,6 +219,14 @@ Result<uint64_t> Recorder::stop_address() {
   return stop_address_ = place->address;
 }
 
+/// An empty buffer's: a kernel may load from where the first element would be and not use it.
+Result<uint64_t> Recorder::spare_address() {
+  if (spare_address_) return spare_address_;
+  const Result<Arena::Place> place = f_.parameters.take(sizeof(uint64_t));
+  if (!place) return place.errors();
+  return spare_address_ = place->address;
+}
+
 Result<> Recorder::launch(const DeviceCommand& c, size_t number, size_t inside, Gated* gated) {
   auto& kernel = static_cast<VulkanKernel&>(*c.kernel);
   const Program& p = *c.program;
@@ -230,6 +238,10 @@ Result<> Recorder::launch(const DeviceCommand& c, size_t number, size_t inside, 
     Bound bound;
     if (b.role == Role::Scalar) {
       bound.value = c.scalars[i];
+    } else if (c.shape.counts[i] == 0) {
+      const Result<uint64_t> spare = spare_address();
+      if (!spare) return spare.errors();
+      bound.value = *spare;
     } else if (c.buffers[i]) {
       const Piece& memory = piece(c.buffers[i]);
       const uint64_t offset = i < c.offsets.size() ? c.offsets[i] : 0;

@@ -123,6 +123,7 @@ class Recorder {
   Result<> gated_copy(const Piece& from, uint64_t from_offset, const Piece& to, uint64_t to_offset,
                       uint64_t bytes, Gated& gated);
   Result<uint64_t> stop_address();
+  Result<uint64_t> spare_address();
   void need(std::span<const Access> accesses);
   void barrier(VkPipelineStageFlags to, VkAccessFlags access);
   void stamp(bool timed, size_t number);
@@ -137,7 +138,7 @@ class Recorder {
   const uint32_t room_;  // for timestamps
   Hazards hazards_;
   VkPipeline bound_ = VK_NULL_HANDLE;
-  uint64_t stop_address_ = 0;
+  uint64_t stop_address_ = 0, spare_address_ = 0;
   bool tells_host_ = false;    // something that the host will read is written
   bool open_stretch_ = false;  // commands whose times nobody wants are under way
   std::vector<Access> accesses_;

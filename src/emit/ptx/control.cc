@@ -3,6 +3,7 @@
 // sees its arguments any more.
 
 #include "emit/ptx/emitter.h"
+#include "emit/short_loop.h"
 
 namespace vyre::emit_ptx {
 namespace {
@@ -113,26 +114,14 @@ void Emitter::begin_loop(OpId id, Loop& loop, std::span<const ValueId> init,
   }
 }
 
-/// How many bodies one round of a loop has: as many as divide its trips, if their number is
-/// constant and the body is straight enough to be written several times.
+/// How many bodies one round of a loop has: as many as divide its trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
-  const auto trips = constant_trips(p_, loop);
-  const BlockId body = p_.op(loop).first_block;
-  if (!trips || *trips < 2 || f_.polls[loop] || !falls_through(body)) return 1;
-  uint64_t ops = 0;
-  bool is_straight = true;
-  walk(p_, body, [&](OpId id) {
-    const Opcode code = p_.op(id).code;
-    const Effect effect = info(code).effect;
-    ops += code != Opcode::Const;
-    is_straight &= !is_loop(code) && code != Opcode::Continue && code != Opcode::UniformLoad &&
-                   effect != Effect::Sync && effect != Effect::Convergent;
-  });
-  if (!is_straight) return 1;
-  const uint64_t fit = most_unrolled_ops / ops;
-  if (*trips <= std::min(fit, most_whole_trips)) return static_cast<uint32_t>(*trips);
+  const auto found = short_loop(p_, loop);
+  if (!found || f_.polls[loop]) return 1;
+  const uint64_t fit = most_unrolled_ops / found->ops;
+  if (found->trips <= std::min(fit, most_whole_trips)) return static_cast<uint32_t>(found->trips);
   for (uint64_t n = std::min(fit, most_bodies); n > 1; --n)
-    if (*trips % n == 0) return static_cast<uint32_t>(n);
+    if (found->trips % n == 0) return static_cast<uint32_t>(n);
   return 1;
 }
 

@@ -10,7 +10,8 @@
 //   offset 16  u32  num_workgroups x, y, z
 //   offset 28  u32  0: constant zeros are taken from here where a device would fold them
 //   offset 32       for each parameter of the program in order: scalar: u64 bits; buffer: u64
-//                   device address (aligned to 256 bytes), u64 count of elements
+//                   device address (aligned to 256 bytes), u64 count of elements; an empty
+//                   buffer's is that of 8 bytes which may be read
 //
 // If it has at most Profile::push_constant_bytes it is the push constants; else the push constants
 // are one u64, the device address of the block (KernelInfo::block_in_memory).

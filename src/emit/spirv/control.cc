@@ -3,10 +3,17 @@
 // Code that nobody reaches is not written.
 
 #include <cstddef>
+#include <utility>
 
+#include "emit/short_loop.h"
 #include "emit/spirv/emitter.h"
 
 namespace vyre::emit_spirv {
+namespace {
+
+constexpr uint64_t most_unrolled_ops = 4096;
+
+}  // namespace
 
 void Emitter::block(BlockId b) {
   apart([&] {
@@ -230,6 +237,12 @@ void Emitter::end_loop(Loop& loop) {
   begin(on);
 }
 
+/// NVIDIA's compiler leaves loops as they are unless it is asked.
+bool Emitter::is_unrolled(OpId loop) const {
+  const auto found = short_loop(p_, loop);
+  return options_.unroll && found && found->trips <= most_unrolled_ops / found->ops;
+}
+
 /// i takes lo, lo + step, … while below hi in exact integers.
 void Emitter::for_op(OpId id) {
   const Op& o = p_.op(id);
@@ -275,11 +288,15 @@ void Emitter::for_op(OpId id) {
   if (by_one) more = ins(less, b(), {i, hi});
   loop.exits.push_back({head, loop.args});
   if (!options_.profile.long_loops) set_left(loop, negated(more));
-  eff(spv::OpLoopMerge, {loop.exit, loop.next, 0});
+  const bool unrolls = !checks && is_unrolled(id);
+  eff(spv::OpLoopMerge,
+      {loop.exit, loop.next, unrolls ? spv::LoopControlUnrollMask : spv::LoopControlMaskNone});
   eff(spv::OpBranchConditional, {more, body, loop.exit});
   begin(body);
   loops_.push_back(&loop);
+  const bool outer = std::exchange(in_unrolled_, unrolls);
   block(o.first_block);
+  in_unrolled_ = outer;
   loops_.pop_back();
   end_body(loop);
   begin_next(loop, next);

@@ -114,14 +114,21 @@ Id Emitter::raw_load(const Place& p, uint32_t k) {
   return ins(is_signed(p.element) ? spv::OpSConvert : spv::OpUConvert, u32(), {raw});
 }
 
-/// Outside of a buffer nothing is loaded. Arrays have an element to load in its place.
+/// Outside of a buffer nothing is loaded; but in loops that are written out, loads without branches
+/// can be made early, so another one is loaded in its place, as in arrays.
 Id Emitter::load_element(const Place& p, uint32_t k) {
   const Id type = raw_type(p.element);
-  if (p.space == Space::Buffer || !p.inside)
+  const bool chooses = p.space != Space::Buffer || (in_unrolled_ && has64());
+  if (!p.inside || !chooses)
     return from_raw(p.element, when_value(p.inside, type, [&] { return raw_load(p, k); }));
   Place safe = p;
-  const Id index = k ? ins(spv::OpIAdd, u32(), {p.index, c32(k)}) : p.index;
-  safe.index = ins(spv::OpSelect, u32(), {p.inside, index, c32(0)});
+  if (p.space == Space::Buffer) {
+    const Wide at = moved_by(p.address, k * size_of(p.element)), first = pointer_of(p.buffer);
+    safe.address = {ins(spv::OpSelect, u64(), {p.inside, at.low, first.low}), 0};
+  } else {
+    const Id index = k ? ins(spv::OpIAdd, u32(), {p.index, c32(k)}) : p.index;
+    safe.index = ins(spv::OpSelect, u32(), {p.inside, index, c32(0)});
+  }
   const Id raw = raw_load(safe, 0);
   return from_raw(p.element, ins(spv::OpSelect, type, {p.inside, raw, m_.constant_null(type)}));
 }

@@ -21,6 +21,7 @@ struct EmitOptions {
   bool stoppable = true;        // poll the stop word
   bool debug = false;           // names and lines
   bool linear_grid = false;     // abi.h
+  bool unroll = true;           // ask for short loops to be written out; CPUs' compilers take long
 };
 
 struct Kernel {

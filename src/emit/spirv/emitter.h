@@ -184,6 +184,7 @@ class Emitter {
   void op(OpId id);
   void if_op(OpId id);
   void for_op(OpId id);
+  bool is_unrolled(OpId loop) const;
   void while_op(OpId id);
   void leave(OpId exit);
   std::vector<Id> gather(std::span<const ValueId> values);
@@ -347,6 +348,7 @@ class Emitter {
   Words* out_ = &body_;
   Id here_ = 0, start_here_ = 0;   // the block that is being written
   std::vector<Id> made_;           // by value
+  bool in_unrolled_ = false;       // the body of a loop that is to be written out
   std::unordered_set<Id> opaque_;  // numbers that the device's compiler cannot know
   std::vector<uint32_t> offsets_;  // by buffer: in the parameter block
   std::vector<Id> arrays_;         // by buffer

@@ -1,5 +1,5 @@
-// What keeps an access inside: a branch around it on a test with the buffer's length, or, for
-// arrays, an index that such a test has chosen.
+// What keeps an access inside: a branch around it on a test with the buffer's length, or an address
+// or, for arrays, an index that such a test has chosen.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ class Bounds {
       const bool outside =
           where == spv::StorageClassPhysicalStorageBuffer
               ? reaches(pointer, [&](uint32_t id) { return is_slot(id, Slot::Address); }) &&
-                    !is_guarded(block, Slot::Count)
+                    !is_guarded(block, Slot::Count) && !is_chosen_address(pointer)
               : is_array_access(pointer) && !is_chosen(pointer) && !is_guarded(block, Slot::None);
       if (outside)
         found_.push_back(
@@ -153,6 +153,18 @@ class Bounds {
       const Instruction* s = m_.find(id);
       return s && s->op == spv::OpSelect && m_.constant(s->operands[4]) == 0 &&
              reaches(s->operands[2], [&](uint32_t x) { return is_test(m_.op(x)); });
+    });
+  }
+
+  /// Has a test with a length chosen it, and else the buffer's first element?
+  bool is_chosen_address(uint32_t pointer) const {
+    return reaches(pointer, [&](uint32_t id) {
+      const Instruction* s = m_.find(id);
+      return s && s->op == spv::OpSelect && is_slot(s->operands[4], Slot::Address) &&
+             reaches(s->operands[2], [&](uint32_t at) {
+               return is_test(m_.op(at)) &&
+                      reaches(at, [&](uint32_t x) { return is_slot(x, Slot::Count); });
+             });
     });
   }
 
