@@ -327,7 +327,8 @@ void add_explain(CLI::App& app, ExplainCommand& c) {
 void add_devices(CLI::App& app, DevicesCommand& c) {
   app.add_flag("-v,--verbose", c.verbose,
                "Also their limits and properties: what is native and what is expanded");
-  app.add_flag("--json", c.json, "As JSON, with all limits and properties");
+  app.add_flag("--json", c.json,
+               "As JSON, with all limits and properties; with -v also what self-tests found");
   app.footer(
       "Each line begins with what `vyre run --backend` takes. Backends that are not here say "
       "why.\n\n"

@@ -44,10 +44,23 @@ void show_details(const driver::DeviceInfo& d) {
   for (const auto& [name, value] : d.properties) row(name, value);
 }
 
+/// An open device knows more of itself: what its self-test found.
+void ask_open_devices(std::vector<driver::Probed>& backends) {
+  for (driver::Probed& b : backends)
+    for (driver::DeviceInfo& d : b.devices) {
+      const auto opened = b.backend->open(d.index);
+      if (opened)
+        d = (*opened)->info();
+      else
+        d.properties.emplace_back("cannot be opened", opened.errors()[0].message);
+    }
+}
+
 }  // namespace
 
 int devices(const DevicesCommand& command) {
-  const std::vector<driver::Probed> backends = driver::probe_all();
+  std::vector<driver::Probed> backends = driver::probe_all();
+  if (command.verbose) ask_open_devices(backends);
   if (command.json) {
     write_out(backends_json(backends));
     return exit_done;
@@ -57,11 +70,7 @@ int devices(const DevicesCommand& command) {
       write_out(fmt::format("{:<10}not here, because {}\n", b.entry.name, b.why_none));
     for (const driver::DeviceInfo& d : b.devices) {
       write_out(fmt::format("{:<10}{}\n", fmt::format("{}:{}", b.entry.name, d.index), d.name));
-      if (!command.verbose) continue;
-      // An open device knows more of itself: what its self-test found.
-      const auto opened = b.backend->open(d.index);
-      show_details(opened ? (*opened)->info() : d);
-      if (!opened) row("cannot be opened", opened.errors()[0].message);
+      if (command.verbose) show_details(d);
     }
   }
   return exit_done;

@@ -52,10 +52,22 @@ std::string_view word(Severity s) {
   return s == Severity::Error ? "error" : s == Severity::Warning ? "warning" : "note";
 }
 
+/// By name; of a name that comes more than once, a list.
+Json properties_of(const driver::DeviceInfo& d) {
+  Json properties = Json::object();
+  for (const auto& [name, value] : d.properties) {
+    Json& p = properties[name];
+    if (p.is_string()) p = Json::array({p});
+    if (p.is_array())
+      p.push_back(value);
+    else
+      p = value;
+  }
+  return properties;
+}
+
 Json device_of(const driver::DeviceInfo& d) {
   const driver::DeviceLimits& l = d.limits;
-  Json properties = Json::object();
-  for (const auto& [name, value] : d.properties) properties[name] = value;
   return {{"index", d.index},
           {"name", d.name},
           {"target", d.target},
@@ -69,7 +81,7 @@ Json device_of(const driver::DeviceInfo& d) {
             {"default_subgroup_size", l.default_subgroup_size},
             {"native_grid_barrier", l.native_grid_barrier},
             {"forward_progress", l.forward_progress}}},
-          {"properties", properties}};
+          {"properties", properties_of(d)}};
 }
 
 }  // namespace
