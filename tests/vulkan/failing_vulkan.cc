@@ -15,6 +15,18 @@ VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
   return (real.*member)(arguments...);
 }
 
+std::function<void(std::vector<uint32_t>&)> code_change;
+
+VKAPI_ATTR VkResult VKAPI_CALL create_changed_module(VkDevice d, const VkShaderModuleCreateInfo* info,
+                                                     const VkAllocationCallbacks* a, VkShaderModule* m) {
+  std::vector<uint32_t> words(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
+  if (code_change) code_change(words);
+  VkShaderModuleCreateInfo changed = *info;
+  changed.pCode = words.data();
+  return call<Function::CreateShaderModule, &VolkDeviceTable::vkCreateShaderModule>(
+      d, static_cast<const VkShaderModuleCreateInfo*>(&changed), a, m);
+}
+
 template <Function f, auto member, class... Arguments>
 void replace(VolkDeviceTable& table, VkResult (VKAPI_PTR*)(Arguments...)) {
   table.*member = &call<f, member, Arguments...>;
@@ -43,7 +55,10 @@ std::string_view name(Function f) {
 }
 
 FailingVulkan::FailingVulkan() { failures = {}; }
-FailingVulkan::~FailingVulkan() { heal(); }
+FailingVulkan::~FailingVulkan() {
+  heal();
+  code_change = nullptr;
+}
 
 std::vector<DeviceInfo> FailingVulkan::probe(std::string* why_none) {
   std::vector<DeviceInfo> all = vulkan_backend(why_none)->probe(why_none);
@@ -62,6 +77,8 @@ Result<std::unique_ptr<BackendDevice>> FailingVulkan::open(uint32_t index) {
   replace<Function::f, &VolkDeviceTable::vk##f>(table, real.vk##f);
   VYRE_FUNCTIONS(VYRE_ONE)
 #undef VYRE_ONE
+  table.vkCreateShaderModule = &create_changed_module;
+  code_change = change_code;
   if (change) change(device);
   return opened;
 }

@@ -55,6 +55,8 @@ class FailingVulkan : public Backend {
 
   /// Changes the device that is opened next.
   std::function<void(vulkan::VulkanDevice&)> change;
+  /// Changes the code that its driver gets: SPIR-V, of the length that it has.
+  std::function<void(std::vector<uint32_t>&)> change_code;
 };
 
 }  // namespace vyre::driver

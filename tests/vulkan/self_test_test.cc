@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "driver/vulkan/self_test.h"
@@ -12,6 +13,7 @@ namespace vyre::driver {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 using vulkan::PhysicalDevice;
 using vulkan::TestedProfile;
 
@@ -41,6 +43,9 @@ TestedProfile some_result() {
   t.profile.subgroup_size = 8;
   t.inexact["sqrt f32"] = "sqrt(2) gave 1.5";
   t.findings = {"fma32: not fused"};
+  t.workgroups_go_on = true;
+  t.lanes_go_on = true;
+  t.stop_ns = 1234567;
   t.test_ns = 123456789;
   return t;
 }
@@ -52,6 +57,11 @@ TEST_F(VulkanTest, results_are_kept_for_just_this_device_and_driver) {
   EXPECT_FALSE(find_profile(at, d));
   keep_profile(at, d, some_result());
   EXPECT_EQ(find_profile(at, d), some_result());
+  TestedProfile unseen = some_result();
+  unseen.stop_ns.reset();
+  unseen.workgroups_go_on = unseen.lanes_go_on = false;
+  keep_profile(at, d, unseen);
+  EXPECT_EQ(find_profile(at, d), unseen);
   PhysicalDevice newer = d;
   ++newer.properties.driverVersion;
   EXPECT_FALSE(find_profile(at, newer)) << "another version of the driver";
@@ -78,8 +88,17 @@ TEST_F(VulkanTest, a_damaged_result_is_no_result) {
   };
   std::string other = good;
   other.replace(other.find("-fma32"), 6, "-fmaXX");
-  for (const std::string& bad : {std::string(), good.substr(0, good.size() / 2), std::string("[]"),
-                                 std::string("{\"key\": 3}"), other}) {
+  std::vector<std::string> bads = {"", good.substr(0, good.size() / 2), "[]", "{\"key\": 3}", other};
+  const Json json = Json::parse(good);
+  for (const auto& [name, value] : json.items()) {  // as of a vyre that did not test it
+    Json without = json;
+    without.erase(name);
+    bads.push_back(without.dump());
+  }
+  Json older = json;
+  older["key"][0] = json["key"][0].get<int>() - 1;
+  bads.push_back(older.dump());
+  for (const std::string& bad : bads) {
     write(bad);
     EXPECT_FALSE(find_profile(at, d)) << bad;
   }
@@ -109,6 +128,38 @@ TEST_F(VulkanTest, devices_v_shows_the_profile_and_takes_it_from_the_cache) {
   EXPECT_GT(fs::file_size(folder.file()), 100u) << "tested again, and kept";
 }
 
+TEST_F(VulkanTest, devices_v_tells_who_goes_on_and_whether_launches_can_be_stopped) {
+  const Folder folder;
+  const std::vector<std::string> environment = {"VYRE_CACHE_DIR=" + folder.path.string()};
+  const auto vulkan = [&] {
+    const Json all = Json::parse(run_vyre(environment, "devices -v --json").output);
+    for (const Json& b : all["backends"])
+      if (b["name"] == "vulkan") return b["devices"][0];
+    return Json();
+  };
+  Json device = vulkan();
+  EXPECT_EQ(device["properties"]["stop word"].get<std::string>().substr(0, 6), "seen: ") << device;
+  EXPECT_TRUE(device["properties"]["found"].is_array()) << "more than one thing: " << device;
+  EXPECT_FALSE(device["limits"]["forward_progress"].get<bool>()) << "it cuts long loops";
+  // Another device, as its self-test would have been kept.
+  const auto keep = [&](bool workgroups, const char* profile) {
+    Json file = Json::parse(std::ifstream(folder.file()));
+    file["workgroups_go_on"] = workgroups;
+    file["profile"] = profile;
+    file["stop_ns"] = nullptr;
+    std::ofstream(folder.file(), std::ios::trunc) << file;
+    device = vulkan();
+  };
+  keep(true, "");
+  EXPECT_EQ(device["properties"]["stop word"].get<std::string>().substr(0, 10), "not seen: ") << device;
+  EXPECT_TRUE(device["limits"]["forward_progress"].get<bool>()) << device;
+  keep(false, "");
+  EXPECT_FALSE(device["limits"]["forward_progress"].get<bool>()) << device;
+  const std::string text = run_vyre(environment, "devices -v").output;
+  for (const char* part : {"progress          workgroups that have begun: no;", "stop word         not seen"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
 TEST_F(VulkanTest, a_profile_may_be_forced_by_the_environment) {
   const std::string run = "run --backend vulkan --set a=2 --in x=1,2 --in y=3,4 " VYRE_SOURCE_DIR "/examples/saxpy.vyre";
   const Ran weak = run_vyre({"VYRE_VULKAN_PROFILE=weak"}, run);
@@ -135,12 +186,8 @@ struct Change {
   uint16_t opcode = 0, other = 0;
   uint32_t extended = 0, other_extended = 0;
 };
-Change change;
-PFN_vkCreateShaderModule create_module;
 
-VKAPI_ATTR VkResult VKAPI_CALL create_changed(VkDevice d, const VkShaderModuleCreateInfo* info,
-                                              const VkAllocationCallbacks* a, VkShaderModule* m) {
-  std::vector<uint32_t> words(info->pCode, info->pCode + info->codeSize / 4);
+void apply(const Change& change, std::vector<uint32_t>& words) {
   constexpr uint16_t ext_inst = 12;
   for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
     if ((words[at] & 0xffff) != change.opcode) continue;
@@ -149,21 +196,15 @@ VKAPI_ATTR VkResult VKAPI_CALL create_changed(VkDevice d, const VkShaderModuleCr
     else if (words[at + 4] == change.extended)
       words[at + 4] = change.other_extended;
   }
-  VkShaderModuleCreateInfo changed = *info;
-  changed.pCode = words.data();
-  return create_module(d, &changed, a, m);
 }
 
 /// What the self-test finds on a device with this mistake.
-TestedProfile test_with(const Change& c) {
+TestedProfile test_with(const Change& change) {
   FailingVulkan failing;
+  failing.change_code = [&](std::vector<uint32_t>& words) { apply(change, words); };
   Result<std::unique_ptr<BackendDevice>> d = failing.open(0);
   EXPECT_TRUE(d) << render(d.errors(), {});
-  auto& device = static_cast<vulkan::VulkanDevice&>(**d);
-  create_module = device.context().vk.vkCreateShaderModule;
-  change = c;
-  device.context().vk.vkCreateShaderModule = &create_changed;
-  const Result<TestedProfile> t = vulkan::self_test(device);
+  const Result<TestedProfile> t = vulkan::self_test(static_cast<vulkan::VulkanDevice&>(**d));
   EXPECT_TRUE(t) << render(t.errors(), {});
   return t ? *t : TestedProfile{};
 }
@@ -175,6 +216,7 @@ TEST_F(VulkanTest, the_self_test_finds_ops_that_are_wrong) {
   const TestedProfile rounds = test_with({ext_inst, 0, floor, ceil});
   EXPECT_FALSE(rounds.profile.round32);
   EXPECT_TRUE(rounds.inexact.empty()) << rounds.inexact.begin()->second;
+  EXPECT_TRUE(rounds.workgroups_go_on && rounds.stop_ns) << "which have nothing to do with it";
   // Remainders of u32 cannot be had in another way.
   const TestedProfile divides = test_with({u_mod, u_div, 0, 0});
   EXPECT_TRUE(divides.inexact.contains("rem u32"));

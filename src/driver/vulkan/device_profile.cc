@@ -21,10 +21,14 @@ std::string hex(const std::array<uint8_t, N>& bytes) {
   return text;
 }
 
+/// Of the files: another number for every change of what they hold.
+constexpr int version = 2;
+
 /// What the result depends on.
 Json key_of(const PhysicalDevice& d) {
-  return Json::array({build_id(), d.properties.deviceName, d.driver, d.properties.driverVersion,
-                      hex(d.device_uuid), hex(d.driver_uuid), emit_exact::to_text(d.reported)});
+  return Json::array({version, build_id(), d.properties.deviceName, d.driver,
+                      d.properties.driverVersion, hex(d.device_uuid), hex(d.driver_uuid),
+                      emit_exact::to_text(d.reported)});
 }
 
 std::string file_name(const Json& key) {
@@ -64,6 +68,9 @@ std::optional<TestedProfile> find_profile(const std::string& directory, const Ph
     t.profile = *profile;
     t.inexact = json.at("inexact").get<std::map<std::string, std::string>>();
     t.findings = json.at("findings").get<std::vector<std::string>>();
+    t.workgroups_go_on = json.at("workgroups_go_on").get<bool>();
+    t.lanes_go_on = json.at("lanes_go_on").get<bool>();
+    if (const Json& ns = json.at("stop_ns"); !ns.is_null()) t.stop_ns = ns.get<uint64_t>();
     t.test_ns = json.at("test_ns").get<uint64_t>();
     return t;
   } catch (const Json::exception&) {
@@ -81,6 +88,9 @@ void keep_profile(const std::string& directory, const PhysicalDevice& d, const T
                                 {"profile", emit_exact::to_text(t.profile)},
                                 {"inexact", t.inexact},
                                 {"findings", t.findings},
+                                {"workgroups_go_on", t.workgroups_go_on},
+                                {"lanes_go_on", t.lanes_go_on},
+                                {"stop_ns", t.stop_ns ? Json(*t.stop_ns) : Json()},
                                 {"test_ns", t.test_ns}}
                                .dump(2, ' ', false, Json::error_handler_t::replace) +
                            "\n";

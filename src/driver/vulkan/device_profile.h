@@ -18,7 +18,16 @@ struct TestedProfile {
   /// Ops that are wrong in the most careful form too (V0735), by op_key(), and what was found.
   std::map<std::string, std::string> inexact;
   std::vector<std::string> findings;  // for people: "fma32: fma(…) gave …, not …"
-  uint64_t test_ns = 0;               // how long the test took
+  /// Workgroups that have begun go on while others wait for them.
+  bool workgroups_go_on = false;
+  /// So do lanes of one subgroup. For people: the law promises nothing of the kind.
+  bool lanes_go_on = false;
+  /// How long after its deadline a launch ended. Nothing: the device does not see the stop word.
+  std::optional<uint64_t> stop_ns;
+  uint64_t test_ns = 0;  // how long the test took
+
+  /// What `requires(forward_progress)` asks for. Where loops are cut, so is a wait that takes long.
+  bool forward_progress() const { return workgroups_go_on && profile.long_loops; }
   bool operator==(const TestedProfile&) const = default;
 };
 

@@ -8,6 +8,8 @@
 #include <mutex>
 
 #include "driver/vulkan/self_test_cases.h"
+#include "driver/vulkan/self_test_launch.h"
+#include "driver/vulkan/self_test_progress.h"
 #include "interp/interp.h"
 
 namespace vyre::driver::vulkan {
@@ -15,15 +17,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 using emit_exact::Profile;
-
-DeviceCommand command(DeviceCommand::Kind kind, MemoryHandle memory, uint64_t bytes) {
-  DeviceCommand c;
-  c.kind = kind;
-  c.memory = memory;
-  c.bytes = bytes;
-  c.timed = false;
-  return c;
-}
 
 /// A launch of a kernel of the self-test, on the device and on the interpreter.
 class TestRun {
@@ -48,60 +41,15 @@ class TestRun {
 
   /// The device's, for buffers that the host gets back.
   Result<std::vector<Bytes>> actual(VulkanDevice& d) {
-    Result<interp::Outcome>& want = expected();
-    if (!want) return want.errors();
-    auto program = std::make_shared<Program>(g_.program);
+    if (!expected()) return expected().errors();
+    const auto program = std::make_shared<const Program>(g_.program);
     Result<std::shared_ptr<CompiledKernel>> kernel = d.compile(program, {});
     if (!kernel) return kernel.errors();
-    std::vector<MemoryHandle> memory(program->buffers.size());
-    std::vector<DeviceCommand> commands;
-    std::vector<Bytes> got(program->buffers.size());
-    std::vector<std::shared_ptr<std::vector<std::byte>>> staging(program->buffers.size());
-    Result<> done = Ok{};
-    for (uint32_t b = 0; b < memory.size() && done; ++b) {
-      if (!is_parameter(program->buffers[b].role)) continue;
-      const uint64_t bytes = want->shape.counts[b] * size_of(program->buffers[b].element);
-      Result<MemoryHandle> m = d.allocate(bytes);
-      if (!m) {
-        done = m.errors();
-        break;
-      }
-      memory[b] = *m;
-      if (!inputs_.data[b]) continue;
-      commands.push_back(command(DeviceCommand::Kind::Upload, *m, bytes));
-      commands.back().staging = std::make_shared<std::vector<std::byte>>(*inputs_.data[b]);
-    }
-    if (done) {
-      commands.push_back(command(DeviceCommand::Kind::Launch, 0, 0));
-      DeviceCommand& launch = commands.back();
-      launch.program = program;
-      launch.kernel = *kernel;
-      launch.buffers = memory;
-      launch.scalars.assign(memory.size(), 0);
-      launch.shape = want->shape;
-      for (uint32_t b = 0; b < memory.size(); ++b) {
-        if (!is_host_output(program->buffers[b].role)) continue;
-        const uint64_t bytes = want->buffers[b].size();
-        commands.push_back(command(DeviceCommand::Kind::Readback, memory[b], bytes));
-        staging[b] = commands.back().staging = std::make_shared<std::vector<std::byte>>(bytes);
-      }
-      Result<SubmissionHandle> submitted = d.submit(0, std::move(commands), {}, std::nullopt);
-      if (!submitted) {
-        done = submitted.errors();
-      } else {
-        SubmissionOutcome o = d.wait(*submitted);
-        if (o.kind == SubmissionOutcome::Kind::Failed)
-          done = o.errors;
-        else if (o.kind != SubmissionOutcome::Kind::Done)
-          done = diagnose(Code::DeviceFailed, {}, "a kernel of the self-test was stopped");
-      }
-    }
-    for (const MemoryHandle m : memory)
-      if (m) d.release(m);
-    if (!done) return done.errors();
-    for (uint32_t b = 0; b < memory.size(); ++b)
-      if (staging[b]) got[b] = std::move(*staging[b]);
-    return got;
+    Result<TestEnd> end = run_test(d, {program, *kernel, inputs_});
+    if (!end) return end.errors();
+    if (end->kind != SubmissionOutcome::Kind::Done)
+      return diagnose(Code::DeviceFailed, {}, "a kernel of the self-test was stopped");
+    return std::move(end->buffers);
   }
 
   /// What is wrong with a result, for people; "" if nothing.
@@ -155,7 +103,9 @@ class SelfTest {
     static const auto& groups = *new std::vector<TestGroup>(self_test_groups());
     if (Result<> done = find(groups); !done) return done.errors();
     if (Result<> done = acquit(groups); !done) return done.errors();
-    return t_;
+    if (Result<> done = test_progress(d_, t_); !done) return done.errors();
+    if (Result<> done = test_stop_word(d_, t_); !done) return done.errors();
+    return std::move(t_);
   }
 
  private:

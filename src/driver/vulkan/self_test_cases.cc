@@ -392,12 +392,6 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   return kernels;
 }
 
-Program parsed(const std::string& source) {
-  ParseOutcome r = parse(source);
-  assert(r.module && "a kernel of the self-test does not parse");
-  return r.module ? std::move(r.module->kernels[0]) : Program{};
-}
-
 TestGroup group_of(const Group& g) {
   std::string parameters, body = "  let i = global_id.x\n", stores;
   const std::string_view types = g.types;
@@ -420,8 +414,8 @@ TestGroup group_of(const Group& g) {
     stores += fmt::format("  r{}[i] = {}\n", i, r.expression);
     made.rows.push_back({find_flags(r.flags), r.key, r.expression, inputs + uint32_t(i)});
   }
-  made.program = parsed(fmt::format("kernel t({}) workgroup(64) grid(len(a)) {{\n{}{}}}", parameters,
-                                    body, stores));
+  made.program = self_test_program(fmt::format(
+      "kernel t({}) workgroup(64) grid(len(a)) {{\n{}{}}}", parameters, body, stores));
   return made;
 }
 
@@ -430,7 +424,7 @@ TestGroup group_of(const Whole& w) {
   made.name = w.name;
   made.needs = find_flag(w.needs);
   made.elements = w.elements ? w.elements : many;
-  made.program = parsed(w.source);
+  made.program = self_test_program(w.source);
   for (const Row& r : w.rows)
     for (uint32_t b = 0; b < made.program.buffers.size(); ++b)
       if (made.program.buffers[b].name == r.type)
@@ -439,6 +433,12 @@ TestGroup group_of(const Whole& w) {
 }
 
 }  // namespace
+
+Program self_test_program(const std::string& source) {
+  ParseOutcome r = parse(source);
+  assert(r.module && "a kernel of the self-test does not parse");
+  return r.module ? std::move(r.module->kernels[0]) : Program{};
+}
 
 std::vector<TestGroup> self_test_groups() {
   std::vector<TestGroup> groups;

@@ -29,6 +29,9 @@ struct TestGroup {
   uint32_t elements = 0;        // of its inputs
 };
 
+/// The kernel of a text of the self-test.
+Program self_test_program(const std::string& source);
+
 /// All of them, the ones that others rest on first.
 std::vector<TestGroup> self_test_groups();
 

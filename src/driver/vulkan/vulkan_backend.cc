@@ -57,10 +57,28 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   return i;
 }
 
+std::string progress_of(const TestedProfile& t) {
+  const auto word = [](bool goes_on) { return goes_on ? "yes" : "no"; };
+  return fmt::format("workgroups that have begun: {}{}; lanes of a subgroup: {} (nothing needs it)",
+                     word(t.workgroups_go_on),
+                     t.workgroups_go_on && !t.forward_progress() ? ", but it cuts long waits" : "",
+                     word(t.lanes_go_on));
+}
+
+std::string stop_word_of(const TestedProfile& t) {
+  if (t.stop_ns)
+    return fmt::format("seen: a launch ended {:.2f} ms after its deadline",
+                       double(*t.stop_ns) / 1e6);
+  return "not seen: a time limit is an error when the launch has ended, but does not end it";
+}
+
 void add_tested(DeviceInfo& i, const TestedProfile& t) {
   i.target = fmt::format("Vulkan 1.2, profile {}", emit_exact::to_text(t.profile));
   i.limits.default_subgroup_size = t.profile.subgroup_size;
+  i.limits.forward_progress = t.forward_progress();
   i.properties.emplace_back("profile", emit_exact::to_text(t.profile));
+  i.properties.emplace_back("progress", progress_of(t));
+  i.properties.emplace_back("stop word", stop_word_of(t));
   i.properties.emplace_back("self-test", fmt::format("{:.2f} s", double(t.test_ns) / 1e9));
   for (const std::string& f : t.findings) i.properties.emplace_back("found", f);
   for (const auto& [op, what] : t.inexact)
