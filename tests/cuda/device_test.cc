@@ -1,5 +1,7 @@
 // What devices say of themselves, several of them, large grids and cooperative launches.
 
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "cuda/cuda_util.h"
@@ -130,9 +132,69 @@ TEST(CudaGridBarriers, are_split_where_the_device_has_no_cooperative_launch) {
 TEST(CudaGridBarriers, are_split_if_the_occupancy_cannot_be_asked) {
   FakeGpu gpu;
   Device d = gpu.open();
-  gpu.control().fail("cuOccupancyMaxActiveBlocksPerMultiprocessor", 1, 1);
+  gpu.control().fail("cuOccupancyMaxActiveBlocksPerMultiprocessor", 2, 1);  // 1: by compile
   expect_exchange(d, 2048, 2);
   expect_exchange(d, 2048, 1);
+}
+
+// ---- Registers.
+
+/// How often a kernel of so many invocations is compiled.
+uint64_t compiled(FakeGpu& gpu, int invocations, std::vector<std::string> extra = {}) {
+  Device d = gpu.open();
+  CompileOptions options;
+  options.extra = std::move(extra);
+  const uint64_t before = gpu.calls("cuLinkComplete");
+  const auto e =
+      d.compile(kernel(fmt::format("kernel k(x: inout u32[]) workgroup({}) grid(len(x)) {{\n"
+                                   "  x[global_id.x] += 1\n}}",
+                                   invocations)),
+                options);
+  EXPECT_TRUE(e);
+  return gpu.calls("cuLinkComplete") - before;
+}
+
+TEST(CudaRegisters, a_few_fewer_make_room_for_another_workgroup) {
+  fake_cuda::Config config;
+  config.registers = 42;
+  FakeGpu gpu(config);
+  EXPECT_EQ(compiled(gpu, 1024), 2u) << "32 would do for two";
+  EXPECT_EQ(compiled(gpu, 1024, {"min-blocks=1"}), 1u) << "it was said how many";
+  EXPECT_EQ(compiled(gpu, 256), 1u) << "too small to leave much room";
+}
+
+TEST(CudaRegisters, stay_where_fewer_make_no_room_or_are_too_few) {
+  fake_cuda::Config config;
+  for (const int registers : {32, 48, 64}) {  // two fit already; a third less; a half less
+    config.registers = registers;
+    FakeGpu gpu(config);
+    EXPECT_EQ(compiled(gpu, 1024), 1u) << registers;
+  }
+}
+
+TEST(CudaRegisters, what_would_move_into_memory_is_not_taken) {
+  fake_cuda::Config config;
+  config.registers = config.least_registers = 42;
+  FakeGpu gpu(config);
+  Device d = gpu.open();
+  const auto e = d.compile(
+      kernel("kernel k(x: inout u32[]) workgroup(1024) grid(len(x)) { x[global_id.x] += 1 }"));
+  ASSERT_TRUE(e);
+  EXPECT_EQ(gpu.calls("cuLinkComplete"), 2u);
+  EXPECT_EQ(gpu.calls("cuModuleUnload"), 1u) << "the second one is gone";
+}
+
+TEST(CudaRegisters, a_driver_that_refuses_the_second_try_is_no_error) {
+  fake_cuda::Config config;
+  config.registers = 42;
+  for (const char* call : {"cuFuncGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor"}) {
+    FakeGpu gpu(config);
+    gpu.control().fail(call, 1, 1);
+    EXPECT_EQ(compiled(gpu, 1024), 1u) << call;
+  }
+  FakeGpu gpu(config);
+  gpu.control().fail("cuLinkComplete", 2, 1);
+  EXPECT_EQ(compiled(gpu, 1024), 2u);
 }
 
 }  // namespace

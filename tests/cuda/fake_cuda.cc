@@ -70,6 +70,9 @@ FAKE Status cuDeviceGetAttribute(int* value, Attribute a, Device device) {
     case Attribute::Multiprocessors:
       *value = d.multiprocessors;
       break;
+    case Attribute::RegistersPerMultiprocessor:
+      *value = 65536;
+      return Status::Success;
     case Attribute::ThreadsPerMultiprocessor:
       *value = 2048;
       break;

@@ -29,6 +29,8 @@ struct Config {
   /// Not 0: the linker refuses everything with this, and says so in its log.
   int jit_status = 0;
   std::string jit_log;
+  /// Of each thread of a kernel as the compiler likes it, and the fewest that it can do with.
+  int registers = 16, least_registers = 16;
 };
 
 /// A launch of something that is not the driver's own.

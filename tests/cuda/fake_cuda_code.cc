@@ -95,15 +95,16 @@ FAKE Status cuFuncSetAttribute(FunctionHandle function, int key, int value) {
   function_of(function)->dynamic_shared_limit = value;
   return Status::Success;
 }
-FAKE Status cuFuncGetAttribute(int* value, int, FunctionHandle) {
+FAKE Status cuFuncGetAttribute(int* value, int key, FunctionHandle function) {
   ENTER_CONTEXT("cuFuncGetAttribute")
-  *value = 0;
+  const auto [registers, spilled] = driver().registers(*function_of(function));
+  *value = key == function_registers ? registers : key == function_local_bytes ? spilled : 0;
   return Status::Success;
 }
 FAKE Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle function,
                                                         int threads, size_t shared) {
   ENTER_CONTEXT("cuOccupancyMaxActiveBlocksPerMultiprocessor")
-  *blocks = driver().occupancy(threads, shared, function_of(function)->dynamic_shared_limit);
+  *blocks = driver().occupancy(*function_of(function), threads, shared);
   return Status::Success;
 }
 FAKE Status cuLaunchKernel(FunctionHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

@@ -104,7 +104,7 @@ Status Driver::check_launch(const Function_& f, const unsigned* grid, const unsi
   if (threads > f.max_threads) return Status::LaunchOutOfResources;
   if (shared > unsigned(f.dynamic_shared_limit)) return Status::InvalidValue;
   if (!cooperative) return Status::Success;
-  const uint64_t fits = uint64_t(occupancy(threads, shared, f.dynamic_shared_limit)) *
+  const uint64_t fits = uint64_t(occupancy(f, threads, shared)) *
                         uint64_t(config.devices[size_t(current()->ordinal)].multiprocessors);
   return uint64_t{grid[0]} * grid[1] * grid[2] > fits ? Status::CooperativeLaunchTooLarge
                                                       : Status::Success;

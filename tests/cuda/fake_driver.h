@@ -349,10 +349,22 @@ class Driver : public Control {
   void run(Context_* c, const Graph_& g);
   Status check_launch(const Function_& f, const unsigned* grid, const unsigned* block,
                       unsigned shared, bool cooperative);
-  int occupancy(int threads, size_t shared, int dynamic_limit) const {
+  /// Registers of a thread, and bytes that are in memory for want of them.
+  std::pair<int, int> registers(const Function_& f) const {
+    constexpr std::string_view word = ".minnctapersm ";
+    const std::string& text = f.module->text;
+    const size_t at = text.find(word);
+    if (at == text.npos) return {config.registers, 0};
+    const int room = 65536 / (std::stoi(text.substr(at + word.size())) * f.max_threads) / 8 * 8;
+    const int lost = std::max(0, config.least_registers - room);
+    return {std::min(config.registers, room), lost * 4};
+  }
+  int occupancy(const Function_& f, int threads, size_t shared) const {
     const int by_threads = threads > 0 ? 2048 / threads : 0;
     const int by_shared = shared ? int(size_t{228 << 10} / shared) : 32;
-    return shared > size_t(dynamic_limit) ? 0 : std::min({by_threads, by_shared, 32});
+    const int by_registers = 65536 / (std::max(1, registers(f).first) * std::max(1, threads));
+    if (shared > size_t(f.dynamic_shared_limit)) return 0;
+    return std::min({by_threads, by_shared, by_registers, 32});
   }
 
   mutable std::mutex mutex;

@@ -54,6 +54,11 @@ class Kernel : public CompiledKernel {
          const emit_ptx::EmitOptions& options);
   Result<std::shared_ptr<Module>> load_code(std::span<const std::byte> code);
   Result<std::vector<std::byte>> build(const emit_ptx::EmitOptions& options);
+  struct Usage {
+    int registers = 0, local_bytes = 0, workgroups = 0;
+  };
+  std::optional<Usage> usage(FunctionHandle function) const;
+  void hold_more();
 
   const std::shared_ptr<Context> context_;
   const std::shared_ptr<const Program> program_;

@@ -85,6 +85,7 @@ enum class Attribute : int {
   PciDomain = 50,
   CapabilityMajor = 75,
   CapabilityMinor = 76,
+  RegistersPerMultiprocessor = 82,
   CooperativeLaunch = 95,
   SharedBytesPerBlockOptin = 97,
   MemoryPools = 115,
