@@ -75,21 +75,14 @@ std::vector<bool> find_loop_tests(const Program& p) {
   return ends;
 }
 
-bool is_comparison(Opcode code) {
-  return code == Opcode::Eq || code == Opcode::Ne || code == Opcode::Lt || code == Opcode::Le ||
-         code == Opcode::Gt || code == Opcode::Ge;
-}
-
 /// Is the op one that this stage leaves as it is?
-bool stays(const Program& p, OpId id, const Floats& floats, const Profile& profile,
-           const std::vector<bool>& ends_loops) {
+bool stays(const Program& p, OpId id, const Profile& profile, const std::vector<bool>& ends_loops) {
   const Op& o = p.op(id);
   if (!is_pure(o.code)) return true;
   const Type source = o.operands.count ? p.type(p.operand(id, 0)) : Type::Void;
-  const bool compares = source == Type::F32 &&
-                        (is_comparison(o.code) || (o.code == Opcode::Cast && o.type == Type::Bool));
-  if (compares && !profile.choose32 && !ends_loops[p.result(id)]) return false;
-  return floats.is_native(o.code, o.type, source);
+  if (!profile.choose32 && compares32(o.code, o.type, source) && !ends_loops[p.result(id)])
+    return false;
+  return is_native(profile, o.code, o.type, source);
 }
 
 class FloatStage : public Remake {
@@ -106,7 +99,7 @@ class FloatStage : public Remake {
     const Op& o = from.op(id);
     if (by_shuffles(o, profile_)) return give(id, reduce(id));
     if (by_halves(o, profile_)) return give(id, shuffle(o.code, operand(id, 0), operand(id, 1)));
-    if (stays(from, id, floats_, profile_, ends_loops_)) return copy(id);
+    if (stays(from, id, profile_, ends_loops_)) return copy(id);
     Term operands[4];
     for (uint32_t i = 0; i < o.operands.count; ++i) operands[i] = operand(id, i);
     give(id, floats_.expand(o.code, o.type, {operands, o.operands.count}));
@@ -142,14 +135,12 @@ class FloatStage : public Remake {
 }  // namespace
 
 bool needs_float_stage(const Program& program, const Profile& profile) {
-  Maker unused(program);
-  const Floats floats(unused, profile);
   const std::vector<bool> ends_loops = find_loop_tests(program);
   bool found = false;
   walk(program, [&](OpId id) {
     const Op& o = program.op(id);
     found = found || by_shuffles(o, profile) || by_halves(o, profile) ||
-            !stays(program, id, floats, profile, ends_loops);
+            !stays(program, id, profile, ends_loops);
   });
   return found;
 }

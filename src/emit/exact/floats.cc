@@ -2,23 +2,21 @@
 
 namespace vyre::emit_exact {
 
-Floats::Floats(Maker& code, const Profile& profile) : c_(code), p_(profile) {}
-
-bool Floats::is_native(Opcode code, Type type, Type source) const {
+bool is_native(const Profile& p, Opcode code, Type type, Type source) {
   const bool wide = type == Type::F64;
   switch (code) {
     case Opcode::Cast:
       if (type == source) return true;
-      if (is_float(type) && is_float(source)) return type == Type::F64 ? p_.widen : p_.narrow;
+      if (is_float(type) && is_float(source)) return type == Type::F64 ? p.widen : p.narrow;
       if (!is_float(type) && !is_float(source)) return true;
       // 64-bit integers become pairs later, which know nothing of floats.
-      if (!p_.int64 && (width_of(type) == 64 || width_of(source) == 64)) return false;
-      if (type == Type::Bool) return source == Type::F64 ? p_.compare64 : p_.compare32;
-      return type == Type::F64 || source == Type::F64 ? p_.convert64 : p_.convert32;
+      if (!p.int64 && (width_of(type) == 64 || width_of(source) == 64)) return false;
+      if (type == Type::Bool) return source == Type::F64 ? p.compare64 : p.compare32;
+      return type == Type::F64 || source == Type::F64 ? p.convert64 : p.convert32;
     case Opcode::Neg:
     case Opcode::Abs:
       // Of f32 the emitter makes masks of them.
-      return type != Type::F64 || (p_.add64 && p_.mul64 && p_.compare64);
+      return type != Type::F64 || (p.add64 && p.mul64 && p.compare64);
     case Opcode::IsNan:
     case Opcode::IsInf:
     case Opcode::Eq:
@@ -27,32 +25,37 @@ bool Floats::is_native(Opcode code, Type type, Type source) const {
     case Opcode::Le:
     case Opcode::Gt:
     case Opcode::Ge:
-      return !is_float(source) || (source == Type::F64 ? p_.compare64 : p_.compare32);
+      return !is_float(source) || (source == Type::F64 ? p.compare64 : p.compare32);
     case Opcode::Min:
     case Opcode::Max:
     case Opcode::Clamp:
-      return !is_float(type) || (wide ? p_.min_max64 : p_.min_max32);
+      return !is_float(type) || (wide ? p.min_max64 : p.min_max32);
     case Opcode::Add:
     case Opcode::Sub:
-      return !is_float(type) || (wide ? p_.add64 : p_.add32);
+      return !is_float(type) || (wide ? p.add64 : p.add32);
     case Opcode::Mul:
-      return !is_float(type) || (wide ? p_.mul64 : p_.mul32);
+      return !is_float(type) || (wide ? p.mul64 : p.mul32);
     case Opcode::Div:
-      return !is_float(type) || (wide ? p_.div64 : p_.div32);
+      return !is_float(type) || (wide ? p.div64 : p.div32);
     case Opcode::Fma:
-      return wide ? p_.fma64 : p_.fma32;
+      return wide ? p.fma64 : p.fma32;
     case Opcode::Sqrt:
-      return wide ? p_.sqrt64 : p_.sqrt32;
+      return wide ? p.sqrt64 : p.sqrt32;
     case Opcode::Rsqrt:
-      return wide ? p_.sqrt64 && p_.div64 : p_.sqrt32 && p_.div32;
+      return wide ? p.sqrt64 && p.div64 : p.sqrt32 && p.div32;
     case Opcode::Floor:
     case Opcode::Ceil:
     case Opcode::Round:
     case Opcode::Trunc:
-      return wide ? p_.round64 : p_.round32;
+      return wide ? p.round64 : p.round32;
     default:
       return true;
   }
+}
+
+bool compares32(Opcode code, Type type, Type source) {
+  if (source != Type::F32) return false;
+  return (code >= Opcode::Eq && code <= Opcode::Ge) || (code == Opcode::Cast && type == Type::Bool);
 }
 
 Term Floats::expand(Opcode code, Type type, std::span<const Term> x) {

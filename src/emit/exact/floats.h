@@ -15,12 +15,20 @@
 
 namespace vyre::emit_exact {
 
+/// Is the op right as it is? `type` is the op's, `source` that of its first operand.
+bool is_native(const Profile& profile, Opcode code, Type type, Type source);
+/// Is it a comparison of f32?
+bool compares32(Opcode code, Type type, Type source);
+
 class Floats {
  public:
-  Floats(Maker& code, const Profile& profile);
+  Floats(Maker& code, const Profile& profile) : c_(code), p_(profile) {}
 
-  /// Is the op right as it is? `type` is the op's, `source` that of its first operand.
-  bool is_native(Opcode code, Type type, Type source) const;
+  /// The same of what a form is made of. (It may choose by what it compares.)
+  bool is_native(Opcode code, Type type, Type source) const {
+    return emit_exact::is_native(p_, code, type, source) &&
+           (p_.choose32 || !compares32(code, type, source));
+  }
   /// An op that is not.
   Term expand(Opcode code, Type type, std::span<const Term> operands);
 

@@ -39,7 +39,7 @@ class Degrade : public Remake {
   Term wrong_float(Opcode code, const Term* x, const Op& o) {
     const bool wide = x[0].type == Type::F64;
     const bool add = wide ? p_.add64 : p_.add32, mul = wide ? p_.mul64 : p_.mul32;
-    const bool compare = wide ? p_.compare64 : p_.compare32;
+    const bool compare = wide ? p_.compare64 : p_.compare32 && p_.choose32;
     const bool flat = !wide && !p_.normal32;  // wrong everywhere
     switch (code) {
       case Opcode::Add:
@@ -76,7 +76,7 @@ class Degrade : public Remake {
         return wrong_extreme(Opcode::Min, wrong_extreme(Opcode::Max, x[0], x[1]), x[2]);
       case Opcode::Neg:
       case Opcode::Abs:
-        if (add && mul && compare) break;
+        if (!wide || (add && mul && compare)) break;  // masks of the emitter
         return flush(op(code, x[0]));
       case Opcode::IsNan:
       case Opcode::IsInf:
@@ -114,7 +114,7 @@ class Degrade : public Remake {
       return p_.narrow ? cast(to, x) : off(flush(cast(to, x)), 1);
     }
     if (to == Type::Bool && is_float(x.type)) {
-      const bool right = x.type == Type::F64 ? p_.compare64 : p_.compare32;
+      const bool right = x.type == Type::F64 ? p_.compare64 : p_.compare32 && p_.choose32;
       return cast(to, right ? x : flush(x));
     }
     const bool wide = to == Type::F64 || x.type == Type::F64;
@@ -222,7 +222,7 @@ std::string forbidden(const Program& p, const Profile& q) {
     if (o.code == Opcode::Cast && found.empty()) {
       const Type to = o.type, source = p.type(p.operand(id, 0));
       if (is_float(to) && is_float(source) && to != source) {
-        if (to == Type::F64 ? !q.widen : !q.narrow) found = "cast between floats";
+        if (to == Type::F64 ? !q.widen && !(q.mul32 && q.mul64) : !q.narrow) found = "cast between floats";
       } else if (is_float(to) != is_float(source) && to != Type::Bool && source != Type::Bool) {
         const bool wide = to == Type::F64 || source == Type::F64;
         if (wide ? !q.convert64 : !q.convert32) found = "cast between a float and an integer";
