@@ -16,6 +16,13 @@ Term Floats::convert(Type to, const Term& x) {
 
 Term Floats::widen(const Term& x) {
   if (p_.widen) return cast(Type::F64, x);
+  if (p_.mul32 && p_.mul64) {
+    // Only subnormals are lost: those go by way of larger numbers, and so do zeros.
+    const Term up = native(Opcode::Mul, x, c_.constant(Type::F32, (127u + 32) << 23));
+    const Term down = c_.constant(Type::F64, (1023ull - 32) << 52);
+    const Term small = (bits(x) << 1) < (1u << 24);
+    return select(small, native(Opcode::Mul, cast(Type::F64, up), down), cast(Type::F64, x));
+  }
   const Term word = bits(x), magnitude = word & 0x7fffffffu;
   const Term sign = cast(Type::U64, word & 0x80000000u) << 32;
   constexpr uint64_t rebias = (1023ull - 127) << 52;
@@ -31,7 +38,8 @@ Term Floats::widen(const Term& x) {
   } else {
     const Term n = clz(magnitude);  // 9 … 31, or 32 for 0
     const Term exponent = cast(Type::U64, (1023 - 149 + 31) - n) << 52;
-    const Term fraction = (cast(Type::U64, magnitude) << (cast(Type::U64, n) + 21)) & ((1ull << 52) - 1);
+    const Term fraction =
+        (cast(Type::U64, magnitude) << (cast(Type::U64, n) + 21)) & ((1ull << 52) - 1);
     tiny = select(magnitude == 0, 0, exponent | fraction);
   }
   return real(select(subnormal, tiny, normal) | sign);
@@ -45,7 +53,8 @@ Term Floats::narrow(const Term& x) {
   const Term infinity = c_.constant(Type::U64, 0x7f800000u);
   const Term based = magnitude - rebias;
   const Term rounded = (based + 0x0fffffffu + ((based >> 29) & 1)) >> 29;
-  const Term normal = cast(Type::U32, select(magnitude > (0x47full << 52), infinity, min(rounded, infinity)));
+  const Term normal =
+      cast(Type::U32, select(magnitude > (0x47full << 52), infinity, min(rounded, infinity)));
   Term tiny;
   if (p_.add64) {
     // Beside 2^-97 the last bit is 2^-149.
@@ -56,7 +65,8 @@ Term Floats::narrow(const Term& x) {
     // The first bits of the significand, and whether there are others.
     const Term significand = ((magnitude << 11) | (1ull << 63));
     const Term lost = one_if(Type::U32, cast(Type::U32, significand) != 0);
-    const Term exponent = max(as(Type::I64, magnitude >> 52) - (1023 - 127), c_.constant(Type::I64, -200));
+    const Term exponent =
+        max(as(Type::I64, magnitude >> 52) - (1023 - 127), c_.constant(Type::I64, -200));
     tiny = round_to_float(cast(Type::U32, significand >> 32) | lost, cast(Type::I32, exponent));
   }
   const Term number = select(magnitude < ((1023ull - 126) << 52), tiny, normal);
@@ -71,10 +81,11 @@ Term Floats::to_integer(Type to, const Term& x) {
   const Term word = bits(x), stored = word & f.magnitude;
   const Term negative = (word & f.sign) != 0;
   const Term field = cast(w.word, stored >> f.fraction);
-  const Term significand =
-      (cast(w.word, stored & (f.leading - 1)) | f.leading) << (w.width - 1 - f.fraction);
+  const Term significand = (cast(w.word, stored & (f.leading - 1)) | f.leading)
+                           << (w.width - 1 - f.fraction);
   // A number below 1 has no bits left, even if the shift would leave one.
-  const Term shift = min(c_.constant(w.word, f.bias + w.width - 1) - field, c_.constant(w.word, w.width - 1));
+  const Term shift =
+      min(c_.constant(w.word, f.bias + w.width - 1) - field, c_.constant(w.word, w.width - 1));
   const Term size = select(field < f.bias, 0, significand >> shift);
   const Term none = stored > f.infinity;
   if (is_signed(to)) {

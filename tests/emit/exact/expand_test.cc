@@ -75,7 +75,7 @@ kernel k(x: in f32[], y: out f32[len(x)]) workgroup(64) grid(len(x)) {
     ++muls;
     EXPECT_EQ(expanded->place(expanded->op(id).loc).line, 5u);
   });
-  EXPECT_EQ(muls, 1u);
+  EXPECT_EQ(muls, 2u);
 }
 
 TEST(exact_expand, f64_without_f64_is_refused_with_its_line) {  // V0734

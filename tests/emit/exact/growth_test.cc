@@ -29,7 +29,7 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> list = {
-      {Neg, F32, {F32}, "-compare32"},
+      {Neg, F64, {F64}, "-compare64"},
       {IsNan, F32, {F32}, "-compare32"},
       {Eq, F32, {F32, F32}, "-compare32"},
       {Lt, F32, {F32, F32}, "-compare32"},
@@ -44,6 +44,7 @@ const std::vector<Row>& rows() {
       {Sqrt, F32, {F32}, "-sqrt32"},
       {Sqrt, F32, {F32}, "-sqrt32 -float64"},
       {Fma, F32, {F32, F32, F32}, "-fma32"},
+      {Fma, F32, {F32, F32, F32}, "-fma32 -widen"},
       {Fma, F32, {F32, F32, F32}, "-fma32 -fused32"},
       {Fma, F32, {F32, F32, F32}, "-fma32 -fused32 -widen -narrow"},
       {Fma, F32, {F32, F32, F32}, "-fma32 -fused32 -float64"},
