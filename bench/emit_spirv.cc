@@ -1,5 +1,8 @@
-// Speed of emitting SPIR-V. Usage: bench_emit_spirv [ops]. The goal is 1 ms for 500 ops on a device
-// with everything; what a weaker one lacks makes the program larger before it is written.
+// Speed of emitting SPIR-V. Usage: bench_emit_spirv [ops] [profile]...  The goal is 1 ms for 500
+// ops; what a weaker device lacks makes the program larger before it is written.
+
+#include <string>
+#include <vector>
 
 #include "emit/spirv/emit.h"
 #include "measure_emit.h"
@@ -7,10 +10,17 @@
 int main(int argc, char** argv) {
   using namespace vyre;
   const Program program = bench::generate(bench::ops_wanted(argc, argv));
-  for (const char* device : {"full", "nvidia", "lavapipe", "swiftshader"}) {
+  std::vector<std::string> devices(argv + std::min(argc, 2), argv + argc);
+  if (devices.empty()) devices = {"full", "nvidia", "lavapipe", "swiftshader"};
+  for (const std::string& device : devices) {
+    const auto profile = emit_exact::parse_profile(device);
+    if (!profile) {
+      fmt::print("{}\n", profile.errors()[0].message);
+      return 1;
+    }
     emit_spirv::EmitOptions options;
-    options.profile = *emit_exact::parse_profile(device);
-    bench::measure_emit(fmt::format("{}: ", device).c_str(), program, [&](const Program& p) {
+    options.profile = *profile;
+    bench::measure_emit((device + ": ").c_str(), program, [&](const Program& p) {
       const auto kernel = emit_spirv::emit(p, options);
       return kernel ? kernel->words.size() * 4 : 0;
     });

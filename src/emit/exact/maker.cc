@@ -25,23 +25,16 @@ Maker::Maker(const Program& like) {
   program.strings = like.strings;
   program.table_bytes = like.table_bytes;
   program.loc = like.loc;
+  // Room enough for most, so that little is moved: memory that nobody touches costs nothing.
+  constexpr size_t growth = 16;
+  program.ops.reserve(growth * like.ops.size());
+  program.values.reserve(growth * like.values.size());
+  program.ids.reserve(growth * like.ids.size());
   program.add_block(none);
-  scopes_.emplace_back();
-}
-
-size_t Maker::Hash::operator()(const Key& k) const {
-  uint64_t h = uint64_t(k.code) << 8 | uint64_t(k.type);
-  const auto mix = [&](uint64_t x) {
-    h = (h ^ x) * 0x9e3779b97f4a7c15ull;
-    h ^= h >> 29;
-  };
-  mix(k.attr);
-  for (const ValueId v : k.operands) mix(v);
-  return h;
 }
 
 OpId Maker::raw(Opcode code, Type type, std::span<const ValueId> operands,
-               std::span<const Type> results, uint64_t attr) {
+                std::span<const Type> results, uint64_t attr) {
   const OpId id = program.add_op(code, type, operands, results, attr, loc);
   program.append(block, id);
   return id;
@@ -64,14 +57,14 @@ void Maker::set_results(OpId op, std::span<const Type> types) {
 
 ValueId Maker::value(const Term& t) {
   if (!t.is_constant()) return t.value;
-  const Key key{Opcode::Const, t.type, t.bits, {none, none, none, none}};
-  const auto [it, is_new] = constants_.emplace(key, none);
-  if (is_new) {  // linked in finish(), before everything else
+  ValueId& made =
+      constants_.result(KnownOps::key_of(Opcode::Const, t.type, t.bits, {none, none, none, none}));
+  if (made == none) {  // linked in finish(), before everything else
     const OpId id = program.add_op(Opcode::Const, t.type, {}, {&t.type, 1}, t.bits, none);
     constant_ops_.push_back(id);
-    it->second = program.result(id);
+    made = program.result(id);
   }
-  return it->second;
+  return made;
 }
 
 Term Maker::op(Opcode code, Type type, std::span<const Term> operands, uint64_t attr) {
@@ -85,18 +78,9 @@ Term Maker::op(Opcode code, Type type, std::span<const Term> operands, uint64_t 
 
   // Commutative ops have one order.
   if (info(code).commutative && values[1] < values[0]) std::swap(values[0], values[1]);
-  const Key key{code, type, attr, {values[0], values[1], values[2], values[3]}};
-  const auto [it, is_new] = known_.emplace(key, none);
-  if (is_new) {
-    it->second = program.result(raw(code, type, list, {&result, 1}, attr));
-    scopes_.back().push_back(key);
-  }
-  return term(it->second);
-}
-
-void Maker::close() {
-  for (const Key& key : scopes_.back()) known_.erase(key);
-  scopes_.pop_back();
+  ValueId& made = known_.result(KnownOps::key_of(code, type, attr, values));
+  if (made == none) made = program.result(raw(code, type, list, {&result, 1}, attr));
+  return term(made);
 }
 
 /// What needs no op: integers and bools that are constants, or change nothing.
@@ -106,7 +90,8 @@ bool Maker::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t a
   // A float's bits and back. Between floats and integers only NaNs could tell, and they can't
   // where any NaN will do.
   if (code == Opcode::Bitcast && x[0].is_constant()) {
-    const bool is_nan = is_float(x[0].type) && (x[0].bits & ~sign_bit(x[0].type)) > infinity(x[0].type);
+    const bool is_nan =
+        is_float(x[0].type) && (x[0].bits & ~sign_bit(x[0].type)) > infinity(x[0].type);
     if (is_nan && attr != any_nan) return false;
     result = constant(to, x[0].bits);
     return true;
@@ -190,7 +175,6 @@ Program Maker::finish() {
     else
       program.insert_before(first, id);
   }
-  compact(program);
   return std::move(program);
 }
 

@@ -8,9 +8,9 @@
 
 #include <initializer_list>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "emit/exact/known_ops.h"
 #include "ir/program.h"
 
 namespace vyre::emit_exact {
@@ -80,24 +80,13 @@ class Maker {
   }
 
   /// What is made until close() is visible until then only.
-  void open() { scopes_.emplace_back(); }
-  void close();
+  void open() { known_.open(); }
+  void close() { known_.close(); }
 
-  /// The program, compacted.
+  /// The program, with its constants in front.
   Program finish();
 
  private:
-  struct Key {
-    Opcode code;
-    Type type;
-    uint64_t attr;
-    ValueId operands[4];
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    size_t operator()(const Key& k) const;
-  };
-
   template <class Fn>
   Type arm(BlockId b, Fn&& fn) {
     block = b;
@@ -110,9 +99,7 @@ class Maker {
   }
   bool simplify(Opcode code, Type type, std::span<const Term> operands, uint64_t attr, Term& result);
 
-  std::unordered_map<Key, ValueId, Hash> known_;
-  std::vector<std::vector<Key>> scopes_;
-  std::unordered_map<Key, ValueId, Hash> constants_;
+  KnownOps known_, constants_;
   std::vector<OpId> constant_ops_;
 };
 

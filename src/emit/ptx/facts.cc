@@ -130,9 +130,9 @@ class Finder {
 
 }  // namespace
 
-Facts find_facts(const Program& program, const EmitOptions& options) {
+Facts find_facts(Program program, const EmitOptions& options) {
   Facts f;
-  f.program = program;
+  f.program = std::move(program);
   Program& p = f.program;
   number_ops(p);
   expand_functions(p);

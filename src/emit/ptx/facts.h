@@ -39,6 +39,6 @@ struct Facts {
   uint64_t private_bytes = 0;
 };
 
-Facts find_facts(const Program& program, const EmitOptions& options);
+Facts find_facts(Program program, const EmitOptions& options);
 
 }  // namespace vyre::emit_ptx

@@ -36,7 +36,9 @@ class Emitter {
     put(op, type, result, operands);
     return result;
   }
-  void put(spv::Op op, Id type, Id result, std::span<const uint32_t> operands);
+  void put(spv::Op op, Id type, Id result, std::span<const uint32_t> operands) {
+    out_->put(op, {type, result}, operands);
+  }
   void put(spv::Op op, Id type, Id result, Operands operands) {
     put(op, type, result, std::span(operands.begin(), operands.size()));
   }

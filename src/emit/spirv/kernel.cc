@@ -40,6 +40,7 @@ Emitter::Emitter(const Facts& facts, const Program& given, const EmitOptions& op
 }
 
 Kernel Emitter::run() {
+  body_.reserve(8 * p_.ops.size());  // about
   here_ = label();
   start_here_ = label();  // the entry's first block
   const Id first = start_here_, body = here_;
@@ -51,18 +52,15 @@ Kernel Emitter::run() {
   at_start([&] { jump(body); });
 
   const Id function = m_.new_id(), nothing = m_.type_void();
-  Words code;
-  code.put(spv::OpFunction, {nothing, function, 0, m_.type_function(nothing, {})});
-  code.put(spv::OpLabel, {first});
-  code.append(variables_);
-  code.append(start_);
-  code.append(body_);
-  code.put(spv::OpFunctionEnd, {});
-  code.append(functions_);
+  Words head;
+  head.put(spv::OpFunction, {nothing, function, 0, m_.type_function(nothing, {})});
+  head.put(spv::OpLabel, {first});
+  body_.put(spv::OpFunctionEnd, {});
   modes();
   if (options_.debug) m_.name(function, given_.name.substr(0, 1000));
   Kernel kernel;
-  kernel.words = m_.finish(function, kernel_symbol, code);
+  kernel.words =
+      m_.finish(function, kernel_symbol, {&head, &variables_, &start_, &body_, &functions_});
   kernel.info = info_;
   return kernel;
 }

@@ -38,22 +38,26 @@ Id Module::intern_result(spv::Op op, Id type, std::initializer_list<uint32_t> op
   const auto [it, is_new] = made_.try_emplace(key, 0);
   if (!is_new) return it->second;
   it->second = new_id();
-  std::vector<uint32_t> all;
-  if (type) all.push_back(type);
-  all.push_back(it->second);
-  all.insert(all.end(), operands);
-  globals_.put(op, all);
+  const std::span rest(operands.begin(), operands.size());
+  if (type)
+    globals_.put(op, {type, it->second}, rest);
+  else
+    globals_.put(op, {it->second}, rest);
   return it->second;
 }
 
 Id Module::type_int(uint32_t width) {
+  Id& type = ints_[width / 16];
+  if (type) return type;
   if (width == 64) capability(spv::CapabilityInt64);
-  return intern(spv::OpTypeInt, {width, 0});
+  return type = intern(spv::OpTypeInt, {width, 0});
 }
 
 Id Module::type_float(uint32_t width) {
+  Id& type = floats_[width / 16];
+  if (type) return type;
   if (width == 64) capability(spv::CapabilityFloat64);
-  return intern(spv::OpTypeFloat, {width});
+  return type = intern(spv::OpTypeFloat, {width});
 }
 
 Id Module::type_array(Id element, uint32_t count, uint32_t stride) {
@@ -111,9 +115,8 @@ Id Module::builtin(spv::BuiltIn what, Id type) {
 }
 
 void Module::decorate(Id id, spv::Decoration d, std::initializer_list<uint32_t> operands) {
-  std::vector<uint32_t> all = {id, static_cast<uint32_t>(d)};
-  all.insert(all.end(), operands);
-  decorations_.put(spv::OpDecorate, all);
+  decorations_.put(spv::OpDecorate, {id, static_cast<uint32_t>(d)},
+                   std::span(operands.begin(), operands.size()));
 }
 
 void Module::name(Id id, std::string_view text) {
@@ -135,8 +138,8 @@ void Module::mode(spv::ExecutionMode m, std::initializer_list<uint32_t> operands
 }
 
 std::vector<uint32_t> Module::finish(Id entry, std::string_view entry_name,
-                                     const Words& functions) {
-  Words all;
+                                     std::initializer_list<const Words*> functions) {
+  Words all({spv::MagicNumber, version_1_5, no_generator, next_, 0});
   for (const spv::Capability c : capabilities_)
     all.put(spv::OpCapability, {static_cast<uint32_t>(c)});
   std::vector<uint32_t> words;
@@ -165,11 +168,8 @@ std::vector<uint32_t> Module::finish(Id entry, std::string_view entry_name,
   all.append(names_);
   all.append(decorations_);
   all.append(globals_);
-  all.append(functions);
-  std::vector<uint32_t> module = {spv::MagicNumber, version_1_5, no_generator, next_, 0};
-  const std::vector<uint32_t> body = all.take();
-  module.insert(module.end(), body.begin(), body.end());
-  return module;
+  for (const Words* piece : functions) all.append(*piece);
+  return all.take();
 }
 
 }  // namespace vyre::emit_spirv

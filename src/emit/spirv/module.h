@@ -22,16 +22,20 @@ using Id = uint32_t;
 /// A list of instructions.
 class Words {
  public:
-  void put(spv::Op op, std::span<const uint32_t> operands) {
-    words_.push_back(static_cast<uint32_t>(operands.size() + 1) << 16 | op);
-    words_.insert(words_.end(), operands.begin(), operands.end());
+  explicit Words(std::vector<uint32_t> words = {}) : words_(std::move(words)) {}
+
+  /// Operands in two parts: those that every instruction of a kind has, and the others.
+  void put(spv::Op op, std::initializer_list<uint32_t> first, std::span<const uint32_t> rest) {
+    words_.push_back(static_cast<uint32_t>(first.size() + rest.size() + 1) << 16 | op);
+    for (const uint32_t word : first) words_.push_back(word);
+    for (const uint32_t word : rest) words_.push_back(word);
   }
-  void put(spv::Op op, std::initializer_list<uint32_t> operands) {
-    put(op, std::span(operands.begin(), operands.size()));
-  }
+  void put(spv::Op op, std::span<const uint32_t> operands) { put(op, {}, operands); }
+  void put(spv::Op op, std::initializer_list<uint32_t> operands) { put(op, operands, {}); }
   void append(const Words& other) {
     words_.insert(words_.end(), other.words_.begin(), other.words_.end());
   }
+  void reserve(size_t words) { words_.reserve(words); }
   bool empty() const { return words_.empty(); }
   std::vector<uint32_t> take() { return std::move(words_); }
 
@@ -98,8 +102,10 @@ class Module {
   Id file(std::string_view path);
   void mode(spv::ExecutionMode m, std::initializer_list<uint32_t> operands);
 
-  /// The whole module around the functions, of which `entry` is the one to start at.
-  std::vector<uint32_t> finish(Id entry, std::string_view entry_name, const Words& functions);
+  /// The whole module around the functions, of which `entry` is the one to start at; their words
+  /// are in pieces.
+  std::vector<uint32_t> finish(Id entry, std::string_view entry_name,
+                               std::initializer_list<const Words*> functions);
 
  private:
   /// An instruction without its result: op, type (0: none), operands.
@@ -118,6 +124,7 @@ class Module {
 
   Id next_ = 1;
   Id glsl_ = 0;
+  Id ints_[5] = {}, floats_[5] = {};  // types, by width / 16
   std::set<spv::Capability> capabilities_;
   std::set<std::string> extensions_;
   std::unordered_map<Key, Id, Hash> made_;

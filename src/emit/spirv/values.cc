@@ -12,19 +12,6 @@ uint64_t sign_bit(Type t) { return uint64_t{1} << (width_of(t) - 1); }
 
 }  // namespace
 
-void Emitter::put(spv::Op op, Id type, Id result, std::span<const uint32_t> operands) {
-  uint32_t all[12];
-  if (operands.size() <= 10) {
-    all[0] = type;
-    all[1] = result;
-    std::copy(operands.begin(), operands.end(), all + 2);
-    return out_->put(op, std::span(all, operands.size() + 2));
-  }
-  std::vector<uint32_t> many = {type, result};
-  many.insert(many.end(), operands.begin(), operands.end());
-  out_->put(op, many);
-}
-
 Id Emitter::exact(spv::Op op, Id type, Operands operands) {
   const Id result = ins(op, type, operands);
   m_.decorate(result, spv::DecorationNoContraction);
@@ -32,10 +19,8 @@ Id Emitter::exact(spv::Op op, Id type, Operands operands) {
 }
 
 Id Emitter::extended(uint32_t what, Id type, Operands operands) {
-  std::vector<uint32_t> all = {m_.glsl(), what};
-  all.insert(all.end(), operands);
-  const Id result = m_.new_id();
-  put(spv::OpExtInst, type, result, all);
+  const Id set = m_.glsl(), result = m_.new_id();
+  out_->put(spv::OpExtInst, {type, result, set, what}, std::span(operands.begin(), operands.size()));
   return result;
 }
 
