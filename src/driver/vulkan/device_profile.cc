@@ -119,6 +119,9 @@ Result<emit_exact::Profile> force_profile(std::string_view text, const emit_exac
   if (forced->push_constant_bytes > device.reported.push_constant_bytes)
     beyond += " push_constant_bytes";
   if (forced->most_workgroups > device.reported.most_workgroups) beyond += " most_workgroups";
+  // The device's own: programs get others from `--subgroup-size`.
+  if (forced->subgroup_size < device.least_subgroup || forced->subgroup_size > device.most_subgroup)
+    beyond += " subgroup_size";
   if (beyond.empty()) return forced;
   return diagnose(Code::BadOptionValue, {},
                   fmt::format("the profile `{}` has what {} does not report:{}", text,

@@ -4,91 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <mutex>
 
-#include "driver/vulkan/self_test_cases.h"
-#include "driver/vulkan/self_test_launch.h"
 #include "driver/vulkan/self_test_progress.h"
-#include "interp/interp.h"
+#include "driver/vulkan/self_test_run.h"
 
 namespace vyre::driver::vulkan {
 namespace {
 
-using Bytes = std::vector<std::byte>;
 using emit_exact::Profile;
-
-/// A launch of a kernel of the self-test, on the device and on the interpreter.
-class TestRun {
- public:
-  TestRun(const TestGroup& group, uint32_t subgroup_size) : g_(group) {
-    const Program& p = g_.program;
-    inputs_.data.resize(p.buffers.size());
-    inputs_.lengths.resize(p.buffers.size());
-    for (uint32_t b = 0; b < p.buffers.size(); ++b)
-      if (is_host_input(p.buffers[b].role)) {
-        const bool fixed = p.buffers[b].count != no_formula;
-        inputs_.data[b] = self_test_input(p, b, fixed ? 4 : g_.elements);
-      }
-    options_.subgroup_size = subgroup_size;
-  }
-
-  /// By buffer. Once: it does not depend on the profile.
-  Result<interp::Outcome>& expected() {
-    if (!expected_) expected_ = interp::run(g_.program, inputs_, options_);
-    return *expected_;
-  }
-
-  /// The device's, for buffers that the host gets back.
-  Result<std::vector<Bytes>> actual(VulkanDevice& d) {
-    if (!expected()) return expected().errors();
-    const auto program = std::make_shared<const Program>(g_.program);
-    Result<std::shared_ptr<CompiledKernel>> kernel = d.compile(program, {});
-    if (!kernel) return kernel.errors();
-    Result<TestEnd> end = run_test(d, {program, *kernel, inputs_});
-    if (!end) return end.errors();
-    if (end->kind != SubmissionOutcome::Kind::Done)
-      return diagnose(Code::DeviceFailed, {}, "a kernel of the self-test was stopped");
-    return std::move(end->buffers);
-  }
-
-  /// What is wrong with a result, for people; "" if nothing.
-  std::string difference(const TestRow& row, const Bytes& got) {
-    const Bytes& want = expected()->buffers[row.buffer];
-    if (got == want) return "";
-    const size_t size = size_of(g_.program.buffers[row.buffer].element);
-    size_t first = want.size(), count = 0;
-    for (size_t at = 0; at < want.size(); at += size)
-      if (std::memcmp(want.data() + at, got.data() + at, size) != 0) {
-        first = std::min(first, at);
-        ++count;
-      }
-    const size_t element = first / size;
-    std::string operands;
-    for (uint32_t b = 0; b < g_.program.buffers.size(); ++b) {
-      const auto& data = inputs_.data[b];
-      const size_t n = size_of(g_.program.buffers[b].element);
-      if (!data || (element + 1) * n > data->size() || want.size() / size != data->size() / n)
-        continue;
-      operands += fmt::format("{}{:#x}", operands.empty() ? "" : ", ", bits(*data, element * n, n));
-    }
-    return fmt::format("{}: {} of {} wrong; of ({}) it gave {:#x}, not {:#x}", row.expression,
-                       count, want.size() / size, operands, bits(got, first, size),
-                       bits(want, first, size));
-  }
-
- private:
-  static uint64_t bits(const Bytes& bytes, size_t at, size_t n) {
-    uint64_t v = 0;
-    std::memcpy(&v, bytes.data() + at, n);
-    return v;
-  }
-
-  const TestGroup& g_;
-  LaunchInputs inputs_;
-  interp::Options options_;
-  std::optional<Result<interp::Outcome>> expected_;
-};
 
 /// Refused rightly: features, and loops that the device cuts (which is told from now on).
 bool is_left_out(Code code) { return code == Code::MissingFeature || code == Code::NotExact; }
@@ -140,7 +64,7 @@ class SelfTest {
     TestRun& run = run_of(g);
     for (;;) {  // each round switches something off, or is the last
       d_.profile = t_.profile;
-      const Result<std::vector<Bytes>> got = run.actual(d_);
+      const Result<std::vector<Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
       if (!got) {
         const Code code = got.errors()[0].code;
         if (is_left_out(code)) return Ok{};
@@ -215,7 +139,7 @@ class SelfTest {
   Result<bool> is_right(const TestGroup& g, const Profile& profile) {
     d_.profile = profile;
     TestRun& run = run_of(g);
-    const Result<std::vector<Bytes>> got = run.actual(d_);
+    const Result<std::vector<Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
     if (!got) {
       const Code code = got.errors()[0].code;
       if (is_left_out(code)) return true;
