@@ -71,6 +71,16 @@ TEST_F(VulkanTest, grids_beyond_the_limit_of_a_dimension) {
   }
 }
 
+TEST_F(VulkanTest, grids_beyond_all_dimensions_together) {
+  Device d = open();
+  const Executable e =
+      *d.compile(kernel("kernel t(n: u32, y: inout u32[1]) workgroup(1) grid(n, n, 4) { y[0] = 7 }"));
+  const Buffer b = *d.allocate(4);
+  // 2^50, and 2^64, which must not be taken for 0.
+  for (const uint32_t n : {1u << 24, 1u << 31})
+    EXPECT_EQ(code_of(d.submit({Launch{e, {scalar(n), b}, {}, true}})), Code::KernelTooLarge);
+}
+
 TEST_F(VulkanTest, a_grid_with_a_zero_does_nothing) {
   Device d = open();
   const Executable add = *d.compile(kernel(add_one));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace vyre::driver::vulkan {
 namespace {
@@ -24,12 +25,25 @@ Access writes(const Piece& p, uint64_t offset, uint64_t bytes) {
   return {p.address + offset, p.address + offset + bytes, true};
 }
 
-/// X * Y * Z >= n, each at most `most`, with few to spare.
-std::array<uint32_t, 3> spread(uint64_t n, uint32_t most) {
-  const uint64_t rows = (n + most - 1) / most;
-  const uint64_t z = (rows + most - 1) / most;
-  const uint64_t y = (rows + z - 1) / z;
-  return {uint32_t((n + y * z - 1) / (y * z)), uint32_t(y), uint32_t(z)};
+uint64_t divide_up(uint64_t n, uint64_t by) { return n / by + (n % by != 0); }
+
+/// X * Y * Z >= the workgroups of `n`, each at most `most`, with few to spare; nothing if there are
+/// more than that.
+std::optional<std::array<uint32_t, 3>> spread(const std::array<uint64_t, 3>& n, uint32_t most) {
+  if (n[0] * n[1] > ~uint64_t{0} / n[2]) return std::nullopt;
+  const uint64_t all = n[0] * n[1] * n[2], rows = divide_up(all, most);
+  const uint64_t z = divide_up(rows, most), y = divide_up(rows, z);
+  if (z > most) return std::nullopt;
+  return std::array{uint32_t(divide_up(all, y * z)), uint32_t(y), uint32_t(z)};
+}
+
+Diagnostic too_many(const Program& p, const std::array<uint64_t, 3>& n, const PhysicalDevice& d) {
+  return diagnose(Code::KernelTooLarge, p.place(p.loc),
+                  fmt::format("the grid of `{}` has {} x {} x {} workgroups; {} has at most {} in each "
+                              "dimension, and it cannot be folded into them",
+                              p.name, n[0], n[1], n[2], d.properties.deviceName,
+                              d.reported.most_workgroups))
+      .with_fix("let each invocation do several elements");
 }
 
 }  // namespace
@@ -274,7 +288,6 @@ bool Recorder::fits(const std::array<uint64_t, 3>& n, const emit_exact::Profile&
 Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<const Bound> bound,
                             const std::array<uint64_t, 3>& n, uint64_t control, Gated* gated) {
   if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};
-  const uint32_t most = kernel.options.profile.most_workgroups;
   const emit_spirv::KernelInfo* info = &kernel.code.info;
   VkPipeline pipeline = kernel.pipeline->handle();
   std::array<uint32_t, 3> groups = {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])};
@@ -283,7 +296,11 @@ Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<co
     if (!linear) return linear.errors();
     info = &(*linear)->code.info;
     pipeline = (*linear)->pipeline->handle();
-    groups = spread(n[0] * n[1] * n[2], most);
+    std::optional<std::array<uint32_t, 3>> all = spread(n, kernel.options.profile.most_workgroups);
+    // A forced limit is for small grids.
+    if (!all) all = spread(n, c_.physical.reported.most_workgroups);
+    if (!all) return too_many(p, n, c_.physical);
+    groups = *all;
   }
   std::array<std::byte, most_pushed> small;
   std::byte* block = small.data();
