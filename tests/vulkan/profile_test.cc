@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <map>
+#include <set>
 
 #include "driver/vulkan/kernel.h"
 #include "driver/vulkan/self_test_run.h"
@@ -62,12 +65,20 @@ class ProfileTest : public VulkanTest {
     return p ? *p : Profile{};
   }
 
-  void same_bytes(const TestGroup& g, const CompileOptions& options) {
+  /// The kernel's code is `words`, if they are given.
+  void same_bytes(const TestGroup& g, const CompileOptions& options,
+                  const std::vector<uint32_t>* words = nullptr) {
     TestRun& run = run_of(g, options.subgroup_size ? options.subgroup_size : own().subgroup_size);
-    const Result<std::vector<vulkan::Bytes>> got =
-        run.actual(device(), device().compile(run.program(), options));
-    // Rounds that the device cuts are told, not computed.
-    if (!got && got.errors()[0].code == Code::NotExact && !own().long_loops) return;
+    const Result<std::shared_ptr<CompiledKernel>> kernel = device().compile(run.program(), options);
+    ASSERT_TRUE(kernel) << g.name << "\n" << render(kernel.errors(), {});
+    const auto& code = static_cast<const vulkan::VulkanKernel&>(**kernel).code;
+    EXPECT_TRUE(!words || code.words == *words) << g.name << ": the forced profile was not used";
+    const Result<std::vector<vulkan::Bytes>> got = run.actual(device(), kernel);
+    if (g.name == "long loops" &&
+        !own().long_loops) {  // rounds that are cut are told, not computed
+      EXPECT_EQ(code_of(got), Code::NotExact);
+      return;
+    }
     ASSERT_TRUE(got) << g.name << "\n" << render(got.errors(), {});
     for (const vulkan::TestRow& row : g.rows)
       EXPECT_EQ(run.difference(row, (*got)[row.buffer]), "") << g.name;
@@ -88,7 +99,7 @@ class ProfileTest : public VulkanTest {
       const Result<emit_spirv::Kernel> before = emit_spirv::emit(g.program, with);
       if (before && before->words == code->words) continue;
       ++used.ran;
-      same_bytes(g, forcing(words, subgroup_size));
+      same_bytes(g, forcing(words, subgroup_size), &code->words);
     }
     return used;
   }
