@@ -23,6 +23,18 @@ kernel t(a: in u8[], b: in i16[], y: inout u8[], z: inout i16[], w: inout bool[]
   z[i] = b[i] - i16(a[i])
   w[i] = a[i] > a[i + 40]
 })"},
+    // A race, so any value would do; but one that is written by all should be there.
+    {"narrow elements that all write", nullptr, 300, R"(
+kernel t(a: in u8[], y: out u8[3], z: out bool[2], w: out u32[len(a)]) workgroup(64) grid(len(a)) {
+  shared found: bool[4]
+  if a[global_id.x] > 0 {
+    y[1] = 77
+    z[0] = true
+    found[2] = true
+  }
+  barrier workgroup
+  w[global_id.x] = u32(found[2])
+})"},
     {"narrow arrays and tables", nullptr, 500, R"(
 const bytes: u8[] = [3, 1, 4, 1, 5, 9, 255]
 const halves: i16[] = [-1, 300, -32768, 7, 11]

@@ -62,17 +62,19 @@ Id Emitter::narrow_load(const Place& p, uint32_t k) {
 void Emitter::narrow_store(const Place& p, uint32_t k, Id raw) {
   const Piece piece = piece_of(p, k);
   const Id mask = c32(static_cast<uint32_t>(low_mask(8 * size_of(p.element))));
-  const bool is_own = p.space == Space::Private;
-  const spv::Scope scope = p.space == Space::Shared ? spv::ScopeWorkgroup : spv::ScopeQueueFamily;
-  const Id old = is_own ? load(piece.pointer, u32(), p.space, p.buffer, 4)
-                        : ins(spv::OpAtomicLoad, u32(), {piece.pointer, scope_of(scope), c32(0)});
-  const Id was = ins(spv::OpShiftRightLogical, u32(), {old, piece.shift});
-  const Id differ = ins(spv::OpBitwiseXor, u32(), {was, raw});
-  const Id low = ins(spv::OpBitwiseAnd, u32(), {differ, mask});
-  const Id change = ins(spv::OpShiftLeftLogical, u32(), {low, piece.shift});
-  if (is_own)
-    return store(piece.pointer, ins(spv::OpBitwiseXor, u32(), {old, change}), p.space, p.buffer, 4);
-  ins(spv::OpAtomicXor, u32(), {piece.pointer, scope_of(scope), c32(0), change});
+  const Id place = ins(spv::OpShiftLeftLogical, u32(), {mask, piece.shift});
+  const Id others = ins(spv::OpNot, u32(), {place});
+  const Id low = ins(spv::OpBitwiseAnd, u32(), {raw, mask});
+  const Id bits = ins(spv::OpShiftLeftLogical, u32(), {low, piece.shift});
+  if (p.space == Space::Private) {
+    const Id old = load(piece.pointer, u32(), p.space, p.buffer, 4);
+    const Id rest = ins(spv::OpBitwiseAnd, u32(), {old, others});
+    return store(piece.pointer, ins(spv::OpBitwiseOr, u32(), {rest, bits}), p.space, p.buffer, 4);
+  }
+  const Id scope = scope_of(p.space == Space::Shared ? spv::ScopeWorkgroup : spv::ScopeQueueFamily);
+  // Not by an exclusive or of what changes: two who write the same value would undo each other.
+  ins(spv::OpAtomicAnd, u32(), {piece.pointer, scope, c32(0), others});
+  ins(spv::OpAtomicOr, u32(), {piece.pointer, scope, c32(0), bits});
 }
 
 /// A word of an array, by the word's number.
