@@ -59,11 +59,12 @@ class ProfileTest : public VulkanTest {
     if (!words.empty()) o.extra = {"profile=" + words};
     return o;
   }
-  Profile forced(const std::string& words) {
-    const Result<Profile> p = vulkan::force_profile(words, own(), device().context().physical);
-    EXPECT_TRUE(p) << render(p.errors(), {});
-    return p ? *p : Profile{};
+  emit_spirv::EmitOptions emitting(const CompileOptions& options) {
+    const Result<emit_spirv::EmitOptions> o = device().options_for(options);
+    EXPECT_TRUE(o) << render(o.errors(), {});
+    return o ? *o : emit_spirv::EmitOptions{};
   }
+  Profile forced(const std::string& words) { return emitting(forcing(words)).profile; }
 
   /// The kernel's code is `words`, if they are given.
   void same_bytes(const TestGroup& g, const CompileOptions& options,
@@ -86,7 +87,10 @@ class ProfileTest : public VulkanTest {
 
   /// Runs what is other code than it would be for `other`.
   Used run_changed(const std::string& words, const Profile& other, uint32_t subgroup_size = 0) {
-    const emit_spirv::EmitOptions with{other}, without{forced(words), subgroup_size};
+    const CompileOptions options = forcing(words, subgroup_size);
+    const emit_spirv::EmitOptions without = emitting(options);
+    emit_spirv::EmitOptions with = emitting({});
+    with.profile = other;
     Used used;
     for (const TestGroup& g : profile_kernels()) {
       const Result<emit_spirv::Kernel> code = emit_spirv::emit(g.program, without);
@@ -99,7 +103,7 @@ class ProfileTest : public VulkanTest {
       const Result<emit_spirv::Kernel> before = emit_spirv::emit(g.program, with);
       if (before && before->words == code->words) continue;
       ++used.ran;
-      same_bytes(g, forcing(words, subgroup_size), &code->words);
+      same_bytes(g, options, &code->words);
     }
     return used;
   }

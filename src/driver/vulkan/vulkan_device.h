@@ -47,6 +47,8 @@ class VulkanDevice : public BackendDevice {
   emit_exact::Profile profile;
   /// Ops that the device gets wrong in every form (V0735): opcode names, with what was found.
   std::map<std::string, std::string> inexact;
+  /// What kernels with these options are emitted by.
+  Result<emit_spirv::EmitOptions> options_for(const CompileOptions& options) const;
   /// Changed before anybody else has the device.
   DeviceInfo& describe() { return info_; }
   Context& context() { return *c_; }
@@ -86,7 +88,6 @@ class VulkanDevice : public BackendDevice {
     bool ended = false;                 // before all of it was: the outcome says how
   };
 
-  Result<emit_spirv::EmitOptions> options_for(const CompileOptions& options) const;
   Result<Stream*> stream(uint32_t number);
   std::optional<Diagnostic> inexact_op(const Program& program) const;
   std::unique_ptr<Frame> take_frame();
