@@ -110,8 +110,9 @@ Status DeviceMemory::advance() {
 Status DeviceMemory::order(StreamHandle stream, uint64_t& seen) {
   const std::lock_guard lock(mutex_);
   if (seen == epoch_) return Status::Success;
-  seen = epoch_;
-  return context_->api.stream_wait(stream, fence_, 0);
+  const Status s = context_->api.stream_wait(stream, fence_, 0);
+  if (s == Status::Success) seen = epoch_;  // else it waits the next time
+  return s;
 }
 
 }  // namespace vyre::driver::cuda
