@@ -87,6 +87,7 @@ Result<emit_spirv::EmitOptions> VulkanDevice::options_for(const CompileOptions& 
   o.unroll = c_->physical.properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
   for (const std::string& extra : options.extra) {
     constexpr std::string_view key = "profile=";
+    if (extra == "unroll=0" || extra == "unroll=1") o.unroll = extra.back() == '1';
     if (!extra.starts_with(key)) continue;
     Result<emit_exact::Profile> forced =
         force_profile(std::string_view(extra).substr(key.size()), profile, c_->physical);
