@@ -16,13 +16,6 @@ Term Floats::convert(Type to, const Term& x) {
 
 Term Floats::widen(const Term& x) {
   if (p_.widen) return cast(Type::F64, x);
-  if (p_.mul32 && p_.mul64) {
-    // Only subnormals are lost: those go by way of larger numbers, and so do zeros.
-    const Term up = native(Opcode::Mul, x, c_.constant(Type::F32, (127u + 32) << 23));
-    const Term down = c_.constant(Type::F64, (1023ull - 32) << 52);
-    const Term small = (bits(x) << 1) < (1u << 24);
-    return select(small, native(Opcode::Mul, cast(Type::F64, up), down), cast(Type::F64, x));
-  }
   const Term word = bits(x), magnitude = word & 0x7fffffffu;
   const Term sign = cast(Type::U64, word & 0x80000000u) << 32;
   constexpr uint64_t rebias = (1023ull - 127) << 52;
