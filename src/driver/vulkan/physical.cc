@@ -163,6 +163,9 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   if (v12.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE &&
       r.rte32 != r.rte64)
     r.rte32 = r.rte64 = false;
+  // Right alone and wrong in some larger programs (driver 580 on an H200, found by fuzzing), so no
+  // self-test finds it.
+  if (v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) r.sqrt64 = false;
   r.subgroup_size = v11.subgroupSize;
   // As much as every recorder has room for.
   r.push_constant_bytes = std::min(d.properties.limits.maxPushConstantsSize, 256u);

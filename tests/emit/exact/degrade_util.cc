@@ -222,7 +222,7 @@ std::string forbidden(const Program& p, const Profile& q) {
     if (o.code == Opcode::Cast && found.empty()) {
       const Type to = o.type, source = p.type(p.operand(id, 0));
       if (is_float(to) && is_float(source) && to != source) {
-        if (to == Type::F64 ? !q.widen && !(q.mul32 && q.mul64) : !q.narrow) found = "cast between floats";
+        if (to == Type::F64 ? !q.widen : !q.narrow) found = "cast between floats";
       } else if (is_float(to) != is_float(source) && to != Type::Bool && source != Type::Bool) {
         const bool wide = to == Type::F64 || source == Type::F64;
         if (wide ? !q.convert64 : !q.convert32) found = "cast between a float and an integer";
