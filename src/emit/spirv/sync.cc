@@ -86,7 +86,10 @@ Emitter::Meeting Emitter::meeting_of(OpId loop) const {
   if (!f_.syncs || !f_.uniformity) return Meeting::Alone;
   const Uniformity flow = f_.flow(p_.blocks[p_.op(loop).first_block].first);
   if (flow >= Uniformity::Workgroup) return Meeting::Workgroup;
-  const bool lanes = f_.has_subgroup_ops && f_.lanes_by != Lanes::Alone;
+  // Subgroups that meet by barriers of the workgroup do so in flow that is uniform there (emit.cc):
+  // other subgroups may have left this loop long ago, and nobody in it needs anybody.
+  const bool lanes = f_.has_subgroup_ops && f_.lanes_by != Lanes::Alone &&
+                     f_.lanes_by != Lanes::Workgroup;
   return flow >= Uniformity::Subgroup && lanes ? Meeting::Subgroup : Meeting::Alone;
 }
 
