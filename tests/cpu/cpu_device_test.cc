@@ -171,6 +171,24 @@ TEST(cpu_device, endless_loop_ends_at_the_deadline) {
   }
 }
 
+TEST(cpu_device, grid_that_never_ends_ends_at_the_deadline) {
+  Device d = open_cpu();
+  const Executable k =
+      *d.compile(kernel("kernel k(x: inout u32[]) workgroup(1) grid(1) { atomic_add(x[0], 1) }"));
+  for (const uint64_t z : {1, 2, 4}) {  // 2^62, 2^63 and 2^64 workgroups
+    const Buffer x = *d.allocate(4);
+    Launch l{k, {x}};
+    l.grid = {uint64_t{1} << 31, uint64_t{1} << 31, z};
+    SubmitOptions options;
+    options.time_limit = 0.1;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto r = d.submit({l}, options)->wait();
+    ASSERT_FALSE(r) << z;
+    EXPECT_EQ(r.errors()[0].code, Code::TimeLimitExceeded);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+  }
+}
+
 TEST(cpu_device, deadline_that_is_not_reached_changes_nothing) {
   Device d = open_cpu();
   const Executable add = *d.compile(kernel(add_one));

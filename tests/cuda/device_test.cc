@@ -86,6 +86,24 @@ TEST(CudaDevices, fold_grids_that_are_too_large_for_them) {
   EXPECT_EQ(gpu.control().modules(), 2u) << "the folded form is made when it is needed";
 }
 
+TEST(CudaDevices, refuse_grids_that_cannot_be_folded) {
+  FakeGpu gpu;
+  Device d = gpu.open();
+  const Executable e = *d.compile(
+      kernel("kernel k(x: inout u32[]) workgroup(1) grid(1, 1, 1) { atomic_add(x[0], 1) }"));
+  // 2^64 of them are 0 in 64 bits, and 2^63 fold into 2^32 rows.
+  for (const uint64_t z : {4u, 2u}) {
+    const Buffer x = *d.allocate(4);
+    Launch l{e, {x}};
+    l.grid = {uint64_t{1} << 31, uint64_t{1} << 31, z};
+    const auto t = d.submit({l});
+    const auto r = t ? t->wait() : Result<SubmitReport>(t.errors());
+    ASSERT_FALSE(r) << z;
+    EXPECT_EQ(r.errors()[0].code, Code::KernelTooLarge) << message_of(r);  // V0721
+  }
+  EXPECT_EQ(gpu.calls("cuLaunchKernel"), 0u);
+}
+
 // ---- Grid barriers.
 
 constexpr const char* exchange = R"(

@@ -108,7 +108,7 @@ class Launch {
       const uint64_t slice =
           std::max<uint64_t>(grain, longest_part_ns / std::max<uint64_t>(each, 1));
       workers.run(first, groups_, grain, threads, [this, slice](uint64_t from, uint64_t to) {
-        for (uint64_t at = from; at < to; at += std::min(slice, to - at))
+        for (uint64_t at = from; at < to && !is_stopped(); at += std::min(slice, to - at))
           part(at, at + std::min(slice, to - at));
       });
       each = since(begin) * std::min<uint64_t>(threads, groups_) / groups_;

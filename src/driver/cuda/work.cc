@@ -1,5 +1,7 @@
 #include "driver/cuda/work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +22,8 @@ void put(std::byte*& at, T value) {
 
 Result<> add_launch(WorkList& list, const DeviceCommand& c, uint32_t command, uint32_t inside) {
   const std::array<uint64_t, 3>& n = c.shape.num_workgroups;
-  if (c.shape.workgroups() == 0) return Ok{};
+  const unsigned __int128 all = static_cast<unsigned __int128>(n[0]) * n[1] * n[2];
+  if (all == 0) return Ok{};
   auto& kernel = static_cast<Kernel&>(*c.kernel);
   Work w;
   w.shape.kind = Kind::Launch;
@@ -28,10 +31,16 @@ Result<> add_launch(WorkList& list, const DeviceCommand& c, uint32_t command, ui
   if (fits_grid(n)) {
     for (size_t d = 0; d < 3; ++d) w.shape.grid[d] = static_cast<unsigned>(n[d]);
   } else {
+    const unsigned __int128 rows = (all + most_x - 1) / most_x;
+    if (rows > most_y)
+      return diagnose(Code::KernelTooLarge, c.program->place(c.program->loc),
+                      fmt::format("the grid of `{}` has {} x {} x {} workgroups; a launch has at "
+                                  "most {} x {}",
+                                  kernel.name, n[0], n[1], n[2], most_x, most_y))
+          .with_fix("use larger workgroups, or a loop in the kernel");
     const Result<FunctionHandle> linear = kernel.linear();
     if (!linear) return linear.errors();
     w.shape.function = *linear;
-    const uint64_t all = c.shape.workgroups(), rows = (all + most_x - 1) / most_x;
     w.shape.grid = {static_cast<unsigned>((all + rows - 1) / rows), static_cast<unsigned>(rows), 1};
   }
   w.shape.block = kernel.workgroup;
