@@ -72,9 +72,10 @@ TEST_F(streams_on_device, run_side_by_side) {
   all(true);  // the streams are made
   const double one_after_the_other = all(false), apart = all(true);
   for (uint32_t s = 0; s < 8; ++s) EXPECT_EQ(read(xs[s]), after(3 * rounds, U(32, s)));
-  if (is_gpu())
+  if (is_gpu()) {
     EXPECT_LT(apart, 0.6 * one_after_the_other)
         << "eight streams " << apart << " s, one " << one_after_the_other << " s";
+  }
 }
 
 TEST_F(streams_on_device, share_buffers_in_order) {

@@ -43,7 +43,7 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
     mistakes.push_back(bad_value("--seed", command.seed, "write an integer from 0 to 2^64-1"));
   const size_t slash = command.part.find('/');
   const auto part = parse_count(command.part.substr(0, slash));
-  const auto parts = slash == std::string::npos ? std::nullopt : parse_count(command.part.substr(slash + 1));
+  const auto parts = parse_count(slash == std::string::npos ? "" : command.part.substr(slash + 1));
   if (!command.part.empty() && (!part || !parts || *part == 0 || *part > *parts))
     mistakes.push_back(bad_value("--part", command.part, "write it like `2/16`: the second of sixteen"));
   if (!command.tests.empty() && ::access((command.tests + "/tests/text").c_str(), R_OK) != 0)
@@ -55,7 +55,7 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
   options.large = command.large;
   options.only = command.only;
   options.except = command.except;
-  if (!command.part.empty()) options.part = *part - 1, options.parts = *parts;
+  if (part && parts) options.part = *part - 1, options.parts = *parts;
   if (command.quick) options.fuzz = 40;
   if (fuzz) options.fuzz = *fuzz;
   if (seed) options.seed = *seed;

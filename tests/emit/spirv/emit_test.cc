@@ -92,7 +92,9 @@ TEST(SpirvEmit, what_is_known_in_an_arm_is_not_known_behind_it) {
       "  var v: u32 = 0\n"
       "  if c > 4 { v = x[i] }\n"
       "  y[global_id.x] = v + x[i]\n}\n");
-  if (can_validate()) EXPECT_EQ(validate(kernel.words), "");
+  if (can_validate()) {
+    EXPECT_EQ(validate(kernel.words), "");
+  }
   EXPECT_EQ(count(kernel, spv::OpULessThan), 3u);
 }
 
