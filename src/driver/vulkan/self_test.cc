@@ -101,8 +101,7 @@ class SelfTest {
 
   /// Relaxed atomics do instead of ordered ones on a CPU only.
   bool may_switch_off(ProfileFlag flag) const {
-    return flag != &Profile::ordered_atomics ||
-           d_.context().physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return flag != &Profile::ordered_atomics || d_.context().physical.is_cpu();
   }
 
   /// What was blamed for something that was found wrong later is switched on again, the last one
@@ -158,7 +157,7 @@ class SelfTest {
   VulkanDevice& d_;
   TestedProfile t_;
   std::map<const TestGroup*, TestRun> runs_;  // what is expected is computed once
-  std::vector<ProfileFlag> blamed_;  // what was switched off, by finding
+  std::vector<ProfileFlag> blamed_;           // what was switched off, by finding
 };
 
 }  // namespace

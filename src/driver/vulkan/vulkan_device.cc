@@ -84,7 +84,7 @@ Result<emit_spirv::EmitOptions> VulkanDevice::options_for(const CompileOptions& 
   o.profile = profile;
   o.subgroup_size = options.subgroup_size;
   o.stoppable = options.stoppable;
-  o.unroll = c_->physical.properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
+  o.unroll = !c_->physical.is_cpu();
   for (const std::string& extra : options.extra) {
     constexpr std::string_view key = "profile=";
     if (extra == "unroll=0" || extra == "unroll=1") o.unroll = extra.back() == '1';
