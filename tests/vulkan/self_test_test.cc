@@ -198,15 +198,35 @@ void apply(const Change& change, std::vector<uint32_t>& words) {
   }
 }
 
-/// What the self-test finds on a device with this mistake.
-TestedProfile test_with(const Change& change) {
+/// What the self-test finds on a device whose driver gets words that were changed like this.
+TestedProfile test_with(std::function<void(std::vector<uint32_t>&)> change_code) {
   FailingVulkan failing;
-  failing.change_code = [&](std::vector<uint32_t>& words) { apply(change, words); };
+  failing.change_code = std::move(change_code);
   Result<std::unique_ptr<BackendDevice>> d = failing.open(0);
   EXPECT_TRUE(d) << render(d.errors(), {});
   const Result<TestedProfile> t = vulkan::self_test(static_cast<vulkan::VulkanDevice&>(**d));
   EXPECT_TRUE(t) << render(t.errors(), {});
   return t ? *t : TestedProfile{};
+}
+
+TestedProfile test_with(const Change& change) {
+  return test_with([&](std::vector<uint32_t>& words) { apply(change, words); });
+}
+
+TEST_F(VulkanTest, what_was_blamed_wrongly_is_switched_on_again) {
+  constexpr uint16_t ext_inst = 12;
+  constexpr uint32_t floor = 8, ceil = 9;
+  // Wrong in the first module that has it, and never again: as if something else had been the cause.
+  int wrong = 0;
+  const TestedProfile t = test_with([&](std::vector<uint32_t>& words) {
+    const std::vector<uint32_t> before = words;
+    if (wrong == 0) apply({ext_inst, 0, floor, ceil}, words);
+    wrong += words != before;
+  });
+  EXPECT_EQ(wrong, 1);
+  EXPECT_TRUE(t.profile.round32);
+  for (const std::string& f : t.findings) EXPECT_FALSE(f.starts_with("round32")) << f;
+  EXPECT_FALSE(t.profile.fma32) << "what is wrong stays off";
 }
 
 TEST_F(VulkanTest, the_self_test_finds_ops_that_are_wrong) {
