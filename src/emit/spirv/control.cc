@@ -244,6 +244,16 @@ bool Emitter::is_unrolled(OpId loop) const {
 }
 
 /// i takes lo, lo + step, … while below hi in exact integers.
+/// The last number that a `for` gives, if constants say so and there is one. (NVIDIA's compiler does
+/// not end a loop by constants whose next number would pass the type's last one, unless it is told.)
+std::optional<uint64_t> Emitter::last_of(OpId loop) const {
+  const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));
+  const auto step = constant(p_.operand(loop, 2));
+  if (!lo || !hi || !step || *step == 0) return std::nullopt;
+  const uint64_t mask = low_mask(width_of(p_.type(p_.operand(loop, 0))));
+  return (*lo + ((*hi - *lo - 1) & mask) / *step * *step) & mask;
+}
+
 void Emitter::for_op(OpId id) {
   const Op& o = p_.op(id);
   const auto all = p_.args(o.first_block);
@@ -303,9 +313,13 @@ void Emitter::for_op(OpId id) {
   const Id leaves = checks ? leave_at_back_edge(loop, back) : 0;
   put(spv::OpIAdd, type, i_next, {i, by});
   if (!by_one) {
-    // hi - i is a number that fits without a sign, and so does the step.
-    const Id left = ins(spv::OpISub, type, {hi, i});
-    put(spv::OpUGreaterThan, b(), more_next, {left, by});
+    if (const auto last = last_of(id)) {
+      put(spv::OpINotEqual, b(), more_next, {i, constant_of(t, *last)});
+    } else {
+      // hi - i is a number that fits without a sign, and so does the step.
+      const Id left = ins(spv::OpISub, type, {hi, i});
+      put(spv::OpUGreaterThan, b(), more_next, {left, by});
+    }
   }
   go_back(loop, head, back, next, leaves);
   end_loop(loop);

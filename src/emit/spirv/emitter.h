@@ -187,6 +187,7 @@ class Emitter {
   void if_op(OpId id);
   void for_op(OpId id);
   bool is_unrolled(OpId loop) const;
+  std::optional<uint64_t> last_of(OpId loop) const;
   void while_op(OpId id);
   void leave(OpId exit);
   std::vector<Id> gather(std::span<const ValueId> values);

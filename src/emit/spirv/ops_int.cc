@@ -99,6 +99,11 @@ Id Emitter::saturate(Opcode code, Type t, Id a, Id b_) {
   const uint32_t width = width_of(t);
   const Id type = type_of(t);
   if (!is_signed(t)) {
+    if (width == 64) {  // NVIDIA's compiler breaks the forms below in some programs
+      const Id result = ins(adds ? spv::OpIAdd : spv::OpISub, type, {a, b_});
+      const Id over = ins(spv::OpULessThan, b(), {adds ? result : a, adds ? a : b_});
+      return ins(spv::OpSelect, type, {over, constant_of(t, adds ? low_mask(64) : 0), result});
+    }
     if (!adds) return ins(spv::OpISub, type, {pick(t, false, a, b_), b_});  // max(a, b) - b
     if (width < 32)
       return pick(t, true, ins(spv::OpIAdd, type, {a, b_}), constant_of(t, low_mask(width)));
