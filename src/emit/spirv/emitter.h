@@ -239,6 +239,7 @@ class Emitter {
   Id divide(Opcode code, Type t, Id a, Id b);
   Id divide_by_constant(OpId id);
   Id saturate(Opcode code, Type t, Id a, Id b);
+  Id saturate_by_carry(bool adds, Id a, Id b);
   Id shift(Opcode code, Type t, Id a, Id amount);
   Id amount_of(ValueId n);
   Id count_bits(Opcode code, Type t, Id a);

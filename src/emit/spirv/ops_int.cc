@@ -94,16 +94,28 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
   return ins(spv::OpISub, u64(), {result, ins(spv::OpSelect, u64(), {minus_b, a, zero})});
 }
 
+/// Sums and differences of u64. The carry comes from the highest bits, and not from a comparison or a
+/// least value: NVIDIA's compiler makes a saturating instruction of those forms, and that one is
+/// wrong in some programs.
+Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
+  const auto logic = [&](spv::Op op, Id x, Id y) { return ins(op, u64(), {x, y}); };
+  const Id result = logic(adds ? spv::OpIAdd : spv::OpISub, a, b_);
+  // Two of three: a, b and no bit in the sum; or no bit in a, b and one in the difference.
+  const Id x = adds ? a : ins(spv::OpNot, u64(), {a});
+  const Id y = adds ? ins(spv::OpNot, u64(), {result}) : result;
+  const Id carry = logic(spv::OpBitwiseOr, logic(spv::OpBitwiseAnd, x, b_),
+                         logic(spv::OpBitwiseAnd, logic(spv::OpBitwiseOr, x, b_), y));
+  const Id all = logic(spv::OpShiftRightArithmetic, carry, c32(63));
+  if (adds) return logic(spv::OpBitwiseOr, result, all);
+  return logic(spv::OpBitwiseAnd, result, ins(spv::OpNot, u64(), {all}));
+}
+
 Id Emitter::saturate(Opcode code, Type t, Id a, Id b_) {
   const bool adds = code == Opcode::SatAdd;
   const uint32_t width = width_of(t);
   const Id type = type_of(t);
   if (!is_signed(t)) {
-    if (width == 64) {  // NVIDIA's compiler breaks the forms below in some programs
-      const Id result = ins(adds ? spv::OpIAdd : spv::OpISub, type, {a, b_});
-      const Id over = ins(spv::OpULessThan, b(), {adds ? result : a, adds ? a : b_});
-      return ins(spv::OpSelect, type, {over, constant_of(t, adds ? low_mask(64) : 0), result});
-    }
+    if (width == 64) return saturate_by_carry(adds, a, b_);
     if (!adds) return ins(spv::OpISub, type, {pick(t, false, a, b_), b_});  // max(a, b) - b
     if (width < 32)
       return pick(t, true, ins(spv::OpIAdd, type, {a, b_}), constant_of(t, low_mask(width)));
