@@ -42,6 +42,8 @@ struct DeviceLimits {
   bool native_grid_barrier = false;
   bool forward_progress = false;
   bool loops = false;  // takes DeviceCommand::Kind::Loop
+  /// Launches of so many invocations are better done by fewer that each do several; 0: never.
+  uint64_t coarse_from = 0;
 };
 
 struct DeviceInfo {
@@ -115,6 +117,9 @@ struct DeviceCommand {
   std::vector<uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
   std::vector<uint64_t> scalars;  // bits
   LaunchShape shape;
+  /// Workgroups in x that one of the device's does (plan/coarsen.h): only ceil(n / coarse) are
+  /// needed, and more do no harm. The kernel is told `shape.num_workgroups`.
+  uint32_t coarse = 1;
   // Loop: does `body` (Fill, Copy and Launch) again and again, without the host: `rounds` times. If
   // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of it
   // are not all zero, looked at before each round. One round is a sequence that will come again:
@@ -159,6 +164,8 @@ class BackendDevice {
   /// May a launch of such a kernel run, all its workgroups at once? Else the driver runs the
   /// program split.
   virtual bool runs_at_once(const CompiledKernel&, const LaunchShape&) { return true; }
+  /// May it be a coarse launch? Only if its grid is one that the device has as it is.
+  virtual bool takes_coarse(const CompileOptions&, const LaunchShape&) { return true; }
   /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
   virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>,
                                                       const CompileOptions&,

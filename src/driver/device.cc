@@ -43,6 +43,7 @@ uint32_t Executable::subgroup_size() const { return state_->subgroup_size; }
 std::string_view Executable::origin() const { return state_->origin; }
 uint64_t Executable::compile_ns() const { return state_->compile_ns; }
 size_t Executable::segments() const { return state_->segments.size(); }
+uint32_t Executable::coarse() const { return state_->coarse; }
 const plan::SplitPlan* Executable::plan() const { return state_->plan.get(); }
 
 bool Ticket::is_done() const { return device_->is_done(*state_); }

@@ -84,6 +84,8 @@ class Executable {
   /// grid barrier of its own it is one, and a launch of more workgroups than run at once is split
   /// all the same.
   size_t segments() const;
+  /// Invocations that one does the work of (plan/coarsen.h).
+  uint32_t coarse() const;
   /// How it was split (plan/split_grid.h), or null.
   const plan::SplitPlan* plan() const;
   /// For src/driver.
@@ -267,8 +269,10 @@ class Device {
   bool is_undefined(Buffer buffer) const;
 
   /// Checks the program against the device's limits, optimizes it, and compiles it or finds it in
-  /// the cache.
-  Result<Executable> compile(const Program& program, const CompileOptions& options = {});
+  /// the cache. `launch`: the only one that will come, if it is known: the code may be made for its
+  /// size.
+  Result<Executable> compile(const Program& program, const CompileOptions& options = {},
+                             const LaunchShape* launch = nullptr);
 
   /// The code of an executable, to read. Makes it anew, so it takes as long as compiling.
   Result<ListedCode> list_code(const Executable& executable) const;

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include "driver/cache.h"
 #include "driver/device_state.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
+#include "plan/coarsen.h"
 #include "text/print.h"
 
 namespace vyre::driver {
@@ -138,9 +140,44 @@ Result<> split(ExecutableState& e) {
   return Ok{};
 }
 
+/// How a small program runs in large launches; null: as in others. `coarsen=1` among the options is
+/// never, a larger number always, and by that many.
+std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& p,
+                                                                 const CompileOptions& options,
+                                                                 const DeviceLimits& limits) {
+  constexpr std::string_view key = "coarsen=";
+  uint32_t asked = 0;
+  for (const std::string_view extra : options.extra)
+    if (extra.starts_with(key))
+      std::from_chars(extra.data() + key.size(), extra.data() + extra.size(), asked);
+  if (asked == 1 || (asked == 0 && limits.coarse_from == 0)) return nullptr;
+  const uint32_t by = asked == 0 ? plan::coarsening(p) : plan::can_coarsen(p) ? asked : 1;
+  if (by == 1) return nullptr;
+  auto alternative = std::make_shared<ExecutableState::Alternative>();
+  alternative->coarse = by;
+  alternative->always = asked != 0;
+  return alternative;
+}
+
+/// Is the launch one for the coarse form?
+bool suits_coarse(BackendDevice& backend, const ExecutableState::Alternative& other,
+                  const Program& p, const CompileOptions& options, const LaunchShape& shape) {
+  if (!backend.takes_coarse(options, shape)) return false;
+  const uint64_t invocations =
+      shape.workgroups() * p.workgroup[0] * p.workgroup[1] * p.workgroup[2];
+  return other.always || invocations >= backend.info().limits.coarse_from;
+}
+
+Optimized coarse_form(Optimized of, uint32_t by) {
+  of.program = std::make_shared<const Program>(plan::coarsen(*of.program, by));
+  of.coarse = by;
+  return of;
+}
+
 }  // namespace
 
-Result<Executable> Device::compile(const Program& program, const CompileOptions& options) {
+Result<Executable> Device::compile(const Program& program, const CompileOptions& options,
+                                   const LaunchShape* launch) {
   Diagnostics wrong = misfits(program, info(), options);
   if (!wrong.empty()) return wrong;
   const auto begin = Steady::now();
@@ -148,13 +185,21 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   if (!optimized) return optimized.errors();
   const uint64_t optimize_ns = (*optimized)->passes.empty() ? 0 : since(begin);
   const Program& p = *(*optimized)->program;
-  const bool split = !plan::has_grid_barrier(p) || !info().limits.native_grid_barrier ||
-                     state_->options.split_grid_barriers || !state_->backend->has_native_barrier(p);
-  return state_->compile(**optimized, optimize_ns, options, split);
+  BackendDevice& backend = *state_->backend;
+  if (plan::has_grid_barrier(p)) {
+    const bool split = !info().limits.native_grid_barrier || state_->options.split_grid_barriers ||
+                       !backend.has_native_barrier(p);
+    return state_->compile(**optimized, optimize_ns, options, split);
+  }
+  auto coarse = coarse_alternative(p, options, info().limits);
+  if (coarse && launch && suits_coarse(backend, *coarse, p, options, *launch))
+    return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options, true);
+  return state_->compile(**optimized, optimize_ns, options, true, std::move(coarse));
 }
 
 Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
-                                        const CompileOptions& options, bool split_it) {
+                                        const CompileOptions& options, bool split_it,
+                                        std::shared_ptr<ExecutableState::Alternative> other) {
   const auto begin = Steady::now();
   auto made = std::make_shared<ExecutableState>();
   made->device = id;
@@ -168,7 +213,9 @@ Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t opt
   } else if (Result<> done = split(*made); !done) {
     return done.errors();
   }
-  if (!split_it) made->alternative = std::make_shared<ExecutableState::Alternative>();
+  made->coarse = optimized.coarse;
+  made->alternative =
+      split_it ? std::move(other) : std::make_shared<ExecutableState::Alternative>();
 
   CompileOptions each = options;
   Origin origin = Origin::Memory;
@@ -203,20 +250,24 @@ Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t opt
 
 Result<Executable> DeviceState::fitting(const Executable& executable, const LaunchShape& shape) {
   const ExecutableState& e = *executable.state();
-  if (!e.alternative || shape.workgroups() == 0 ||
-      backend->runs_at_once(*e.segments[0].kernel, shape))
-    return executable;
-  const std::lock_guard lock(e.alternative->mutex);
-  if (!e.alternative->split.state()) {
+  if (!e.alternative || shape.workgroups() == 0) return executable;
+  ExecutableState::Alternative& other = *e.alternative;
+  const bool fits = other.coarse > 1 ? !suits_coarse(*backend, other, *e.program, e.options, shape)
+                                     : backend->runs_at_once(*e.segments[0].kernel, shape);
+  if (fits) return executable;
+  const std::lock_guard lock(other.mutex);
+  if (!other.executable.state()) {
     Optimized same;
     same.given = e.given;
     same.program = e.program;
     same.report = e.optimizer;
+    same.full_writes = e.full_writes;
+    if (other.coarse > 1) same = coarse_form(std::move(same), other.coarse);
     Result<Executable> made = compile(same, 0, e.options, true);
     if (!made) return made;
-    e.alternative->split = std::move(*made);
+    other.executable = std::move(*made);
   }
-  return e.alternative->split;
+  return other.executable;
 }
 
 Result<ListedCode> Device::list_code(const Executable& executable) const {

@@ -23,6 +23,7 @@ struct Optimized {
   std::shared_ptr<const Program> given, program;   // the same if no pass ran
   bool has_texts = false;                          // the report keeps programs as text
   std::vector<bool> full_writes;                   // by buffer (opt/full_writes.h); empty: unknown
+  uint32_t coarse = 1;                             // DeviceCommand::coarse; not 1: `program` is
   opt::RunReport report;
 };
 
@@ -40,11 +41,15 @@ struct ExecutableState {
   std::vector<bool> full_writes;                // by buffer of the program, if it is not split
   uint32_t subgroup_size = 0;
   CompileOptions options;  // that the backend was given
-  /// Of a program whose grid barriers are the device's: the same split, for launches of more
-  /// workgroups than run at once. Made when it is first needed.
+  uint32_t coarse = 1;     // DeviceCommand::coarse of its launches
+  /// The same program in another form for some launches. Of one whose grid barriers are the
+  /// device's: split, for more workgroups than run at once. Of a small one: coarse, for large grids.
+  /// Made when it is first needed.
   struct Alternative {
+    uint32_t coarse = 1;  // not 1: the other form is coarse
+    bool always = false;  // however small a launch is
     std::mutex mutex;
-    Executable split;
+    Executable executable;
   };
   std::shared_ptr<Alternative> alternative;
   std::string_view origin = "compiled";
@@ -157,8 +162,9 @@ struct DeviceState {
 
   /// device_compile.cc
   Result<Executable> compile(const Optimized& optimized, uint64_t optimize_ns,
-                             const CompileOptions& options, bool split);
-  /// The executable that a launch of this shape needs: itself, or its split form.
+                             const CompileOptions& options, bool split,
+                             std::shared_ptr<ExecutableState::Alternative> other = nullptr);
+  /// The executable that a launch of this shape needs: itself, or its split or coarse form.
   Result<Executable> fitting(const Executable& executable, const LaunchShape& shape);
 
   /// device_optimize.cc

@@ -64,11 +64,12 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   const uint64_t begin = steady_ns();
   CompileOptions compile = options.compile;
   compile.optimize.launch_bytes = parameter_bytes(p, out.shape);
-  Result<Executable> executable = device.compile(p, compile);
+  Result<Executable> executable = device.compile(p, compile, &out.shape);
   if (!executable) return executable.errors();
   trace.compiled(*executable, begin, out.times);
   if (options.compiled) options.compiled(*executable);
   out.segments = executable->segments();
+  out.coarse = executable->coarse();
   out.subgroup_size = executable->subgroup_size();
   out.origin = executable->origin();
 

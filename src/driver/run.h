@@ -52,6 +52,7 @@ struct RunOutcome {
   uint64_t device_bytes = 0;  // the most that was in use at once
   uint64_t segments = 0;      // launches of one repeat: more than one if the program was split
   uint32_t subgroup_size = 0;
+  uint32_t coarse = 1;           // invocations that one did the work of (plan/coarsen.h)
   std::string origin;            // of the code: compiled, memory cache, disk cache
   std::vector<RunEvent> events;  // in the order in which they began, those of the device last
 };

@@ -87,13 +87,27 @@ std::optional<LaunchShape> shape_of(const Launch& l) {
   return shape ? std::optional(std::move(*shape)) : std::nullopt;
 }
 
-/// Launches with grid barriers of which too many workgroups wait run split. Before the device is
-/// locked: it may have to be compiled. Bad arguments are told later, with all others.
+/// Could the other form be for this launch? Most launches are told apart before their sizes are
+/// computed.
+bool may_need_other(const Launch& l, const ExecutableState::Alternative& other,
+                    const DeviceLimits& limits) {
+  if (other.coarse == 1 || other.always || l.grid) return true;
+  return std::any_of(l.arguments.begin(), l.arguments.end(), [&](const Argument& a) {
+    const Buffer* const buffer = std::get_if<Buffer>(&a);
+    return buffer && buffer->bytes >= limits.coarse_from;
+  });
+}
+
+/// Launches with grid barriers of which too many workgroups wait run split, large ones of small
+/// kernels are coarse. Before the device is locked: it may have to be compiled. Bad arguments are
+/// told later, with all others.
 Result<> fit_launches(DeviceState& d, std::vector<Command>& commands) {
   for (Command& c : commands) {
     auto* const l = std::get_if<Launch>(&c);
     if (!l || !l->executable.state() || !l->executable.state()->alternative) continue;
     if (l->executable.state()->device != d.id) continue;
+    if (!may_need_other(*l, *l->executable.state()->alternative, d.backend->info().limits))
+      continue;
     const std::optional<LaunchShape> shape = shape_of(*l);
     if (!shape) continue;
     Result<Executable> e = d.fitting(l->executable, *shape);

@@ -276,6 +276,7 @@ void SubmissionBuilder::one(const Launch& l) {
   if (e->plan) return launch_split(l, std::move(*shape), std::move(c));
   c.program = e->segments[0].program;
   c.kernel = e->segments[0].kernel;
+  c.coarse = e->coarse;
   t_.recorder.add(number_, std::move(c));
 }
 

@@ -310,6 +310,7 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
   c.shape = std::move(shape);
   c.program = e.segments[0].program;
   c.kernel = e.segments[0].kernel;
+  c.coarse = e.coarse;
   CommandNote what = note(Kind::Launch, step.node);
   what.executable = &e;
   part.notes.push_back(what);

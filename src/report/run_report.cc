@@ -85,6 +85,7 @@ std::string to_json(const RunReport& r) {
   j["device_time"] = device_times_of(r);
   j["launches"] = r.launches;
   j["segments"] = r.segments;
+  j["coarse"] = r.coarse;
   j["bytes"] = {
       {"uploaded", r.uploaded}, {"read_back", r.read_back}, {"device_peak", r.device_peak}};
   j["code"] = {{"origin", r.code_origin},

@@ -92,9 +92,19 @@ bool is_fit(const Source& source, const fake_cuda::Launch& l, const LaunchShape&
   if (plan::has_grid_barrier(p) != l.cooperative) return false;
   if (source.grid == emit_ptx::Grid::Linear)
     return uint64_t{l.grid[0]} * l.grid[1] * l.grid[2] >= shape.workgroups();
-  for (size_t d = 0; d < 3; ++d)
-    if (l.grid[d] != shape.num_workgroups[d]) return false;
-  return true;
+  if (l.grid[0] > shape.num_workgroups[0]) return false;  // fewer: it is coarse
+  return l.grid[1] == shape.num_workgroups[1] && l.grid[2] == shape.num_workgroups[2];
+}
+
+/// A coarse program is told of more workgroups than there are: as one that knows their number.
+Program knowing_workgroups(Program p, uint64_t n) {
+  for (Op& o : p.ops)
+    if (o.code == Opcode::NumWorkgroups && o.attr == 0) {
+      o.code = Opcode::Const;
+      o.type = Type::U32;
+      o.attr = n;
+    }
+  return p;
 }
 
 /// The op that a trap's words are about: the interpreter gives words only.
@@ -142,11 +152,16 @@ bool execute(const fake_cuda::Launch& l) {
     }
     source = it->second;
   }
-  const Program& p = source->program;
-  const Call call = call_of(p, l);
+  Program p = source->program;
+  Call call = call_of(p, l);
   if (!is_fit(*source, l, call.shape)) {
     ADD_FAILURE() << "`" << p.name << "` was not launched as its text wants it";
     return false;
+  }
+  uint64_t& n = call.shape.num_workgroups[0];
+  if (source->grid == emit_ptx::Grid::Direct && l.grid[0] < n) {
+    p = knowing_workgroups(std::move(p), n);
+    n = l.grid[0];
   }
   auto* const control =
       reinterpret_cast<ControlBlock*>(read<uint64_t>(l, emit_ptx::control_offset));

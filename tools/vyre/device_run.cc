@@ -41,6 +41,7 @@ Result<DeviceRun> run_kernel(driver::Device& device, const Program& kernel, cons
   r.device_peak = o->device_bytes;
   r.launches = 1;
   r.segments = o->segments;
+  r.coarse = o->coarse;
   r.subgroup_size = o->subgroup_size;
   r.origin = std::move(o->origin);
   return r;

@@ -145,11 +145,10 @@ class Session {
     if (!good(target)) return false;
     target_ = std::move(*target);
     if (target_.kernel && plan_)
-      mistakes_.push_back(
-          diagnose(Code::PlanOfKernel, {},
-                   fmt::format("`--plan {}` is for graphs, and `{}` is a kernel", command_.plan,
-                               target_.name()))
-              .with_fix("drop `--plan`, or name a graph"));
+      mistakes_.push_back(diagnose(Code::PlanOfKernel, {},
+                                   fmt::format("`--plan {}` is for graphs, and `{}` is a kernel",
+                                               command_.plan, target_.name()))
+                              .with_fix("drop `--plan`, or name a graph"));
     describe_target();
     return true;
   }
@@ -286,9 +285,9 @@ class Session {
       launches = launches_by_node(*report_.graph);
     }
     for (driver::RunEvent& e : ran_.events)
-      report_.spans.push_back({std::move(e.name), e.on_device ? "device" : "host",
-                               e.begin_ns - start_, e.ns,
-                               e.node < launches.size() ? launches[e.node] : report::Span::no_launch});
+      report_.spans.push_back(
+          {std::move(e.name), e.on_device ? "device" : "host", e.begin_ns - start_, e.ns,
+           e.node < launches.size() ? launches[e.node] : report::Span::no_launch});
     report_.device_ns = ran_.device_ns;
     report_.num_workgroups = ran_.num_workgroups;
     report_.subgroup_size = ran_.subgroup_size;
@@ -297,6 +296,7 @@ class Session {
     report_.device_peak = ran_.device_peak;
     report_.launches = ran_.launches;
     report_.segments = ran_.segments;
+    report_.coarse = ran_.coarse;
     report_.code_origin = ran_.origin;
     for (const Parameter& p : target_.parameters) {
       const uint64_t count = ran_.counts[p.buffer];
@@ -333,6 +333,8 @@ class Session {
         line += fmt::format("{}{} {}", line.empty() ? "" : ", ", report::stage_names[i],
                             duration(report_.stage_ns[i]));
     fmt::print(stderr, "stages: {}\n", line);
+    if (report_.coarse > 1)
+      fmt::print(stderr, "coarse: one invocation did the work of {}\n", report_.coarse);
   }
 
   void show_results() {

@@ -101,6 +101,10 @@ bool CudaDevice::runs_at_once(const CompiledKernel& compiled, const LaunchShape&
   return held && shape.workgroups() <= uint64_t{*held} * properties_.multiprocessors;
 }
 
+bool CudaDevice::takes_coarse(const CompileOptions&, const LaunchShape& shape) {
+  return fits_grid(shape.num_workgroups);
+}
+
 Result<std::optional<Listing>> CudaDevice::list_code(const Program& program,
                                                      const CompileOptions& options) {
   const Result<emit_ptx::EmitOptions> emit = emit_options(program, options, arch_);

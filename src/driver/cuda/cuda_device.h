@@ -28,6 +28,7 @@ class CudaDevice final : public BackendDevice {
                                                   const CompileOptions& options) override;
   bool has_native_barrier(const Program& program) override;
   bool runs_at_once(const CompiledKernel& kernel, const LaunchShape& shape) override;
+  bool takes_coarse(const CompileOptions&, const LaunchShape& shape) override;
   std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program> program,
                                               const CompileOptions& options,
                                               std::span<const std::byte> bytes) override;

@@ -13,6 +13,9 @@ namespace {
 struct PtxRow {
   int driver, major, minor;
 };
+/// Launches are coarse that would still fill the device several times.
+constexpr uint64_t coarse_rounds = 8;
+
 constexpr PtxRow ptx_versions[] = {
     {10000, 6, 3}, {10010, 6, 4}, {10020, 6, 5}, {11000, 7, 0}, {11010, 7, 1}, {11020, 7, 2},
     {11030, 7, 3}, {11040, 7, 4}, {11050, 7, 5}, {11060, 7, 6}, {11070, 7, 7}, {11080, 7, 8},
@@ -87,6 +90,8 @@ std::optional<Properties> describe_device(const Api& api, int ordinal) {
       api.launch_cooperative != nullptr && ask(Attribute::CooperativeLaunch);
   i.limits.forward_progress = true;
   i.limits.loops = api.has_conditions();
+  i.limits.coarse_from = coarse_rounds * p.multiprocessors *
+                         static_cast<uint64_t>(ask(Attribute::ThreadsPerMultiprocessor));
 
   const auto yes = [](bool b) { return std::string(b ? "yes" : "no"); };
   i.properties = {

@@ -30,6 +30,7 @@ Result<> add_launch(WorkList& list, const DeviceCommand& c, uint32_t command, ui
   w.shape.function = kernel.direct();
   if (fits_grid(n)) {
     for (size_t d = 0; d < 3; ++d) w.shape.grid[d] = static_cast<unsigned>(n[d]);
+    w.shape.grid[0] = (w.shape.grid[0] + c.coarse - 1) / c.coarse;
   } else {
     const unsigned __int128 rows = (all + most_x - 1) / most_x;
     if (rows > most_y)

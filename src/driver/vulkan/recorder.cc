@@ -273,25 +273,27 @@ Result<> Recorder::launch(const DeviceCommand& c, size_t number, size_t inside, 
     if (!block) return block.errors();
     control = *block;
   }
-  return dispatch(kernel, p, bounds_, c.shape.num_workgroups, control, gated);
+  return dispatch(kernel, p, bounds_, c.shape.num_workgroups, control, gated, c.coarse);
 }
 
-/// Its own limits are of each dimension; a profile may have a smaller one for all.
-bool Recorder::fits(const std::array<uint64_t, 3>& n, const emit_exact::Profile& profile) const {
-  const uint32_t* const most = c_.physical.properties.limits.maxComputeWorkGroupCount;
-  const bool forced = profile.most_workgroups < c_.physical.reported.most_workgroups;
+bool fits_grid(const PhysicalDevice& d, const emit_exact::Profile& profile,
+               const std::array<uint64_t, 3>& n) {
+  const uint32_t* const most = d.properties.limits.maxComputeWorkGroupCount;
+  const bool forced = profile.most_workgroups < d.reported.most_workgroups;
   for (int i = 0; i < 3; ++i)
     if (n[i] > (forced ? profile.most_workgroups : most[i])) return false;
   return true;
 }
 
 Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<const Bound> bound,
-                            const std::array<uint64_t, 3>& n, uint64_t control, Gated* gated) {
+                            const std::array<uint64_t, 3>& n, uint64_t control, Gated* gated,
+                            uint32_t coarse) {
   if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};
   const emit_spirv::KernelInfo* info = &kernel.code.info;
   VkPipeline pipeline = kernel.pipeline->handle();
   std::array<uint32_t, 3> groups = {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])};
-  if (!fits(n, kernel.options.profile)) {
+  groups[0] = (groups[0] + coarse - 1) / coarse;
+  if (!fits_grid(c_.physical, kernel.options.profile, n)) {
     const Result<const VulkanKernel::Variant*> linear = kernel.linear(p);
     if (!linear) return linear.errors();
     info = &(*linear)->code.info;

@@ -45,6 +45,11 @@ struct Recorded {
   const uint32_t* batch = nullptr;
 };
 
+/// Can a grid be dispatched as it is? The device's limits are of each dimension; a profile may have a
+/// smaller one for all.
+bool fits_grid(const PhysicalDevice& device, const emit_exact::Profile& profile,
+               const std::array<uint64_t, 3>& num_workgroups);
+
 /// A sequence that comes again, recorded once. One submission has it at a time.
 struct Kept {
   Kept(Context& context, MemoryPool& host, MemoryPool& parameters)
@@ -113,9 +118,8 @@ class Recorder {
   Result<> launch(const DeviceCommand& c, size_t number, size_t inside, Gated* gated = nullptr);
   Result<> dispatch(VulkanKernel& kernel, const Program& program, std::span<const Bound> bound,
                     const std::array<uint64_t, 3>& num_workgroups, uint64_t control,
-                    Gated* gated = nullptr);
+                    Gated* gated = nullptr, uint32_t coarse = 1);
   Result<uint64_t> control_block(size_t number, size_t inside, Gated* gated);
-  bool fits(const std::array<uint64_t, 3>& n, const emit_exact::Profile& profile) const;
   void dispatch_gated(const std::array<uint32_t, 3>& groups, Gated& gated);
   Result<> gate(const DeviceCommand& loop, Gated& gated);
   Result<> gated_fill(const DeviceCommand& c, Gated& gated);

@@ -29,6 +29,10 @@ std::string_view kind_of(const PhysicalDevice& d) {
   }
 }
 
+/// Fewer leave large GPUs without work if each invocation does several. Vulkan does not say how large
+/// one is.
+constexpr uint64_t coarse_invocations = uint64_t{1} << 21;
+
 DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   DeviceInfo i;
   const VkPhysicalDeviceLimits& l = d.properties.limits;
@@ -45,6 +49,7 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   i.limits.subgroup_sizes = {1, 2, 4, 8, 16, 32, 64};  // others than its own by shuffles or shared memory
   i.limits.default_subgroup_size = d.reported.subgroup_size;
   i.limits.loops = true;
+  if (!d.is_cpu()) i.limits.coarse_from = coarse_invocations;
   if (d.is_cpu()) i.not_automatic = "it is the CPU, by a longer way than backend `cpu`";
   const uint32_t v = d.properties.apiVersion;
   i.properties = {{"kind", std::string(kind_of(d))},

@@ -123,6 +123,11 @@ std::optional<Diagnostic> VulkanDevice::inexact_op(const Program& program) const
   return std::nullopt;
 }
 
+bool VulkanDevice::takes_coarse(const CompileOptions& options, const LaunchShape& shape) {
+  const Result<emit_spirv::EmitOptions> emit = options_for(options);
+  return emit && fits_grid(c_->physical, emit->profile, shape.num_workgroups);
+}
+
 std::shared_ptr<CompiledKernel> VulkanDevice::load_kernel(std::shared_ptr<const Program> program,
                                                           const CompileOptions& options,
                                                           std::span<const std::byte> bytes) {

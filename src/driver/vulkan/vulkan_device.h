@@ -29,6 +29,7 @@ class VulkanDevice : public BackendDevice {
   void release(MemoryHandle memory) override;
   Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
                                                   const CompileOptions& options) override;
+  bool takes_coarse(const CompileOptions& options, const LaunchShape& shape) override;
   std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program> program,
                                               const CompileOptions& options,
                                               std::span<const std::byte> bytes) override;
