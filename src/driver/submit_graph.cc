@@ -159,7 +159,8 @@ bool GraphScript::is_for_device(const GraphLoop& loop) const {
     if (g.nodes[i].kind != GraphNodeKind::Call || !g.nodes[i].grid.empty()) return false;
     if (!s_->calls[i]->errors.empty()) return false;
     const ExecutableState& e = *s_->calls[i]->executable.state();
-    if (e.plan || e.alternative) return false;  // several launches, or one that needs all cores
+    // Several launches, or one that needs all cores.
+    if (e.plan || (e.alternative && e.alternative->coarse == 1)) return false;
   }
   for (size_t i = cleared_; i < s_->clears.size() && s_->clears[i].node < loop.end; ++i)
     if (s_->clears[i].node > loop.node) return false;
