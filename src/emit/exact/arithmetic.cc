@@ -35,36 +35,45 @@ Term Floats::add_signed(Opcode code, const Term& a, const Term& b) {
   if (is_native(code, a.type, a.type)) return native(code, a, b);
   const Shape s = shape_of(a.type);
   const Term x = bits(a), y = code == Opcode::Sub ? bits(b) ^ s.sign : bits(b);
-  if (a.type == Type::F64 || !p_.normal32) return real(soft_add(x, y));
+  const auto slowly = [&] { return by_long_form(Opcode::Add, {a, real(y)}); };
+  if (a.type == Type::F64 || !p_.normal32) return slowly();
   // If one of them is at least 2^-64, subnormals change nothing, and a sum that is not 0 is normal.
   // Two zeros are right, too.
   const Term mx = x & s.magnitude, my = y & s.magnitude;
   constexpr uint64_t large = (127u - 64u) << 23;
   const Term tiny = (max(mx, my) - 1) < large - 1;
-  return c_.branch(
-      tiny,
-      [&] {  // a sum below 2^-126 is an integer times 2^-149, exact
-        const Term sum = native(Opcode::Add, scaled_up(c_, x, mx), scaled_up(c_, y, my));
-        return scaled_down(c_, sum);
-      },
-      [&] { return native(code, a, b); });
+  return c_.branch(tiny, slowly, [&] { return native(code, a, b); });
+}
+
+Term Floats::long_add(const Term& a, const Term& b) {
+  const Shape s = shape_of(a.type);
+  const Term x = bits(a), y = bits(b);
+  if (a.type == Type::F64 || !p_.normal32) return real(soft_add(x, y));
+  // Both are below 2^-64. A sum below 2^-126 is an integer times 2^-149, exact.
+  const auto scaled = [&](const Term& word) { return scaled_up(c_, word, word & s.magnitude); };
+  return scaled_down(c_, native(Opcode::Add, scaled(x), scaled(y)));
 }
 
 Term Floats::mul(const Term& a, const Term& b) {
   if (is_native(Opcode::Mul, a.type, a.type)) return native(Opcode::Mul, a, b);
   const Shape s = shape_of(a.type);
   const Term x = bits(a), y = bits(b);
-  if (a.type == Type::F64 || !p_.normal32) return real(soft_mul(x, y));
+  const auto slowly = [&] { return by_long_form(Opcode::Mul, {a, b}); };
+  if (a.type == Type::F64 || !p_.normal32) return slowly();
   // Wrong are products of subnormals and those that are subnormal, or were before rounding.
   const Term product = native(Opcode::Mul, a, b);
   const Term smaller = min(x & s.magnitude, y & s.magnitude);
   const Term tiny = (bits(product) & s.magnitude) <= s.leading;
   const Term wrong = (smaller != 0) & ((smaller < s.leading) | tiny);
-  return c_.branch(wrong, [&] { return real(soft_mul(x, y)); }, [&] { return product; });
+  return c_.branch(wrong, slowly, [&] { return product; });
 }
 
 Term Floats::div(const Term& a, const Term& b) {
   if (is_native(Opcode::Div, a.type, a.type)) return native(Opcode::Div, a, b);
+  return by_long_form(Opcode::Div, {a, b});
+}
+
+Term Floats::long_div(const Term& a, const Term& b) {
   // A quotient of two f32 that is no f32 and not halfway between two is at least 2^-50 of it away
   // from all of these, subnormal ones included: rounding to f64 first changes nothing.
   if (a.type == Type::F32 && has_f64() && p_.div64)

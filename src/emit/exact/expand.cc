@@ -24,13 +24,25 @@ std::string missing(const Program& p, OpId id, const Profile& profile) {
   return "";
 }
 
+/// An f64 without a u64 that has its bits is of no use.
+Profile usable(Profile profile) {
+  if (!profile.int64) profile.float64 = false;
+  return profile;
+}
+
+/// What is left to do when floats are expanded.
+Program expand_integers(Program program, const Profile& profile) {
+  if (!profile.int64 && needs_wide_stage(program)) program = expand_wide(program, profile);
+  if (!profile.bits && needs_bit_stage(program)) program = expand_bits(program);
+  return program;
+}
+
 }  // namespace
 
-Result<Program> expand(const Program& program, const Profile& given, uint32_t subgroup_size) {
-  Profile profile = given;
+Result<Program> expand(const Program& program, const Profile& given, uint32_t subgroup_size,
+                       bool functions) {
+  Profile profile = usable(given);
   if (subgroup_size) profile.subgroup_size = subgroup_size;
-  // An f64 without a u64 that has its bits is of no use.
-  if (!profile.int64) profile.float64 = false;
 
   Diagnostics errors;
   walk(program, [&](OpId id) {
@@ -47,10 +59,15 @@ Result<Program> expand(const Program& program, const Profile& given, uint32_t su
   });
   if (!errors.empty()) return errors;
 
-  Program result = needs_float_stage(program, profile) ? expand_floats(program, profile) : program;
-  if (!profile.int64 && needs_wide_stage(result)) result = expand_wide(result, profile);
-  if (!profile.bits && needs_bit_stage(result)) result = expand_bits(result);
-  return result;
+  return expand_integers(needs_float_stage(program, profile)
+                             ? expand_floats(program, profile, functions)
+                             : program,
+                         profile);
+}
+
+Program form(Opcode code, Type type, const Profile& given) {
+  const Profile profile = usable(given);
+  return expand_integers(float_form(code, type, profile), profile);
 }
 
 }  // namespace vyre::emit_exact

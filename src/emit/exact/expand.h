@@ -8,6 +8,8 @@
 //
 //  - A `bitcast` from a float to an integer with Op::attr == any_nan (maker.h) may give any NaN's
 //    bits; one with attr 0 is the law's, and makes them canonical.
+//  - With `functions`, a float op with Op::attr == by_function (maker.h) is a call: the native op
+//    would be wrong, and form() is what it must compute.
 //  - Reductions and scans of subgroups over floats are shuffles and scalar ops, whatever the
 //    profile. The same of 64-bit integers where subgroup_extended_types or int64 is missing; their
 //    shuffles and broadcasts are then two of 32 bits, and the ballot is a subgroup_or of u32. The
@@ -31,7 +33,14 @@ namespace vyre::emit_exact {
 /// An error (V0734) for what cannot be put together: f64 without f64 (or without 64-bit integers),
 /// 64-bit atomics without them. Buffers keep their numbers; linear in the size of the result. A
 /// program with nothing to expand comes back as it is. `subgroup_size` is what programs observe that
-/// fix none; 0: the profile's.
-Result<Program> expand(const Program& program, const Profile& profile, uint32_t subgroup_size = 0);
+/// fix none; 0: the profile's. `functions`: the long forms of sums, products, quotients, roots and
+/// fma are not written at each use, but stay ops that are marked.
+Result<Program> expand(const Program& program, const Profile& profile, uint32_t subgroup_size = 0,
+                       bool functions = false);
+
+/// What an op that is marked by_function stands for, with the same profile: no kernel, but a program
+/// whose block 0 has the operands as arguments and yields the result. All are of `type`. Exact for
+/// the operands that get there: what the native op computes right may be kept away by a test.
+Program form(Opcode code, Type type, const Profile& profile);
 
 }  // namespace vyre::emit_exact

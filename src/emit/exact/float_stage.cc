@@ -87,10 +87,10 @@ bool stays(const Program& p, OpId id, const Profile& profile, const std::vector<
 
 class FloatStage : public Remake {
  public:
-  FloatStage(const Program& program, const Profile& profile)
+  FloatStage(const Program& program, const Profile& profile, bool functions)
       : Remake(program),
         profile_(profile),
-        floats_(c, profile),
+        floats_(c, profile, functions),
         deciding_(find_deciding(program)),
         ends_loops_(find_loop_tests(program)) {}
 
@@ -145,8 +145,18 @@ bool needs_float_stage(const Program& program, const Profile& profile) {
   return found;
 }
 
-Program expand_floats(const Program& program, const Profile& profile) {
-  return FloatStage(program, profile).run();
+Program expand_floats(const Program& program, const Profile& profile, bool functions) {
+  return FloatStage(program, profile, functions).run();
+}
+
+Program float_form(Opcode code, Type type, const Profile& profile) {
+  Maker c{Program{}};
+  std::vector<Term> operands;
+  for (uint32_t i = 0; i < info(code).operands.size(); ++i)
+    operands.push_back(c.term(c.program.add_argument(0, type)));
+  const ValueId result[] = {c.value(Floats(c, profile, false).long_form(code, operands))};
+  c.raw(Opcode::Yield, Type::Void, result, {});
+  return c.finish();
 }
 
 }  // namespace vyre::emit_exact

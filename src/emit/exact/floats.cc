@@ -1,5 +1,7 @@
 #include "emit/exact/floats.h"
 
+#include "emit/exact/soft.h"
+
 namespace vyre::emit_exact {
 
 bool is_native(const Profile& p, Opcode code, Type type, Type source) {
@@ -104,6 +106,33 @@ Term Floats::expand(Opcode code, Type type, std::span<const Term> x) {
       return round(code, x[0]);
     default:
       return c_.op(code, type, x);
+  }
+}
+
+/// Quotients and roots by one op of f64 are no longer than a call.
+bool Floats::is_short(Opcode code, Type type) const {
+  if (type == Type::F64 || !has_f64() || !p_.widen || !p_.narrow) return false;
+  return code == Opcode::Div ? p_.div64 : code == Opcode::Sqrt && p_.sqrt64;
+}
+
+Term Floats::by_long_form(Opcode code, std::initializer_list<Term> x) {
+  const Type type = x.begin()->type;
+  if (functions_ && !is_short(code, type)) return c_.op(code, type, x, by_function);
+  return long_form(code, {x.begin(), x.size()});
+}
+
+Term Floats::long_form(Opcode code, std::span<const Term> x) {
+  switch (code) {
+    case Opcode::Add:
+      return long_add(x[0], x[1]);
+    case Opcode::Mul:
+      return real(soft_mul(bits(x[0]), bits(x[1])));
+    case Opcode::Div:
+      return long_div(x[0], x[1]);
+    case Opcode::Sqrt:
+      return long_sqrt(x[0]);
+    default:
+      return long_fma(x[0], x[1], x[2]);
   }
 }
 

@@ -22,7 +22,9 @@ bool compares32(Opcode code, Type type, Type source);
 
 class Floats {
  public:
-  Floats(Maker& code, const Profile& profile) : c_(code), p_(profile) {}
+  /// `functions`: long forms stay ops that are marked by_function.
+  Floats(Maker& code, const Profile& profile, bool functions)
+      : c_(code), p_(profile), functions_(functions) {}
 
   /// The same of what a form is made of. (It may choose by what it compares.)
   bool is_native(Opcode code, Type type, Type source) const {
@@ -47,9 +49,18 @@ class Floats {
   Term fma(const Term& a, const Term& b, const Term& c);
   Term round(Opcode code, const Term& x);
   Term convert(Type to, const Term& x);
+  /// What stands behind the test for operands that the native op computes right, if there is one:
+  /// exact for the others. Add, Mul, Div, Sqrt, Fma.
+  Term long_form(Opcode code, std::span<const Term> operands);
 
  private:
-  Term exact_fma(const Term& a, const Term& b, const Term& c);
+  /// The long form, or the op that stands for it.
+  Term by_long_form(Opcode code, std::initializer_list<Term> operands);
+  bool is_short(Opcode code, Type type) const;
+  Term long_add(const Term& a, const Term& b);
+  Term long_div(const Term& a, const Term& b);
+  Term long_sqrt(const Term& x);
+  Term long_fma(const Term& a, const Term& b, const Term& c);
   Term add_signed(Opcode code, const Term& a, const Term& b);
   Term extreme(Opcode code, const Term& a, const Term& b);
   Term native(Opcode code, const Term& a, const Term& b) { return c_.op(code, a.type, {a, b}); }
@@ -62,6 +73,7 @@ class Floats {
 
   Maker& c_;
   const Profile p_;
+  const bool functions_;
 };
 
 }  // namespace vyre::emit_exact

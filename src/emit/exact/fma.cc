@@ -9,7 +9,8 @@ namespace vyre::emit_exact {
 
 Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   if (is_native(Opcode::Fma, a.type, a.type)) return c_.op(Opcode::Fma, a.type, {a, b, c});
-  if (a.type == Type::F64 || !p_.fused32) return exact_fma(a, b, c);
+  const auto slowly = [&] { return by_long_form(Opcode::Fma, {a, b, c}); };
+  if (a.type == Type::F64 || !p_.fused32) return slowly();
   const Shape s = shape_of(a.type);
   const Term result = c_.op(Opcode::Fma, a.type, {a, b, c});
   // The sign is shifted out. One less than a zero is large: a zero is no subnormal.
@@ -22,12 +23,12 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
         // Zeros are common, and right.
         const Term zero = min(max(x, y), z) == low_mask(s.width);
         return c_.branch(
-            zero, [&] { return result; }, [&] { return exact_fma(a, b, c); });
+            zero, [&] { return result; }, slowly);
       },
       [&] { return result; });
 }
 
-Term Floats::exact_fma(const Term& a, const Term& b, const Term& c) {
+Term Floats::long_fma(const Term& a, const Term& b, const Term& c) {
   if (a.type == Type::F64 || !has_f64() || !p_.compare64)
     return real(soft_fma(bits(a), bits(b), bits(c)));
 

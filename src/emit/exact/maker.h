@@ -18,6 +18,9 @@ namespace vyre::emit_exact {
 /// Op::attr of a `bitcast` from a float to an integer that may give any NaN's bits for a NaN:
 /// whoever emits it need not make them canonical. (The interpreter does, which is one way.)
 inline constexpr uint64_t any_nan = 1;
+/// Op::attr of a float op that is to be computed by its long form: form() of expand.h, a function
+/// where it is emitted. (The interpreter computes the op, which gives the same.)
+inline constexpr uint64_t by_function = 2;
 
 class Maker;
 

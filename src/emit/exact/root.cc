@@ -27,6 +27,10 @@ Root corrected(const Term& n, const Term& estimate, uint64_t off) {
 
 Term Floats::sqrt(const Term& x) {
   if (is_native(Opcode::Sqrt, x.type, x.type)) return c_.op(Opcode::Sqrt, x.type, {x});
+  return by_long_form(Opcode::Sqrt, {x});
+}
+
+Term Floats::long_sqrt(const Term& x) {
   // The root of an f32 that is no f32 is far enough from all that lie halfway between two.
   if (x.type == Type::F32 && has_f64() && p_.sqrt64)
     return narrow(c_.op(Opcode::Sqrt, Type::F64, {widen(x)}));

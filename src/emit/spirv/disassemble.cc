@@ -63,6 +63,7 @@ constexpr Row rows[] = {
     VYRE_ROW(LoopMerge, "iin"),
     VYRE_ROW(Phi, "trI"),
     VYRE_ROW(Return, ""),
+    VYRE_ROW(ReturnValue, "i"),
     VYRE_ROW(Unreachable, ""),
     VYRE_ROW(Load, "triw"),
     VYRE_ROW(Store, "iiw"),

@@ -49,7 +49,10 @@ Result<Kernel> emit(const Program& program, const EmitOptions& options) {
         .with_fix("split it at its grid barriers");
   if (const auto problem = find_lonely_subgroup(*facts, program)) return *problem;
   Kernel kernel;
-  const auto make = [&] { kernel = Emitter(*facts, program, options).run(); };
+  const auto make = [&] {
+    Unit unit;
+    kernel = Emitter(*facts, program, options, unit).run();
+  };
   // The emitter recurses on nesting; callers may be threads with small stacks.
   if (facts->depth > deepest_on_own_stack)
     run_on_big_stack(make);

@@ -22,6 +22,8 @@ struct EmitOptions {
   bool debug = false;           // names and lines
   bool linear_grid = false;     // abi.h
   bool unroll = true;           // ask for short loops to be written out; CPUs' compilers take long
+  bool functions = true;        // long exact forms are functions, not written at each use
+  bool calls = true;  // ask that these stay functions; CPUs' compilers can but inline them
 };
 
 struct Kernel {

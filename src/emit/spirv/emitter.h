@@ -1,9 +1,10 @@
 #pragma once
 
-// The state of writing one kernel. The parts: kernel.cc the entry, parameters and ids; values.cc
-// types, constants and wide numbers; arrays.cc memory of its own; control.cc flow; memory.cc,
-// vectors.cc, elements.cc loads and stores; atomics.cc; sync.cc barriers and the stop word;
-// traps.cc; ops*.cc pure ops; subgroup.cc and lanes.cc.
+// The state of writing one function: the kernel, or what it calls. The parts: functions.cc and
+// kernel.cc the functions, parameters and ids; values.cc types, constants and wide numbers;
+// arrays.cc memory of its own; control.cc flow; memory.cc, vectors.cc, elements.cc loads and
+// stores; atomics.cc; sync.cc barriers and the stop word; traps.cc; ops*.cc pure ops; subgroup.cc
+// and lanes.cc.
 //
 // A value of the program is one id. bool is a bool; integers up to 32 bits are 32 bits, extended by
 // their sign as their type says, at all times; 64-bit integers, f32 and f64 have types of their
@@ -19,13 +20,13 @@
 
 #include "emit/constants.h"
 #include "emit/spirv/facts.h"
-#include "emit/spirv/module.h"
+#include "emit/spirv/unit.h"
 
 namespace vyre::emit_spirv {
 
 class Emitter {
  public:
-  Emitter(const Facts& facts, const Program& given, const EmitOptions& options);
+  Emitter(const Facts& facts, const Program& given, const EmitOptions& options, Unit& unit);
   Kernel run();
 
  private:
@@ -56,7 +57,7 @@ class Emitter {
   }
   void jump(Id label) { eff(spv::OpBranch, {label}); }
   Id label() { return m_.new_id(); }
-  /// Words for the kernel's start, which everything may use.
+  /// Words for the function's start, which everything may use.
   template <class Fn>
   void at_start(Fn&& fn) {
     if (out_ == &start_) return fn();
@@ -134,7 +135,20 @@ class Emitter {
   Id low_word(Wide a);
   Id high_word(Wide a);
 
+  // ---- functions.cc
+  struct Signature {
+    std::string name;
+    Id result = 0;
+    std::vector<Id> parameters;  // types
+    uint32_t control = 0;
+  };
+  Id function(const Signature& s, const std::function<Id(std::span<const Id>)>& body);
+  Id call(Opcode code, Type t, std::span<const Id> in);
+  Id form_function(Opcode code, Type t);
+
   // ---- kernel.cc
+  void place_parameters();
+  void choose_subgroups();
   Id push_constants();
   Id pushed(uint32_t offset, uint32_t width);
   Id param(uint32_t offset, uint32_t width);
@@ -155,7 +169,6 @@ class Emitter {
   void id_op(OpId id);
   void line_of(OpId id);
   void modes();
-  std::vector<uint32_t> finish();
   Id function_variable(Id type, Id initial);
 
   // ---- arrays.cc
@@ -224,6 +237,7 @@ class Emitter {
   void trap(Id code, OpId id);
   void assert_op(OpId id);
   Id trap_function();
+  void tell_trap(std::span<const Id> parameters);
   Wide product(Wide a, Wide b);
   Id control_pointer(uint32_t offset, Id type);
 
@@ -345,10 +359,11 @@ class Emitter {
   const Program& p_;
   const Program& given_;
   const EmitOptions& options_;
-  KernelInfo info_;
-  Module m_;
+  Unit& unit_;
+  KernelInfo& info_;
+  Module& m_;
   Id u32_ = 0, bool_ = 0;
-  Words start_, body_, variables_, functions_;
+  Words start_, body_, variables_;
   Words* out_ = &body_;
   Id here_ = 0, start_here_ = 0;   // the block that is being written
   std::vector<Id> made_;           // by value
@@ -372,7 +387,6 @@ class Emitter {
   std::map<FactKey, Wide> known_;
   std::vector<FactKey> known_order_;
   LocId last_line_ = none;
-  Id push_ = 0;
   Id never_ = 0;        // what inside() gives for an index that is always outside
   Id dead_ = 0;         // a variable
   Id left_ = 0;         // an array: was each loop left by a way of its own?
@@ -396,7 +410,7 @@ class Emitter {
     for (; known_order_.size() > before; known_order_.pop_back()) known_.erase(known_order_.back());
   }
 
-  /// Computes something once, at the kernel's start.
+  /// Computes something once, at the function's start.
   template <class Fn>
   Id once(std::string_view key, Fn&& make) {
     if (const auto it = once_.find(key); it != once_.end()) return it->second[0];

@@ -43,7 +43,8 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
   Program p = program;
   number_ops(p);
   expand_functions(p);
-  Result<Program> expanded = emit_exact::expand(p, profile, options.subgroup_size);
+  Result<Program> expanded =
+      emit_exact::expand(p, profile, options.subgroup_size, options.functions);
   if (!expanded) {  // once more, with the places that people know
     Program plain = program;
     expand_functions(plain);

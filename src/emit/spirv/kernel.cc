@@ -6,63 +6,61 @@
 
 namespace vyre::emit_spirv {
 
-Emitter::Emitter(const Facts& facts, const Program& given, const EmitOptions& options)
+Emitter::Emitter(const Facts& facts, const Program& given, const EmitOptions& options, Unit& unit)
     : f_(facts),
       p_(facts.program),
       given_(given),
       options_(options),
+      unit_(unit),
+      info_(unit.info),
+      m_(unit.module),
       made_(p_.values.size(), 0),
       offsets_(p_.buffers.size(), 0),
       arrays_(p_.buffers.size(), 0) {
   u32_ = m_.type_int(32);
   bool_ = m_.type_bool();
+}
+
+void Emitter::place_parameters() {
   uint32_t at = first_parameter_offset;
   std::vector<uint32_t> halves;  // of 64-bit scalars, which expansion has appended as two
-  for (uint32_t i = 0; i < given.buffers.size(); ++i) {
-    const Buffer& b = given.buffers[i];
+  for (uint32_t i = 0; i < given_.buffers.size(); ++i) {
+    const Buffer& b = given_.buffers[i];
     if (!is_parameter(b.role)) continue;
     offsets_[i] = at;
     if (b.role == Role::Scalar && size_of(b.element) == 8)
       halves.insert(halves.end(), {at, at + 4});
     at += b.role == Role::Scalar ? 8 : 16;
   }
-  if (p_.buffers.size() > given.buffers.size())
-    std::copy(halves.begin(), halves.end(), offsets_.begin() + ptrdiff_t(given.buffers.size()));
+  if (p_.buffers.size() > given_.buffers.size())
+    std::copy(halves.begin(), halves.end(), offsets_.begin() + ptrdiff_t(given_.buffers.size()));
   info_.parameter_bytes = at;
-  info_.block_in_memory = at > options.profile.push_constant_bytes;
+  info_.block_in_memory = at > options_.profile.push_constant_bytes;
+}
+
+void Emitter::choose_subgroups() {
   info_.subgroup_size = f_.lanes;
-  info_.linear_grid = options.linear_grid;
   if (f_.has_lanes && (f_.lanes_by == Lanes::Shuffle || f_.lanes_by == Lanes::Slots)) {
-    info_.native_subgroup = options.profile.subgroup_size;
+    info_.native_subgroup = options_.profile.subgroup_size;
     const uint32_t row = f_.in_a_row ? f_.invocations : p_.workgroup[0];
     info_.full_subgroups = row % info_.native_subgroup == 0;
   }
 }
 
 Kernel Emitter::run() {
+  place_parameters();
+  choose_subgroups();
+  info_.linear_grid = options_.linear_grid;
   body_.reserve(8 * p_.ops.size());  // about
-  here_ = label();
-  start_here_ = label();  // the entry's first block
-  const Id first = start_here_, body = here_;
-  if (options_.linear_grid) place_in_grid();
-  begin(body);
-  clear_shared();
-  block(0);
-  if (flow_ != Flow::Gone) eff(spv::OpReturn, {});
-  at_start([&] { jump(body); });
-
-  const Id function = m_.new_id(), nothing = m_.type_void();
-  Words head;
-  head.put(spv::OpFunction, {nothing, function, 0, m_.type_function(nothing, {})});
-  head.put(spv::OpLabel, {first});
-  body_.put(spv::OpFunctionEnd, {});
+  const Signature signature = {.name = given_.name.substr(0, 1000), .result = m_.type_void()};
+  const Id entry = function(signature, [&](std::span<const Id>) {
+    if (options_.linear_grid) place_in_grid();
+    clear_shared();
+    block(0);
+    return Id{0};
+  });
   modes();
-  if (options_.debug) m_.name(function, given_.name.substr(0, 1000));
-  Kernel kernel;
-  kernel.words =
-      m_.finish(function, kernel_symbol, {&head, &variables_, &start_, &body_, &functions_});
-  kernel.info = info_;
-  return kernel;
+  return {m_.finish(entry, kernel_symbol, unit_.functions), info_};
 }
 
 /// Modes only for the widths that are used, and only those that the device has.
@@ -72,18 +70,14 @@ void Emitter::modes() {
     m_.mode(spv::ExecutionModeLocalSize, {f_.invocations, 1, 1});
   else
     m_.mode(spv::ExecutionModeLocalSize, {p_.workgroup[0], p_.workgroup[1], p_.workgroup[2]});
-  bool uses[2] = {false, false};
-  for (const Value& v : p_.values) {
-    if (v.type == Type::F32) uses[0] = true;
-    if (v.type == Type::F64) uses[1] = true;
-  }
   const struct {
     bool use;
     uint32_t width;
     bool rte, denorm, special;
   } rows[] = {
-      {uses[0], 32, profile.rte32, profile.denorm_preserve32, profile.signed_zero_inf_nan32},
-      {uses[1], 64, profile.rte64, profile.denorm_preserve64, profile.signed_zero_inf_nan64}};
+      {unit_.uses_f32, 32, profile.rte32, profile.denorm_preserve32, profile.signed_zero_inf_nan32},
+      {unit_.uses_f64, 64, profile.rte64, profile.denorm_preserve64,
+       profile.signed_zero_inf_nan64}};
   for (const auto& row : rows) {
     if (!row.use) continue;
     if (row.rte) {
@@ -113,7 +107,8 @@ Id Emitter::function_variable(Id type, Id initial) {
 /// The push constants as the block lies in memory: wide numbers, num_workgroups, wide numbers.
 /// Where there are no 64-bit integers all of it is words.
 Id Emitter::push_constants() {
-  if (push_) return push_;
+  Id& push = unit_.push;
+  if (push) return push;
   const uint32_t bytes = info_.block_in_memory ? 8 : info_.parameter_bytes;
   std::vector<Module::Member> members;
   const auto add = [&](uint32_t width, uint32_t from, uint32_t to) {
@@ -128,9 +123,9 @@ Id Emitter::push_constants() {
   } else {
     add(32, 0, bytes);
   }
-  push_ = m_.variable(spv::StorageClassPushConstant, m_.type_block(members));
-  if (options_.debug) m_.name(push_, "parameters");
-  return push_;
+  push = m_.variable(spv::StorageClassPushConstant, m_.type_block(members));
+  if (options_.debug) m_.name(push, "parameters");
+  return push;
 }
 
 Id Emitter::pushed(uint32_t offset, uint32_t width) {
@@ -328,8 +323,9 @@ void Emitter::id_op(OpId id) {
   }
 }
 
-/// A line where it is another than that of the instruction before.
+/// A line where it is another than that of the instruction before. (Functions have none.)
 void Emitter::line_of(OpId id) {
+  if (f_.given.empty()) return;
   const LocId loc = given_.op(f_.given[id]).loc;
   if (loc == none || loc == last_line_) return;
   last_line_ = loc;

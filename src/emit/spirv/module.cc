@@ -80,11 +80,12 @@ Id Module::type_block(std::span<const Member> members) {
   return all[0];
 }
 
-Id Module::type_function(Id result, std::initializer_list<Id> parameters) {
-  std::vector<uint32_t> all = {new_id(), result};
-  all.insert(all.end(), parameters);
-  globals_.put(spv::OpTypeFunction, all);
-  return all[0];
+Id Module::type_function(Id result, std::span<const Id> parameters) {
+  std::vector<Id> all = {result};
+  all.insert(all.end(), parameters.begin(), parameters.end());
+  Id& type = function_types_[all];
+  if (!type) globals_.put(spv::OpTypeFunction, {type = new_id()}, all);
+  return type;
 }
 
 Id Module::constant_composite(Id type, std::span<const Id> parts) {
@@ -138,7 +139,7 @@ void Module::mode(spv::ExecutionMode m, std::initializer_list<uint32_t> operands
 }
 
 std::vector<uint32_t> Module::finish(Id entry, std::string_view entry_name,
-                                     std::initializer_list<const Words*> functions) {
+                                     std::span<const Words> functions) {
   Words all({spv::MagicNumber, version_1_5, no_generator, next_, 0});
   for (const spv::Capability c : capabilities_)
     all.put(spv::OpCapability, {static_cast<uint32_t>(c)});
@@ -168,7 +169,7 @@ std::vector<uint32_t> Module::finish(Id entry, std::string_view entry_name,
   all.append(names_);
   all.append(decorations_);
   all.append(globals_);
-  for (const Words* piece : functions) all.append(*piece);
+  for (const Words& piece : functions) all.append(piece);
   return all.take();
 }
 

@@ -74,7 +74,7 @@ class Module {
   Id type_pointer(spv::StorageClass c, Id to) {
     return intern(spv::OpTypePointer, {static_cast<uint32_t>(c), to});
   }
-  Id type_function(Id result, std::initializer_list<Id> parameters);  // each must be asked for once
+  Id type_function(Id result, std::span<const Id> parameters);
 
   Id constant(uint32_t value) { return intern_result(spv::OpConstant, type_int(32), {value}); }
   Id constant64(uint64_t value) {
@@ -105,7 +105,7 @@ class Module {
   /// The whole module around the functions, of which `entry` is the one to start at; their words
   /// are in pieces.
   std::vector<uint32_t> finish(Id entry, std::string_view entry_name,
-                               std::initializer_list<const Words*> functions);
+                               std::span<const Words> functions);
 
  private:
   /// An instruction without its result: op, type (0: none), operands.
@@ -128,6 +128,7 @@ class Module {
   std::set<spv::Capability> capabilities_;
   std::set<std::string> extensions_;
   std::unordered_map<Key, Id, Hash> made_;
+  std::map<std::vector<Id>, Id> function_types_;  // by result and parameters
   std::map<std::string, Id, std::less<>> files_;
   std::map<spv::BuiltIn, Id> builtins_;
   std::vector<Id> interface_;

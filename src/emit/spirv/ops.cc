@@ -31,6 +31,7 @@ void Emitter::pure_op(OpId id) {
   if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
   Id in[4];
   for (size_t k = 0; k < operands.size(); ++k) in[k] = get(operands[k]);
+  if (o.attr == emit_exact::by_function) return set(v, call(o.code, o.type, {in, operands.size()}));
   if (is_mask(o.code) && width_of(o.type) == 32)
     for (size_t k = 0; k < operands.size(); ++k)
       if (const auto c = constant(operands[k]); c && (*c == 0x80000000 || *c == 0x7fffffff))

@@ -80,23 +80,23 @@ Emitter::Wide Emitter::product(Wide a, Wide b_) {
 
 Id Emitter::trap_function() {
   if (trap_function_) return trap_function_;
-  trap_function_ = m_.new_id();
-  Words* const out = out_;
-  const Id here = here_;
-  Words code;
-  out_ = &code;
+  const Id number = has64() ? u64() : words(2);
+  Emitter inner(f_, given_, options_, unit_);
+  const Signature signature = {.name = "trap",
+                               .result = m_.type_void(),
+                               .parameters = {number, number, u32(), u32(), u32(), u32(), u32()}};
+  return trap_function_ = inner.function(signature, [&](std::span<const Id> parameters) {
+    inner.tell_trap(parameters);
+    return Id{0};
+  });
+}
 
-  const Id nothing = m_.type_void(), number_type = has64() ? u64() : words(2);
-  const Id type =
-      m_.type_function(nothing, {number_type, number_type, u32(), u32(), u32(), u32(), u32()});
-  put(spv::OpFunction, nothing, trap_function_, {0, type});
-  const Id control_id = ins(spv::OpFunctionParameter, number_type, {});
-  const Id number_id = ins(spv::OpFunctionParameter, number_type, {});
-  Id fields[5];  // x, y, z, code, op: as they lie in the block
-  for (Id& f : fields) f = ins(spv::OpFunctionParameter, u32(), {});
-  begin(label());
+/// The function's body. Its parameters: the control block's address, the invocation's number, and
+/// what lies in the block from x on.
+void Emitter::tell_trap(std::span<const Id> parameters) {
   const auto split = [&](Id x) { return has64() ? Wide{x, 0} : Wide{part(x, 0), part(x, 1)}; };
-  const Wide control = split(control_id), number = split(number_id);
+  const Wide control = split(parameters[0]), number = split(parameters[1]);
+  const auto fields = parameters.subspan(2);
   const auto field = [&](size_t offset) {
     return pointer(moved_by(control, static_cast<uint32_t>(offset)), u32());
   };
@@ -141,7 +141,8 @@ Id Emitter::trap_function() {
       when(below(number, wide_words(low, high)), [&] {
         set_word(offsetof(ControlBlock, trapped), low_word(number));
         set_word(offsetof(ControlBlock, trapped) + 4, high_word(number));
-        for (size_t k = 0; k < 5; ++k) set_word(offsetof(ControlBlock, x) + 4 * k, fields[k]);
+        for (size_t k = 0; k < fields.size(); ++k)
+          set_word(offsetof(ControlBlock, x) + 4 * k, fields[k]);
       });
       eff(spv::OpAtomicStore, {field(offsetof(ControlBlock, lock)), scope, release, c32(0)});
     });
@@ -150,14 +151,6 @@ Id Emitter::trap_function() {
     eff(spv::OpBranchConditional, {ours, exit, head});
     begin(exit);
   });
-  eff(spv::OpReturn, {});
-  eff(spv::OpFunctionEnd, {});
-  if (options_.debug) m_.name(trap_function_, "trap");
-
-  functions_.append(code);
-  out_ = out;
-  here_ = here;
-  return trap_function_;
 }
 
 static_assert(offsetof(ControlBlock, op) == offsetof(ControlBlock, x) + 16);
