@@ -138,8 +138,8 @@ class Emitter {
   // ---- functions.cc
   struct Signature {
     std::string name;
-    Id result = 0;
-    std::vector<Id> parameters;  // types
+    Id result = 0;  // the type; 0: nothing
+    std::vector<Id> parameters;
     uint32_t control = 0;
   };
   Id function(const Signature& s, const std::function<Id(std::span<const Id>)>& body);

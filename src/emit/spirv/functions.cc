@@ -11,19 +11,11 @@
 
 namespace vyre::emit_spirv {
 
-/// Its id. `body` gets the parameters, and gives the result or, where the type is void, 0.
+/// Its id. `body` gets the parameters, and gives the result or 0.
 Id Emitter::function(const Signature& s, const std::function<Id(std::span<const Id>)>& body) {
-  const Id id = m_.new_id();
-  Words head;
-  head.put(spv::OpFunction, {s.result, id, s.control, m_.type_function(s.result, s.parameters)});
+  const Id first = label(), start = start_here_ = label();
   std::vector<Id> parameters;
-  for (const Id type : s.parameters) {
-    parameters.push_back(m_.new_id());
-    head.put(spv::OpFunctionParameter, {type, parameters.back()});
-  }
-  start_here_ = label();
-  head.put(spv::OpLabel, {start_here_});
-  const Id first = label();
+  for (size_t k = 0; k < s.parameters.size(); ++k) parameters.push_back(m_.new_id());
   begin(first);
   if (const Id result = body(parameters))
     eff(spv::OpReturnValue, {result});
@@ -32,6 +24,12 @@ Id Emitter::function(const Signature& s, const std::function<Id(std::span<const 
   eff(spv::OpFunctionEnd, {});
   at_start([&] { jump(first); });
 
+  const Id id = m_.new_id(), type = s.result ? s.result : m_.type_void();
+  Words head;
+  head.put(spv::OpFunction, {type, id, s.control, m_.type_function(type, s.parameters)});
+  for (size_t k = 0; k < s.parameters.size(); ++k)
+    head.put(spv::OpFunctionParameter, {s.parameters[k], parameters[k]});
+  head.put(spv::OpLabel, {start});
   for (const Value& v : p_.values) {
     unit_.uses_f32 |= v.type == Type::F32;
     unit_.uses_f64 |= v.type == Type::F64;

@@ -52,8 +52,7 @@ Kernel Emitter::run() {
   choose_subgroups();
   info_.linear_grid = options_.linear_grid;
   body_.reserve(8 * p_.ops.size());  // about
-  const Signature signature = {.name = given_.name.substr(0, 1000), .result = m_.type_void()};
-  const Id entry = function(signature, [&](std::span<const Id>) {
+  const Id entry = function({.name = given_.name.substr(0, 1000)}, [&](std::span<const Id>) {
     if (options_.linear_grid) place_in_grid();
     clear_shared();
     block(0);

@@ -83,7 +83,6 @@ Id Emitter::trap_function() {
   const Id number = has64() ? u64() : words(2);
   Emitter inner(f_, given_, options_, unit_);
   const Signature signature = {.name = "trap",
-                               .result = m_.type_void(),
                                .parameters = {number, number, u32(), u32(), u32(), u32(), u32()}};
   return trap_function_ = inner.function(signature, [&](std::span<const Id> parameters) {
     inner.tell_trap(parameters);

@@ -70,9 +70,8 @@ class Bounds {
       const bool ends = !i || i->op == spv::OpLoad || is_atomic(i->op) || i->op == spv::OpLabel ||
                         i->op == spv::OpVariable || i->op == spv::OpConstant;
       if (ends) continue;
-      const Shape s = shape_of(i->op);
-      for (size_t k = s.type + s.result; k < i->operands.size(); ++k)
-        todo.push_back(i->operands[k]);
+      const auto from = sources(*i);
+      todo.insert(todo.end(), from.begin(), from.end());
     }
     return false;
   }

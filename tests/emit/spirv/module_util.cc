@@ -14,6 +14,14 @@ Shape shape_of(spv::Op op) {
   return s;
 }
 
+std::span<const uint32_t> sources(const Instruction& i) {
+  const Shape s = shape_of(i.op);
+  const auto all = std::span(i.operands).subspan(s.type + s.result);
+  if (!s.type) return {};  // types, labels
+  if (i.op == spv::OpCompositeExtract) return all.first(1);
+  return i.op == spv::OpExtInst ? all.subspan(2) : all;
+}
+
 ModuleTable::ModuleTable(const std::vector<uint32_t>& words) : all(instructions(words)) {
   for (const Instruction& i : all) {
     const Shape s = shape_of(i.op);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Shape {
   bool type = false, result = false;
 };
 Shape shape_of(spv::Op op);
+/// The ids of values that the instruction computes with. Numbers in it are none.
+std::span<const uint32_t> sources(const Instruction& i);
 bool is_atomic(spv::Op op);
 
 }  // namespace vyre::emit_spirv
