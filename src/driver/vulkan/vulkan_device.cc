@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace vyre::driver::vulkan {
 namespace {
@@ -16,6 +17,20 @@ Listing listing_of(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return listing;
+}
+
+/// "unroll=0" and its like.
+void set_switch(emit_spirv::EmitOptions& o, std::string_view extra) {
+  using Options = emit_spirv::EmitOptions;
+  constexpr std::pair<std::string_view, bool Options::*> switches[] = {
+      {"unroll=", &Options::unroll},
+      {"functions=", &Options::functions},
+      {"calls=", &Options::calls}};
+  for (const auto& [name, field] : switches) {
+    if (!extra.starts_with(name)) continue;
+    const std::string_view value = extra.substr(name.size());
+    if (value == "0" || value == "1") o.*field = value == "1";
+  }
 }
 
 }  // namespace
@@ -84,10 +99,10 @@ Result<emit_spirv::EmitOptions> VulkanDevice::options_for(const CompileOptions& 
   o.profile = profile;
   o.subgroup_size = options.subgroup_size;
   o.stoppable = options.stoppable;
-  o.unroll = !c_->physical.is_cpu();
+  o.unroll = o.calls = !c_->physical.is_cpu();
   for (const std::string& extra : options.extra) {
     constexpr std::string_view key = "profile=";
-    if (extra == "unroll=0" || extra == "unroll=1") o.unroll = extra.back() == '1';
+    set_switch(o, extra);
     if (!extra.starts_with(key)) continue;
     Result<emit_exact::Profile> forced =
         force_profile(std::string_view(extra).substr(key.size()), profile, c_->physical);
