@@ -12,6 +12,7 @@
 #include "emit/exact/expand.h"
 #include "lab/random.h"
 #include "tests/emit/exact/degrade_util.h"
+#include "tests/emit/exact/forms_util.h"
 #include "tests/emit/exact/judge_util.h"
 
 namespace vyre::emit_exact {
@@ -118,9 +119,11 @@ TEST(exact_floats, hard_operands_of_fma) {
   for (const char* words :
        {"nvidia", "-fma32", "-fma32 -fused32", "-fma32 -fused32 -widen -narrow"}) {
     const Profile profile = profile_of(words);
-    const auto expanded = expand(p, profile);
+    const auto expanded = expand(p, profile, 0, true);
     ASSERT_TRUE(expanded);
-    const Program on_bad_device = degrade(*expanded, profile);
+    ASSERT_EQ(marked_ops(*expanded), 1u);
+    const Program written = with_forms(*expanded, profile);
+    const Program on_bad_device = degrade(written, profile);
     HardOperands hard(7);
     for (uint64_t done = 0; done < cases; done += 50'000) {
       std::vector<std::vector<uint64_t>> operands(3);
@@ -128,7 +131,7 @@ TEST(exact_floats, hard_operands_of_fma) {
         const Triple t = hard.next();
         for (size_t k = 0; k < 3; ++k) operands[k].push_back(std::bit_cast<uint32_t>(t[k]));
       }
-      ASSERT_EQ(first_wrong(*expanded, operands), "") << words;
+      ASSERT_EQ(first_wrong(written, operands), "") << words;
       ASSERT_EQ(first_wrong(on_bad_device, operands), "") << words << ", on a bad device";
     }
   }

@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "lab/random.h"
 #include "tests/emit/exact/degrade_util.h"
+#include "tests/emit/exact/forms_util.h"
 
 namespace vyre::emit_exact {
 
@@ -79,13 +80,6 @@ Ran run_on_interpreter(const Program& program, const LaunchInputs& inputs, uint3
 
 namespace {
 
-/// The marks on bitcasts are no part of the IR.
-Program without_marks(Program p) {
-  for (Op& o : p.ops)
-    if (o.code == Opcode::Bitcast) o.attr = 0;
-  return p;
-}
-
 std::string first_difference(const Program& p, const LaunchInputs& in, const Ran& a, const Ran& b) {
   if (a.failed != b.failed) return fmt::format("fails: \"{}\" instead of \"{}\"", b.failed, a.failed);
   if (!a.failed.empty()) return "";
@@ -111,23 +105,38 @@ std::string first_difference(const Program& p, const LaunchInputs& in, const Ran
   return "";
 }
 
+std::string judge_expanded(const Program& p, const LaunchInputs& inputs, const Ran& expected,
+                           const Program& expanded, const Profile& profile) {
+  for (const Diagnostic& d : check(without_marks(expanded)))
+    if (d.severity == Severity::Error)
+      return "not legal: " + d.message;
+  if (const std::string what = forbidden(expanded, profile); !what.empty())
+    return "the device has no " + what;
+  const uint32_t subgroup = profile.subgroup_size;
+  const LaunchInputs given = expanded_inputs(p, expanded, inputs);
+  const Ran good = run_on_interpreter(expanded, given, subgroup);
+  if (auto d = first_difference(p, inputs, expected, good); !d.empty()) return "expanded: " + d;
+  const Ran bad = run_on_interpreter(degrade(expanded, profile), given, subgroup);
+  if (auto d = first_difference(p, inputs, expected, bad); !d.empty()) return "on a bad device: " + d;
+  return "";
+}
+
 }  // namespace
 
 std::string judge(const Program& p, const LaunchInputs& inputs, const Profile& profile, bool* differs) {
-  auto expanded = expand(p, profile);
+  const auto expanded = expand(p, profile), with_calls = expand(p, profile, 0, true);
   if (!expanded) return "refused: " + expanded.errors()[0].message;
-  for (const Diagnostic& d : check(without_marks(*expanded)))
-    if (d.severity == Severity::Error)
-      return "not legal: " + d.message;
-  if (const std::string what = forbidden(*expanded, profile); !what.empty())
-    return "the device has no " + what;
   const uint32_t subgroup = profile.subgroup_size;
   const Ran expected = run_on_interpreter(p, inputs, subgroup);
-  const LaunchInputs given = expanded_inputs(p, *expanded, inputs);
-  const Ran good = run_on_interpreter(*expanded, given, subgroup);
-  if (auto d = first_difference(p, inputs, expected, good); !d.empty()) return "expanded: " + d;
-  const Ran bad = run_on_interpreter(degrade(*expanded, profile), given, subgroup);
-  if (auto d = first_difference(p, inputs, expected, bad); !d.empty()) return "on a bad device: " + d;
+  std::string wrong = judge_expanded(p, inputs, expected, *expanded, profile);
+  if (!wrong.empty()) return wrong;
+  if (marked_ops(*with_calls)) {
+    const LaunchInputs given = expanded_inputs(p, *with_calls, inputs);
+    const Ran marked = run_on_interpreter(*with_calls, given, subgroup);
+    if (auto d = first_difference(p, inputs, expected, marked); !d.empty()) return "marked: " + d;
+    wrong = judge_expanded(p, inputs, expected, with_forms(*with_calls, profile), profile);
+    if (!wrong.empty()) return "with functions: " + wrong;
+  }
   if (differs)
     *differs = !first_difference(p, inputs, expected, run_on_interpreter(degrade(p, profile), inputs, subgroup)).empty();
   return "";

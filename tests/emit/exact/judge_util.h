@@ -35,8 +35,8 @@ struct Ran {
 Ran run_on_interpreter(const Program& program, const LaunchInputs& inputs, uint32_t subgroup = 32);
 
 /// "" if the expansion for the profile is legal, holds nothing that the device lacks, and gives the
-/// same bytes as the program, on the interpreter and on a device that is as bad as the profile says.
-/// Else what is wrong. `differs`, if given, is set if the program itself fails on that device.
+/// same bytes as the program, on the interpreter and on a device that is as bad as the profile says;
+/// inline and with functions. Else what is wrong. `differs`, if given, is set if the program itself fails on that device.
 std::string judge(const Program& program, const LaunchInputs& inputs, const Profile& profile,
                   bool* differs = nullptr);
 

@@ -108,6 +108,12 @@ TEST(SpirvValidate, takes_kernels_with_other_options) {
   for (const uint32_t size : {1u, 2u, 4u, 8u, 16u, 64u})
     EXPECT_GT(validate_cases({.subgroup_size = size}, "other subgroups", size, 9).valid, 50u);
   EmitOptions options;
+  options.profile = device("nvidia").profile;
+  options.calls = false;
+  EXPECT_GT(validate_cases(options, "functions to inline", 5, 7).valid, 50u);
+  options.functions = false;
+  EXPECT_GT(validate_cases(options, "no functions", 6, 7).valid, 50u);
+  options = {};
   options.profile = device("push_constant_bytes=32").profile;
   EXPECT_GT(validate_cases(options, "block in memory", 3, 7).valid, 50u);
   options.profile = device("weak push_constant_bytes=32 subgroup_size=1").profile;
