@@ -39,11 +39,9 @@ Opcode mirrored(Opcode code) {
   }
 }
 
-/// Bits against a constant that is no zero. A native comparison would be right, too, but not together
-/// with a choice between the two: NVIDIA's compiler makes a minimum of that, which flushes subnormals.
-Term compare_with(Opcode code, const Term& u, uint64_t constant, const Shape& s) {
-  if (constant & s.sign) return compare_with(mirrored(code), u ^ s.sign, constant ^ s.sign, s);
-  if (constant > s.infinity) return u.code->constant(Type::Bool, code == Opcode::Ne);
+/// Bits against a number that is no zero.
+Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s) {
+  if (constant & s.sign) return compare_bits(mirrored(code), u ^ s.sign, constant ^ s.sign, s);
   const Term number = as(s.number, u), no_negative_nan = u <= (s.sign | s.infinity);
   switch (code) {
     case Opcode::Eq:
@@ -58,6 +56,24 @@ Term compare_with(Opcode code, const Term& u, uint64_t constant, const Shape& s)
       return (number < constant) & no_negative_nan;
     default:
       return (number <= constant) & no_negative_nan;
+  }
+}
+
+/// Bits against zero, of which there are two.
+Term compare_zero(Opcode code, const Term& u, const Shape& s) {
+  switch (code) {
+    case Opcode::Eq:
+      return (u << 1) == 0;
+    case Opcode::Ne:
+      return (u << 1) != 0;
+    case Opcode::Gt:
+      return (u - 1) < s.infinity;
+    case Opcode::Ge:
+      return (u <= s.infinity) | (u == s.sign);
+    case Opcode::Lt:
+      return (u - (s.sign + 1)) < s.infinity;
+    default:
+      return (as(s.number, u) <= 0) & (u <= (s.sign | s.infinity));
   }
 }
 
@@ -85,9 +101,9 @@ Term Floats::is_inf(const Term& x) {
 
 Term Floats::compare(Opcode code, const Term& a, const Term& b) {
   if (is_native(code, a.type, a.type)) return native(code, a, b);
+  if (b.is_constant()) return compare_with(code, a, b);
+  if (a.is_constant()) return compare_with(mirrored(code), b, a);
   const Shape s = shape_of(a.type);
-  if (is_large_constant(b)) return compare_with(code, bits(a), b.bits, s);
-  if (is_large_constant(a)) return compare_with(mirrored(code), bits(b), a.bits, s);
   const Term x = signed_bits(a), y = signed_bits(b);
   const Term numbers = max(magnitude_of(x), magnitude_of(y)) <= s.infinity;
   if (code == Opcode::Eq || code == Opcode::Ne) {
@@ -98,6 +114,18 @@ Term Floats::compare(Opcode code, const Term& a, const Term& b) {
   return c_.op(code, i.type, {i, j}) & numbers;
 }
 
+Term Floats::compare_with(Opcode code, const Term& x, const Term& constant) {
+  const Shape s = shape_of(x.type);
+  const uint64_t magnitude = constant.bits & s.magnitude;
+  if (magnitude > s.infinity) return c_.constant(Type::Bool, code == Opcode::Ne);
+  if (magnitude == 0) return compare_zero(code, bits(x), s);
+  // Flushing the other one to a zero of its sign changes nothing. (Equal bits cost as little.)
+  const bool ordering = code != Opcode::Eq && code != Opcode::Ne;
+  const bool right = x.type == Type::F32 && (p_.compare32 || p_.compare_normal32);
+  if (right && ordering && is_large_constant(constant)) return native(code, x, constant);
+  return compare_bits(code, bits(x), constant.bits, s);
+}
+
 Term Floats::extreme(Opcode code, const Term& a, const Term& b) {
   if (is_native(code, a.type, a.type)) return native(code, a, b);
   const Shape s = shape_of(a.type);
@@ -106,10 +134,8 @@ Term Floats::extreme(Opcode code, const Term& a, const Term& b) {
   for (const bool swapped : {false, true}) {
     const Term &x = swapped ? b : a, &k = swapped ? a : b;
     if (!k.is_constant() || (k.bits & s.magnitude) > s.infinity) continue;
-    if (is_large_constant(k)) return select(compare(wins, x, k), x, k);
-    if (k.bits == 0 && code == Opcode::Max && is_native(wins, a.type, a.type))
-      return select(native(wins, x, k), x, k);
-    if (k.bits == 0 && code == Opcode::Max) return select((bits(x) - 1) < s.infinity, x, k);
+    if (is_large_constant(k) || (k.bits == 0 && code == Opcode::Max))
+      return select(compare(wins, x, k), x, k);
     if (k.bits == 0) return select((bits(x) ^ s.sign) <= s.infinity, x, k);
   }
   if (is_native(Opcode::Lt, a.type, a.type)) {

@@ -20,6 +20,9 @@
 //    than 2^32-1 u32s in a buffer are an error before the launch, as for every kernel with `len`.
 //    64-bit scalars stay in Program::buffers, for formulas, and nothing reads them: for each of
 //    them, in order, two u32 scalars are appended to Program::buffers, its lower and its upper half.
+//  - Without choose32 an f32 may still be compared with a constant that is neither zero nor
+//    subnormal. The device's compiler must not know that constant: it would make a minimum, which
+//    flushes subnormals, of the comparison and a choice between the two.
 //  - Left alone is what the emitter does itself: narrow loads and stores, arithmetic on 8 and 16
 //    bits, float atomics, constant zeros, lane numbering, votes, 32-bit integer reductions, shuffles.
 

@@ -62,6 +62,7 @@ class Floats {
   Term long_sqrt(const Term& x);
   Term long_fma(const Term& a, const Term& b, const Term& c);
   Term add_signed(Opcode code, const Term& a, const Term& b);
+  Term compare_with(Opcode code, const Term& x, const Term& constant);
   Term extreme(Opcode code, const Term& a, const Term& b);
   Term native(Opcode code, const Term& a, const Term& b) { return c_.op(code, a.type, {a, b}); }
   Term widen(const Term& x);

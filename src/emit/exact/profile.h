@@ -48,6 +48,7 @@ namespace vyre::emit_exact {
   X(fused32, true, "fma32 fails at most where something is subnormal")                         \
   X(min_max32, true, "f32 min and max: NaN, -0 and +0, subnormals")                            \
   X(compare32, true, "f32 comparisons, subnormals included")                                   \
+  X(compare_normal32, true, "compare32 does not fail against constants that are normal or inf") \
   X(choose32, true, "choices by f32 comparisons keep subnormals")                              \
   X(signs32, true, "masks that change the sign of an f32 keep subnormals")                     \
   X(round32, true, "f32 floor, ceil, trunc and round to even")                                 \

@@ -112,6 +112,7 @@ class Emitter {
   /// A zero that the device's compiler cannot see.
   Id hidden(Type t, Id x);
   Id sign_mask(uint32_t bits);
+  Id limit(uint32_t bits);
   Id select(Type t, Id c, Id a, Id b) { return ins(spv::OpSelect, type_of(t), {c, a, b}); }
   Id both(Id a, Id b_) { return !a ? b_ : !b_ ? a : ins(spv::OpLogicalAnd, b(), {a, b_}); }
   Id negated(Id a) { return ins(spv::OpLogicalNot, b(), {a}); }
@@ -243,6 +244,7 @@ class Emitter {
 
   // ---- ops.cc and its kin
   void pure_op(OpId id);
+  Id operand_of(OpId id, uint32_t k);
   Id compute(Opcode code, Type t, std::span<const Id> in);
   Id compute_hidden(Opcode code, Type t, std::span<const Id> in);
   Id compute_number(Opcode code, Type t, std::span<const Id> in);

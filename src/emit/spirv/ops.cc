@@ -1,6 +1,6 @@
 // Pure ops: which part knows them; bools, comparisons and choices.
 
-#include "emit/exact/maker.h"
+#include "emit/exact/floats.h"
 #include "emit/spirv/emitter.h"
 
 namespace vyre::emit_spirv {
@@ -30,15 +30,25 @@ void Emitter::pure_op(OpId id) {
   }
   if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
   Id in[4];
-  for (size_t k = 0; k < operands.size(); ++k) in[k] = get(operands[k]);
+  for (uint32_t k = 0; k < operands.size(); ++k) in[k] = operand_of(id, k);
   if (o.attr == emit_exact::by_function) return set(v, call(o.code, o.type, {in, operands.size()}));
-  if (is_mask(o.code) && width_of(o.type) == 32)
-    for (size_t k = 0; k < operands.size(); ++k)
-      if (const auto c = constant(operands[k]); c && (*c == 0x80000000 || *c == 0x7fffffff))
-        in[k] = sign_mask(static_cast<uint32_t>(*c));
   if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
   if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));
   set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
+}
+
+/// An operand of a pure op: constants by which the device's compiler may find float operations that
+/// flush subnormals are not always written as such.
+Id Emitter::operand_of(OpId id, uint32_t k) {
+  const Op& o = p_.op(id);
+  const ValueId v = p_.operand(id, k);
+  if (const auto c = constant(v)) {
+    const uint32_t bits = static_cast<uint32_t>(*c);
+    if (is_mask(o.code) && width_of(o.type) == 32 && (*c == 0x80000000 || *c == 0x7fffffff))
+      return sign_mask(bits);
+    if (emit_exact::compares32(o.code, o.type, p_.type(v))) return limit(bits);
+  }
+  return get(v);
 }
 
 Id Emitter::compute(Opcode code, Type t, std::span<const Id> in) {

@@ -25,6 +25,17 @@ Id Emitter::sign_mask(uint32_t bits) {
   });
 }
 
+/// A number that an f32 is compared with. A compiler that sees it in a choice as well may make a
+/// minimum or maximum of the two, and that one flushes subnormals.
+Id Emitter::limit(uint32_t bits) {
+  if (options_.profile.choose32) return constant_of(Type::F32, bits);
+  const Id x = once(fmt::format("limit {:x}", bits), [&] {
+    return from_bits(Type::F32, ins(spv::OpBitwiseOr, u32(), {param_word(zero_offset), c32(bits)}));
+  });
+  opaque_.insert(x);
+  return x;
+}
+
 /// Without the sign.
 Id Emitter::magnitude_of(Type t, Id bits) {
   const Type as = bits_as(t);
