@@ -128,6 +128,7 @@ const Field fields[] = {
 const std::map<std::string, std::string> only_with = {
     {"normal32", "-add32 -mul32"},  // what is left of these two
     {"fused32", "-fma32"},          // the same
+    {"compare_normal32", "-compare32"},
 };
 /// Fields without an expansion: kernels that need them are refused (V0734).
 const std::set<std::string> only_refused = {"shared_atomics64"};
@@ -170,6 +171,7 @@ const Several several[] = {
     {"-div32 -sqrt32 -int64", "-int64"},
     {"-div32 -sqrt32 -widen -narrow", "-widen -narrow"},
     {"-compare32 -compare64", ""},
+    {"-compare32 -choose32 +zero_operands", "-compare32 +zero_operands"},
     {"-int64 -bits", "-int64"},
     {"-int64 -subgroup_shuffle", "-int64"},
     {"-int64 -storage8 -storage16 -shared_bytes", "-int64"},

@@ -229,6 +229,87 @@ TEST_F(VulkanTest, what_was_blamed_wrongly_is_switched_on_again) {
   EXPECT_FALSE(t.profile.fma32) << "what is wrong stays off";
 }
 
+/// The instructions of a module, by the ids that they make.
+class Made {
+ public:
+  explicit Made(const std::vector<uint32_t>& words) : words_(words) {}
+  void add(size_t at) {
+    if (words_[at] >> 16 > 3) at_[words_[at + 2]] = at;
+  }
+  /// The operand of the instruction that made it; 0 if it was another one.
+  uint32_t operand(uint32_t id, uint16_t opcode, size_t k) {
+    const size_t at = at_[id];
+    return at && (words_[at] & 0xffff) == opcode ? words_[at + 3 + k] : 0;
+  }
+  bool is_constant(uint32_t id) { return operand(id, 43, 0) != 0; }
+  /// As operands are where zeros are folded wrong, which lavapipe does.
+  bool is_hidden_constant(uint32_t id) {
+    return is_constant(operand(operand(operand(id, bitcast, 0), bit_or, 0), bitcast, 0));
+  }
+  /// As limits are where choices flush.
+  bool is_hidden_limit(uint32_t id) {
+    return is_constant(operand(operand(id, bitcast, 0), bit_or, 1));
+  }
+
+ private:
+  static constexpr uint16_t bitcast = 124, bit_or = 197;
+  const std::vector<uint32_t>& words_;
+  std::map<uint32_t, size_t> at_;
+};
+
+constexpr uint16_t f_less = 184, f_less_equal = 188;
+
+/// Comparisons that are wrong: all of them, or those without a constant, however that is written.
+void change_compares(std::vector<uint32_t>& words, bool all) {
+  Made made(words);
+  const auto is_constant = [&](uint32_t id) {
+    return made.is_constant(id) || made.is_hidden_constant(id) || made.is_hidden_limit(id);
+  };
+  for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
+    if ((words[at] & 0xffff) == f_less &&
+        (all || (!is_constant(words[at + 3]) && !is_constant(words[at + 4]))))
+      words[at] += f_less_equal - f_less;
+    made.add(at);
+  }
+}
+
+TEST_F(VulkanTest, comparisons_with_constants_are_judged_for_themselves) {
+  for (const bool all : {false, true}) {
+    const TestedProfile t =
+        test_with([&](std::vector<uint32_t>& words) { change_compares(words, all); });
+    EXPECT_FALSE(t.profile.compare32) << all;
+    EXPECT_EQ(t.profile.compare_normal32, !all);
+    EXPECT_TRUE(t.profile.choose32) << all;
+    EXPECT_TRUE(t.inexact.empty()) << t.inexact.begin()->second;
+  }
+}
+
+/// What is chosen instead of a constant, by a comparison with one that the compiler sees, is wrong.
+void change_choices(std::vector<uint32_t>& words) {
+  constexpr uint16_t select = 169;
+  Made made(words);
+  const auto is_constant = [&](uint32_t id) {
+    return made.is_constant(id) || made.is_hidden_constant(id);
+  };
+  for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
+    if ((words[at] & 0xffff) == select && !is_constant(words[at + 4]) &&
+        is_constant(words[at + 5]) && is_constant(made.operand(words[at + 3], f_less, 1)))
+      std::swap(words[at + 4], words[at + 5]);
+    made.add(at);
+  }
+}
+
+TEST_F(VulkanTest, choices_are_judged_where_comparisons_are_wrong_too) {
+  const TestedProfile t = test_with([&](std::vector<uint32_t>& words) {
+    change_choices(words);
+    change_compares(words, false);
+  });
+  EXPECT_FALSE(t.profile.compare32);
+  EXPECT_TRUE(t.profile.compare_normal32);
+  EXPECT_FALSE(t.profile.choose32);
+  EXPECT_TRUE(t.inexact.empty()) << t.inexact.begin()->second;
+}
+
 TEST_F(VulkanTest, the_self_test_finds_ops_that_are_wrong) {
   constexpr uint16_t f_div = 136, f_mul = 133, u_mod = 137, u_div = 134, ext_inst = 12;
   constexpr uint32_t floor = 8, ceil = 9;

@@ -41,21 +41,20 @@ Opcode mirrored(Opcode code) {
 
 /// Bits against a number that is no zero.
 Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s) {
+  if (code == Opcode::Eq) return u == constant;
+  if (code == Opcode::Ne) return u != constant;
   if (constant & s.sign) return compare_bits(mirrored(code), u ^ s.sign, constant ^ s.sign, s);
-  const Term number = as(s.number, u), no_negative_nan = u <= (s.sign | s.infinity);
+  const auto number = [&] { return as(s.number, u); };
+  const auto no_negative_nan = [&] { return u <= (s.sign | s.infinity); };
   switch (code) {
-    case Opcode::Eq:
-      return u == constant;
-    case Opcode::Ne:
-      return u != constant;
     case Opcode::Gt:
       return (u - (constant + 1)) < s.infinity - constant;
     case Opcode::Ge:
       return (u - constant) <= s.infinity - constant;
     case Opcode::Lt:
-      return (number < constant) & no_negative_nan;
+      return (number() < constant) & no_negative_nan();
     default:
-      return (number <= constant) & no_negative_nan;
+      return (number() <= constant) & no_negative_nan();
   }
 }
 

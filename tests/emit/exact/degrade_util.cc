@@ -66,7 +66,8 @@ class Degrade : public Remake {
         if (wide ? p_.fma64 : p_.fma32) break;
         if (!wide && p_.fused32)
           return flush(c.op(code, Type::F32, {flush(x[0]), flush(x[1]), flush(x[2])}), true);
-        return flush(op(Opcode::Add, flush(op(Opcode::Mul, flush(x[0]), flush(x[1]))), flush(x[2])));
+        return flush(
+            op(Opcode::Add, flush(op(Opcode::Mul, flush(x[0]), flush(x[1]))), flush(x[2])));
       case Opcode::Min:
       case Opcode::Max:
         if (wide ? p_.min_max64 : p_.min_max32) break;
@@ -89,7 +90,7 @@ class Degrade : public Remake {
       case Opcode::Gt:
       case Opcode::Ge:
         if (compare) break;
-        return op(code, flush(x[0]), flush(x[1]));
+        return wrong_compare(code, x[0], x[1]);
       case Opcode::Floor:
       case Opcode::Ceil:
       case Opcode::Trunc:
@@ -100,6 +101,13 @@ class Degrade : public Remake {
         break;
     }
     return c.op(code, o.type, {x, o.operands.count});
+  }
+
+  /// Wrong of subnormals, or everywhere.
+  Term wrong_compare(Opcode code, const Term& a, const Term& b) {
+    const Term flushed = op(code, flush(a), flush(b));
+    const bool flat = a.type == Type::F32 && !p_.compare32 && !p_.compare_normal32;
+    return flat ? !flushed : flushed;
   }
 
   /// The second one if it is not worse: wrong for NaN and zeros.
@@ -194,6 +202,14 @@ std::string forbidden(const Program& p, const Profile& q) {
       case Opcode::Round:
       case Opcode::Trunc:
         return (f32 && !q.round32) || (f64 && !q.round64);
+      case Opcode::Eq:
+      case Opcode::Ne:
+        return (f32 && !q.compare32) || (f64 && !q.compare64);
+      case Opcode::Lt:
+      case Opcode::Le:
+      case Opcode::Gt:
+      case Opcode::Ge:
+        return (f32 && !q.compare32 && !q.compare_normal32) || (f64 && !q.compare64);
       case Opcode::SubgroupAdd:
       case Opcode::SubgroupMin:
       case Opcode::SubgroupMax:

@@ -23,7 +23,8 @@ Profile profile_of(std::string_view words) {
   return *parsed;
 }
 
-Program op_program(Opcode code, Type type, const std::vector<Type>& operands) {
+Program op_program(Opcode code, Type type, const std::vector<Type>& operands,
+                   std::optional<Fixed> fixed) {
   Builder b("op");
   std::vector<ValueId> values;
   for (size_t i = 0; i < operands.size(); ++i)
@@ -38,6 +39,7 @@ Program op_program(Opcode code, Type type, const std::vector<Type>& operands) {
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   for (size_t k = 0; k < operands.size(); ++k)
     values.push_back(b.op(Opcode::Load, operands[k], {i}, MemoryRef{.buffer = uint32_t(k)}.pack()));
+  if (fixed) values.insert(fixed->first ? values.begin() : values.end(), b.constant(type, fixed->bits));
   const ValueId r = b.op(code, type, std::span<const ValueId>(values), 0);
   b.effect(Opcode::Store, result, {i, r}, MemoryRef{.buffer = out}.pack());
   return b.finish();

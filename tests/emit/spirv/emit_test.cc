@@ -98,6 +98,26 @@ TEST(SpirvEmit, what_is_known_in_an_arm_is_not_known_behind_it) {
   EXPECT_EQ(count(kernel, spv::OpULessThan), 3u);
 }
 
+TEST(SpirvEmit, choices_that_flush_are_not_to_be_seen) {
+  const char* text =
+      "kernel k(x: in f32[], y: out f32[len(x)]) workgroup(64) grid(len(x)) {\n"
+      "  let v = x[global_id.x]\n  y[global_id.x] = select(v < 2.0, v, 2.0)\n}\n";
+  const auto limit_of = [&](const char* words) {
+    const ModuleTable m(kernel_of(text, on(words)).words);
+    spv::Op limit = spv::OpNop;
+    for (const Instruction& i : m.all)
+      if (i.op == spv::OpFOrdLessThan) limit = m.op(i.operands[3]);
+    return limit;
+  };
+  for (const char* words : {"full", "-compare32"})
+    EXPECT_EQ(limit_of(words), spv::OpConstant) << words;
+  for (const char* words : {"-choose32", "-compare32 -choose32", "nvidia"})
+    EXPECT_EQ(limit_of(words), spv::OpBitcast) << words << ": its compiler knows the constant";
+  EXPECT_EQ(limit_of("-compare32 -compare_normal32"), spv::OpNop) << "by integers";
+  // Hidden once is enough; the other one is v.
+  EXPECT_EQ(count(kernel_of(text, on("-choose32 -zero_operands")), spv::OpBitwiseOr), 2u);
+}
+
 TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
   const char* few =
       "kernel k(y: out u32[]) workgroup(64) grid(len(y)) {\n  var s: u32 = 0\n"
