@@ -30,16 +30,33 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   y[global_id.x] = own[63 - local_id.x] + a[global_id.x]
 })",
        {{"ordered_atomics", "atomic_add u32", "y", "atomic_add(x, n, acq_rel) in a loop"}}},
+      // Comparisons that are left as they are where all others are not, so they alone can tell.
       {"loops that end by f32", "", 0, R"(
-kernel t(a: in f32[], b: in f32[], y: out u32[len(a)], z: out u32[len(a)], w: out u32[len(a)]) workgroup(64) grid(len(a)) {
+kernel t(a: in f32[], b: in f32[], y: out u32[len(a)], u: out u32[len(a)], v: out u32[len(a)],
+         z: out u32[len(a)], w: out u32[len(a)]) workgroup(64) grid(len(a)) {
   let i = global_id.x
+  let end = b[i]
   var x = a[i]
   var n: u32 = 0
-  while n < 4 && x < b[i] {
-    x = b[i] - x
+  while n < 4 && x < end {
+    x = end - x
     n += 1
   }
   y[i] = n
+  x = a[i]
+  n = 0
+  while n < 4 && (x >= end || x == 0.0) {
+    x = bitcast<f32>(bitcast<u32>(x) ^ (0x80000000 >> n))
+    n += 1
+  }
+  u[i] = n
+  x = a[i]
+  n = 0
+  while n < 4 && bool(x) {
+    x = bitcast<f32>(bitcast<u32>(x) >> 12)
+    n += 1
+  }
+  v[i] = n
   x = a[i]
   n = 0
   while n < 4 && x < 0.75 {
@@ -55,6 +72,8 @@ kernel t(a: in f32[], b: in f32[], y: out u32[len(a)], z: out u32[len(a)], w: ou
   w[i] = n
 })",
        {{"compare32", "lt f32", "y", "while n < 4 && x < y"},
+        {"compare32", "ge f32", "u", "while n < 4 && (x >= y || x == 0.0)"},
+        {"compare32", "cast bool f32", "v", "while n < 4 && bool(x)"},
         {"compare32 compare_normal32 choose32", "lt f32", "z", "while n < 4 && x < 0.75"},
         {"compare32 compare_normal32 choose32", "le f32", "w", "while -0.75 <= x && n < 9"}}},
       {"f32 choices by flow", "", 0, R"(
