@@ -9,9 +9,10 @@
 namespace vyre::plan {
 namespace {
 
-/// Bytes that an invocation should have under way, and the most invocations in one.
-constexpr uint32_t bytes_under_way = 16;
-constexpr uint32_t most = 8;
+/// Bytes that an invocation should have under way. Smaller elements than words are not worth it:
+/// copying bytes on an H200 takes 94 µs instead of 102 by four with CUDA, but 111 instead of 88
+/// with Vulkan.
+constexpr uint32_t bytes_under_way = 16, least_element = 4;
 /// Ops that may be written so often: beyond, memory is not what the kernel waits for.
 constexpr uint32_t most_ops = 64;
 constexpr uint32_t ops_of_function = 24;  // sin and its like, about
@@ -239,7 +240,7 @@ bool can_coarsen(const Program& p) { return find_parts(p).has_value(); }
 uint32_t coarsening(const Program& p) {
   const std::optional<Parts> parts = find_parts(p);
   if (!parts) return 1;
-  uint32_t ops = 0, largest = 0;
+  uint32_t ops = 0, largest = 0, least = bytes_under_way;
   bool writes = false;
   for (const auto* list : {&parts->head, &parts->body})
     for (const OpId op : *list) {
@@ -250,12 +251,14 @@ uint32_t coarsening(const Program& p) {
       const uint32_t count = o.code == Opcode::LoadN    ? o.results.count
                              : o.code == Opcode::StoreN ? o.operands.count - 1
                                                         : 1;
-      const Type element =
-          o.code == Opcode::LoadAs ? o.type : p.buffers[p.memory(op).buffer].element;
-      largest = std::max(largest, count * size_of(element));
+      const Buffer& b = p.buffers[p.memory(op).buffer];
+      if (!is_parameter(b.role)) continue;  // a table
+      const uint32_t size = size_of(o.code == Opcode::LoadAs ? o.type : b.element);
+      largest = std::max(largest, count * size);
+      least = std::min(least, size);
     }
-  if (!writes || ops > most_ops) return 1;
-  return std::clamp(bytes_under_way / largest, 1u, most);
+  if (!writes || ops > most_ops || least < least_element) return 1;
+  return std::max(bytes_under_way / largest, 1u);
 }
 
 Program coarsen(const Program& p, uint32_t by) { return Coarsener(p, *find_parts(p), by).run(); }

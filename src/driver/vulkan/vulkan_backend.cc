@@ -31,7 +31,7 @@ std::string_view kind_of(const PhysicalDevice& d) {
 
 /// Fewer leave large GPUs without work if each invocation does several. Vulkan does not say how large
 /// one is.
-constexpr uint64_t coarse_invocations = uint64_t{1} << 21;
+constexpr uint64_t coarse_invocations = uint64_t{1} << 19;
 
 DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   DeviceInfo i;

@@ -99,7 +99,7 @@ Result<emit_spirv::EmitOptions> VulkanDevice::options_for(const CompileOptions& 
   o.profile = profile;
   o.subgroup_size = options.subgroup_size;
   o.stoppable = options.stoppable;
-  o.unroll = o.calls = !c_->physical.is_cpu();
+  o.unroll = !c_->physical.is_cpu();
   for (const std::string& extra : options.extra) {
     constexpr std::string_view key = "profile=";
     set_switch(o, extra);

@@ -13,19 +13,28 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   if (a.type == Type::F64 || !p_.fused32) return slowly();
   const Shape s = shape_of(a.type);
   const Term result = c_.op(Opcode::Fma, a.type, {a, b, c});
-  // The sign is shifted out. One less than a zero is large: a zero is no subnormal.
-  const auto size = [](const Term& x) { return (bits(x) << 1) - 1; };
-  const Term x = size(a), y = size(b), z = size(c), r = bits(result) << 1;
-  const Term suspect = min(min(x, y), min(z, r)) <= 2 * s.leading;
-  return c_.branch(
-      suspect,
-      [&] {
-        // Zeros are common, and right.
-        const Term zero = min(max(x, y), z) == low_mask(s.width);
-        return c_.branch(
-            zero, [&] { return result; }, slowly);
-      },
-      [&] { return result; });
+  const auto by_bits = [&] {
+    // The sign is shifted out. One less than a zero is large: a zero is no subnormal.
+    const auto size = [](const Term& x) { return (bits(x) << 1) - 1; };
+    const Term x = size(a), y = size(b), z = size(c), r = bits(result) << 1;
+    const Term suspect = min(min(x, y), min(z, r)) <= 2 * s.leading;
+    return c_.branch(
+        suspect,
+        [&] {
+          // Zeros are common, and right.
+          const Term zero = min(max(x, y), z) == low_mask(s.width);
+          return c_.branch(
+              zero, [&] { return result; }, slowly);
+        },
+        [&] { return result; });
+  };
+  if (!is_native(Opcode::Min, a.type, a.type) || !(p_.compare32 || p_.compare_normal32))
+    return by_bits();
+  // Half as many ops with floats, which find subnormals, flushed or not, and zeros.
+  const auto size = [&](const Term& x) { return c_.op(Opcode::Abs, x.type, {x}, may_flush); };
+  const Term least = min(min(size(a), size(b)), min(size(c), size(result)));
+  return c_.branch(native(Opcode::Lt, least, c_.constant(a.type, s.leading)), by_bits,
+                   [&] { return result; });
 }
 
 Term Floats::long_fma(const Term& a, const Term& b, const Term& c) {

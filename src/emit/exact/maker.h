@@ -21,6 +21,8 @@ inline constexpr uint64_t any_nan = 1;
 /// Op::attr of a float op that is to be computed by its long form: form() of expand.h, a function
 /// where it is emitted. (The interpreter computes the op, which gives the same.)
 inline constexpr uint64_t by_function = 2;
+/// Op::attr of an `abs` of a float that may give a zero for a subnormal.
+inline constexpr uint64_t may_flush = 4;
 
 class Maker;
 

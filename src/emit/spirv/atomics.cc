@@ -7,11 +7,12 @@
 
 namespace vyre::emit_spirv {
 
-/// An order over all memory: what was written is made available, what is read visible.
-Id Emitter::semantics(uint32_t order) {
+/// An order over all memory, or the workgroup's only: what was written is made available, what is
+/// read visible.
+Id Emitter::semantics(uint32_t order, bool of_buffers) {
   if (order == 0) return c32(0);
-  uint32_t all =
-      order | spv::MemorySemanticsUniformMemoryMask | spv::MemorySemanticsWorkgroupMemoryMask;
+  uint32_t all = order | spv::MemorySemanticsWorkgroupMemoryMask;
+  if (of_buffers) all |= spv::MemorySemanticsUniformMemoryMask;
   if (order != spv::MemorySemanticsAcquireMask) all |= spv::MemorySemanticsMakeAvailableMask;
   if (order != spv::MemorySemanticsReleaseMask) all |= spv::MemorySemanticsMakeVisibleMask;
   return c32(all);

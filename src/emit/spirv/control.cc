@@ -244,8 +244,9 @@ bool Emitter::is_unrolled(OpId loop) const {
 }
 
 /// i takes lo, lo + step, … while below hi in exact integers.
-/// The last number that a `for` gives, if constants say so and there is one. (NVIDIA's compiler does
-/// not end a loop by constants whose next number would pass the type's last one, unless it is told.)
+/// The last number that a `for` gives, if constants say so and there is one. (NVIDIA's compiler
+/// does not end a loop by constants whose next number would pass the type's last one, unless it is
+/// told.)
 std::optional<uint64_t> Emitter::last_of(OpId loop) const {
   const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));
   const auto step = constant(p_.operand(loop, 2));

@@ -279,7 +279,7 @@ class Emitter {
     Space space = Space::Buffer;
     Type element = Type::U32;
     Wide address;   // Buffer: of element 0 of the access
-    Id index = 0;   // arrays
+    Id index = 0;   // arrays, and buffers by a u32
     Id inside = 0;  // a bool; 0 if it is proved
   };
   Space space_of(uint32_t buffer) const;
@@ -336,7 +336,7 @@ class Emitter {
   Id atomic(OpId id, const Place& place);
   Id add_float_natively(OpId id, const Place& place, Id at, Id scope, Id order);
   Id add_float(Id pointer, Id v, Id scope, Id order);
-  Id semantics(uint32_t order);
+  Id semantics(uint32_t order, bool of_buffers = true);
   Id scope_of(spv::Scope s) { return c32(static_cast<uint32_t>(s)); }
 
   // ---- subgroup.cc, lanes.cc

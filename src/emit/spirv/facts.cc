@@ -36,6 +36,27 @@ Lanes choose_lanes(const emit_ptx::Facts& f, const emit_exact::Profile& profile)
   return profile.subgroup_shuffle ? Lanes::Shuffle : Lanes::Slots;
 }
 
+/// Is a buffer that the kernel writes used before a barrier, or in a loop that has one? Of the ops
+/// of the body each counts as a whole.
+bool uses_written_before_barrier(const Facts& f) {
+  const Program& p = f.program;
+  bool uses = false, found = false;
+  for (OpId op = p.blocks[0].first; op != none; op = p.op(op).next) {
+    bool waits = false;
+    const auto look = [&](OpId id) {
+      const Opcode code = p.op(id).code;
+      waits |= code == Opcode::Barrier || code == Opcode::UniformLoad;
+      if (info(code).attribute != AttrKind::Memory) return;
+      const uint32_t b = p.memory(id).buffer;
+      uses |= is_parameter(p.buffers[b].role) && f.buffers[b].written;
+    };
+    look(op);
+    for (uint32_t b = 0; b < p.op(op).n_blocks; ++b) walk(p, p.block(op, b), look);
+    found |= waits && uses;
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
@@ -78,6 +99,7 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
                f.program.workgroup[0] % profile.subgroup_size != 0;
   f.syncs = barriers || f.has_subgroup_ops;
   f.orders |= f.syncs;
+  f.orders_buffers = uses_written_before_barrier(f);
   f.has_ghosts = f.syncs && f.has_traps;
   const bool meets_in_workgroup = f.lanes_by == Lanes::Workgroup && f.has_subgroup_ops;
   if (f.has_ghosts || meets_in_workgroup || (f.syncs && f.polls_any && options.stoppable))

@@ -33,6 +33,9 @@ struct Facts : emit_ptx::Facts {
   bool in_a_row = false;
   bool syncs = false;      // barriers, uniform loads, subgroup ops
   bool orders = false;     // … or atomics with an order: plain accesses take part in an order
+  /// Do barriers order accesses to buffers? Not if those that are written are used behind the last
+  /// barrier only.
+  bool orders_buffers = false;
   bool polls_any = false;  // some loop polls the stop word
   /// Who traps goes on without effects, because others wait for it (sync.cc).
   bool has_ghosts = false;

@@ -1,5 +1,7 @@
 // Pure ops: which part knows them; bools, comparisons and choices.
 
+#include <spirv/unified1/GLSL.std.450.h>
+
 #include "emit/exact/floats.h"
 #include "emit/spirv/emitter.h"
 
@@ -31,6 +33,8 @@ void Emitter::pure_op(OpId id) {
   if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
   Id in[4];
   for (uint32_t k = 0; k < operands.size(); ++k) in[k] = operand_of(id, k);
+  if (o.attr == emit_exact::may_flush)
+    return set(v, extended(GLSLstd450FAbs, type_of(o.type), {in[0]}));
   if (o.attr == emit_exact::by_function) return set(v, call(o.code, o.type, {in, operands.size()}));
   if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
   if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));

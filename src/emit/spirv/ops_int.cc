@@ -94,8 +94,8 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
   return ins(spv::OpISub, u64(), {result, ins(spv::OpSelect, u64(), {minus_b, a, zero})});
 }
 
-/// Sums and differences of u64. The carry comes from the highest bits, and not from a comparison or a
-/// least value: NVIDIA's compiler makes a saturating instruction of those forms, and that one is
+/// Sums and differences of u64. The carry comes from the highest bits, and not from a comparison or
+/// a least value: NVIDIA's compiler makes a saturating instruction of those forms, and that one is
 /// wrong in some programs.
 Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   const auto logic = [&](spv::Op op, Id x, Id y) { return ins(op, u64(), {x, y}); };

@@ -27,7 +27,8 @@ constexpr uint32_t back_edges_per_poll = 256;
 /// Acquire and release over all memory.
 void Emitter::control_barrier(spv::Scope scope) {
   const Id s = scope_of(scope);
-  eff(spv::OpControlBarrier, {s, s, semantics(spv::MemorySemanticsAcquireReleaseMask)});
+  const bool all = f_.orders_buffers || scope != spv::ScopeWorkgroup;
+  eff(spv::OpControlBarrier, {s, s, semantics(spv::MemorySemanticsAcquireReleaseMask, all)});
 }
 
 void Emitter::barrier(Scope scope) {
@@ -88,8 +89,8 @@ Emitter::Meeting Emitter::meeting_of(OpId loop) const {
   if (flow >= Uniformity::Workgroup) return Meeting::Workgroup;
   // Subgroups that meet by barriers of the workgroup do so in flow that is uniform there (emit.cc):
   // other subgroups may have left this loop long ago, and nobody in it needs anybody.
-  const bool lanes = f_.has_subgroup_ops && f_.lanes_by != Lanes::Alone &&
-                     f_.lanes_by != Lanes::Workgroup;
+  const bool lanes =
+      f_.has_subgroup_ops && f_.lanes_by != Lanes::Alone && f_.lanes_by != Lanes::Workgroup;
   return flow >= Uniformity::Subgroup && lanes ? Meeting::Subgroup : Meeting::Alone;
 }
 

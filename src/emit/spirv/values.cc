@@ -20,7 +20,8 @@ Id Emitter::exact(spv::Op op, Id type, Operands operands) {
 
 Id Emitter::extended(uint32_t what, Id type, Operands operands) {
   const Id set = m_.glsl(), result = m_.new_id();
-  out_->put(spv::OpExtInst, {type, result, set, what}, std::span(operands.begin(), operands.size()));
+  out_->put(spv::OpExtInst, {type, result, set, what},
+            std::span(operands.begin(), operands.size()));
   return result;
 }
 

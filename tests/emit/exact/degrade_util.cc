@@ -77,6 +77,7 @@ class Degrade : public Remake {
         return wrong_extreme(Opcode::Min, wrong_extreme(Opcode::Max, x[0], x[1]), x[2]);
       case Opcode::Neg:
       case Opcode::Abs:
+        if (o.attr == may_flush) return flush(op(code, x[0]));
         if (!wide || (add && mul && compare)) break;  // masks of the emitter
         return flush(op(code, x[0]));
       case Opcode::IsNan:

@@ -84,13 +84,15 @@ class Audit {
       case GLSLstd450UMax:
       case GLSLstd450FindILsb:
       case GLSLstd450FindUMsb:
+      case GLSLstd450FAbs:  // to look for small numbers: emit/exact/maker.h's may_flush
         break;
       default:
         expect(false, fmt::format("GLSL.std.450 instruction {} is not exact", what));
     }
   }
 
-  /// An order of memory: of all memory, available before and visible after; or none.
+  /// An order of memory: of all memory, available before and visible after; or none. A barrier's
+  /// may be of shared memory only, if no buffer was written before it.
   void order(uint32_t id, bool may_be_none) {
     const uint32_t bits = m_.constant(id);
     if (bits == 0 || bits == spv::MemorySemanticsVolatileMask)
@@ -99,8 +101,8 @@ class Audit {
         bits & (spv::MemorySemanticsAcquireMask | spv::MemorySemanticsAcquireReleaseMask);
     const bool releases =
         bits & (spv::MemorySemanticsReleaseMask | spv::MemorySemanticsAcquireReleaseMask);
-    const uint32_t memory =
-        spv::MemorySemanticsUniformMemoryMask | spv::MemorySemanticsWorkgroupMemoryMask;
+    const uint32_t buffers = may_be_none || writes_ ? spv::MemorySemanticsUniformMemoryMask : 0u;
+    const uint32_t memory = buffers | spv::MemorySemanticsWorkgroupMemoryMask;
     const bool whole = (bits & memory) == memory && (acquires || releases) &&
                        acquires == bool(bits & spv::MemorySemanticsMakeVisibleMask) &&
                        releases == bool(bits & spv::MemorySemanticsMakeAvailableMask) &&
@@ -109,6 +111,8 @@ class Audit {
   }
 
   void orders(const Instruction& i) {
+    if (i.op == spv::OpStore && m_.storage(i.operands[0]) == spv::StorageClassPhysicalStorageBuffer)
+      writes_ = true;
     if (is_atomic(i.op)) {
       const size_t at = i.op == spv::OpAtomicStore ? 0 : 2;  // the pointer
       const uint32_t scope = m_.constant(i.operands[at + 1]);
@@ -228,6 +232,7 @@ class Audit {
   const ModuleTable m_;
   const Program& given_;
   const emit_exact::Profile& profile_;
+  bool writes_ = false;  // a buffer, so far
   uint32_t local_size_ = 0;
   std::set<std::pair<uint32_t, uint32_t>> modes_;  // and widths
   std::set<uint32_t> computed_;                    // widths

@@ -182,7 +182,7 @@ TEST(SpirvEmit, a_long_form_is_written_once) {
       "  let a = x[global_id.x]\n"
       "  x[global_id.x] = fma(fma(sqrt(a), a, sqrt(a + 1.0)), a, fma(a, a, 2.0))\n}\n";
   EmitOptions options = on("nvidia");
-  options.debug = true;
+  options.debug = options.calls = true;
   const Kernel kernel = kernel_of(text, options);
   EXPECT_EQ(count(kernel, spv::OpFunction), 3u);
   EXPECT_EQ(count(kernel, spv::OpFunctionCall), 5u);
@@ -196,6 +196,37 @@ TEST(SpirvEmit, a_long_form_is_written_once) {
   const Kernel written = kernel_of(text, options);
   EXPECT_EQ(count(written, spv::OpFunction), 1u);
   EXPECT_GT(written.words.size(), kernel.words.size());
+}
+
+/// Barriers that order accesses to buffers, of all.
+std::pair<int, int> ordering_barriers(const std::string& body) {
+  const Kernel kernel = kernel_of(
+      "kernel k(x: inout u32[], y: in u32[]) workgroup(64) grid(len(x)) "
+      "{\n shared t: u32[64]\n let l = local_id.x\n t[l] = y[l]\n" +
+      body + "}\n");
+  const ModuleTable m(kernel.words);
+  int orders = 0, all = 0;
+  for (const Instruction& i : instructions(kernel.words)) {
+    if (i.op != spv::OpControlBarrier) continue;
+    ++all;
+    orders += (m.constant(i.operands[2]) & spv::MemorySemanticsUniformMemoryMask) != 0;
+  }
+  return {orders, all};
+}
+
+TEST(SpirvEmit, barriers_order_buffers_that_were_written_before) {
+  using Pair = std::pair<int, int>;  // one more at the start, for the zeros
+  EXPECT_EQ(ordering_barriers("barrier workgroup\n x[global_id.x] = t[63 - l]\n"), Pair(0, 2));
+  EXPECT_EQ(ordering_barriers("for k in 0..y[0] { barrier workgroup\n t[l] += y[k]\n barrier "
+                              "workgroup }\n x[global_id.x] = t[63 - l]\n"),
+            Pair(0, 3));
+  EXPECT_EQ(ordering_barriers("x[l] = 1\n barrier workgroup\n x[global_id.x] = t[63 - l]\n"),
+            Pair(2, 2));
+  EXPECT_EQ(ordering_barriers("t[l] = x[l]\n barrier workgroup\n x[global_id.x] = t[63 - l]\n"),
+            Pair(2, 2));
+  EXPECT_EQ(ordering_barriers("for k in 0..3 { barrier workgroup\n x[l] += t[63 - l] }\n"),
+            Pair(2, 2));
+  EXPECT_EQ(ordering_barriers("x[l] = 1\n x[l] = uniform_load(t[3])\n"), Pair(3, 3));
 }
 
 TEST(SpirvEmit, words_that_are_no_module_are_not_shown) {
