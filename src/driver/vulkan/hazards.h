@@ -14,24 +14,42 @@ struct Access {
   bool write = false;
 };
 
+/// What does the work of a command.
+enum class Work : uint8_t { Kernel, Transfer };
+
+/// Kernels: between kernels alone, which costs less. Transfers behind it do not wait for what is
+/// before it.
+enum class Barrier : uint8_t { None, Kernels, All };
+
 class Hazards {
  public:
-  /// Takes part of a command. True: a barrier must come before it, after which everything earlier
+  /// Takes part of a command; the barrier that must come before it, after which everything earlier
   /// is done with.
-  bool add(std::span<const Access> accesses) {
-    const bool hit = conflicts(accesses);
-    if (hit) open_.clear();
+  Barrier add(std::span<const Access> accesses, Work work) {
+    const bool is_transfer = work == Work::Transfer;
+    Barrier barrier = Barrier::None;
+    if (conflicts(accesses) || (is_transfer && hidden_)) {
+      barrier = is_transfer || open_transfers_ ? Barrier::All : Barrier::Kernels;
+      clear();
+      hidden_ = barrier == Barrier::Kernels;
+    }
     for (const Access& a : accesses)
       if (a.begin != a.end) open_.push_back(a);
-    return hit;
+    open_transfers_ |= is_transfer;
+    return barrier;
   }
-  /// A barrier came for another reason.
-  void clear() { open_.clear(); }
-  /// A command that may touch anything.
-  bool add_unknown() {
-    const bool hit = !open_.empty();
-    open_.assign(1, {0, ~uint64_t{0}, true});
-    return hit;
+  /// Barrier::All came for another reason.
+  void clear() {
+    open_.clear();
+    open_transfers_ = hidden_ = false;
+  }
+  /// A command that may touch anything, by whatever work.
+  Barrier add_unknown() {
+    const Barrier barrier = open_.empty() && !hidden_ ? Barrier::None : Barrier::All;
+    clear();
+    open_.push_back({0, ~uint64_t{0}, true});
+    open_transfers_ = true;
+    return barrier;
   }
 
  private:
@@ -47,7 +65,10 @@ class Hazards {
     return false;
   }
 
-  std::vector<Access> open_;  // since the last barrier
+  std::vector<Access> open_;     // since the last barrier
+  bool open_transfers_ = false;  // some of them are transfers'
+  bool hidden_ = false;          // the last barrier was between kernels: transfers do not wait for
+                                 // those before it
 };
 
 }  // namespace vyre::driver::vulkan

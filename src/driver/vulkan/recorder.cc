@@ -10,13 +10,12 @@ namespace vyre::driver::vulkan {
 namespace {
 
 constexpr uint32_t most_timestamps = 1 << 15;
-/// Larger blocks of parameters are in memory, even where a device would take more.
-constexpr size_t most_pushed = 256;
 constexpr VkPipelineStageFlags work_stages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags kernel_accesses = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT;
 constexpr VkAccessFlags work_writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 constexpr VkAccessFlags work_accesses =
-    work_writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+    kernel_accesses | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
 Access reads(const Piece& p, uint64_t offset, uint64_t bytes) {
   return {p.address + offset, p.address + offset + bytes, false};
@@ -38,11 +37,12 @@ std::optional<std::array<uint32_t, 3>> spread(const std::array<uint64_t, 3>& n, 
 }
 
 Diagnostic too_many(const Program& p, const std::array<uint64_t, 3>& n, const PhysicalDevice& d) {
-  return diagnose(Code::KernelTooLarge, p.place(p.loc),
-                  fmt::format("the grid of `{}` has {} x {} x {} workgroups; {} has at most {} in each "
-                              "dimension, and it cannot be folded into them",
-                              p.name, n[0], n[1], n[2], d.properties.deviceName,
-                              d.reported.most_workgroups))
+  return diagnose(
+             Code::KernelTooLarge, p.place(p.loc),
+             fmt::format("the grid of `{}` has {} x {} x {} workgroups; {} has at most {} in each "
+                         "dimension, and it cannot be folded into them",
+                         p.name, n[0], n[1], n[2], d.properties.deviceName,
+                         d.reported.most_workgroups))
       .with_fix("let each invocation do several elements");
 }
 
@@ -54,22 +54,30 @@ uint32_t Recorder::timestamps(const Context& c, std::span<const DeviceCommand> c
   return uint32_t(std::min<size_t>(commands.size(), most_timestamps) + 1);
 }
 
-void Recorder::barrier(VkPipelineStageFlags to, VkAccessFlags access) {
+void Recorder::barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
+                       VkAccessFlags access) {
   auto m = made<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-  m.srcAccessMask = work_writes;
+  m.srcAccessMask = written;
   m.dstAccessMask = access;
-  c_.vk.vkCmdPipelineBarrier(cb_, work_stages, to, 0, 1, &m, 0, nullptr, 0, nullptr);
+  c_.vk.vkCmdPipelineBarrier(cb_, from, to, 0, 1, &m, 0, nullptr, 0, nullptr);
 }
 
-void Recorder::full_barrier() { barrier(work_stages, work_accesses); }
+void Recorder::full_barrier() { barrier(work_stages, work_writes, work_stages, work_accesses); }
 
-void Recorder::need(std::span<const Access> accesses) {
-  if (hazards_.add(accesses)) full_barrier();
+void Recorder::put(Barrier b) {
+  if (b == Barrier::All) full_barrier();
+  if (b == Barrier::Kernels)
+    barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kernel_accesses);
+}
+
+void Recorder::need(std::span<const Access> accesses, Work work) {
+  put(hazards_.add(accesses, work));
 }
 
 void Recorder::clear(const Piece& p) {
   const Access a[] = {writes(p, 0, p.bytes)};
-  need(a);
+  need(a, Work::Transfer);
   c_.vk.vkCmdFillBuffer(cb_, p.buffer, p.offset, p.bytes, 0);
 }
 
@@ -104,7 +112,7 @@ Result<> Recorder::record_body(const std::vector<DeviceCommand>& body) {
 
 void Recorder::replay(const DeviceCommand& loop, size_t number, Kept& kept) {
   stamp(loop.timed, number);
-  if (hazards_.add_unknown()) full_barrier();
+  put(hazards_.add_unknown());
   for (Recorded::Told t : kept.recorded.told) {
     *t.block = {};
     t.command = number;
@@ -116,6 +124,7 @@ void Recorder::replay(const DeviceCommand& loop, size_t number, Kept& kept) {
   }
   c_.vk.vkCmdExecuteCommands(cb_, 1, &kept.frame.commands);
   bound_ = VK_NULL_HANDLE;
+  pushed_bytes_ = 0;
   tells_host_ = tells_host_ || !kept.recorded.told.empty();
 }
 
@@ -142,7 +151,8 @@ Result<> Recorder::end() {
   if (recorded.timestamps > 0)
     c_.vk.vkCmdWriteTimestamp(cb_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, f_.queries,
                               recorded.timestamps++);
-  if (tells_host_) barrier(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  if (tells_host_)
+    barrier(work_stages, work_writes, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   if (const VkResult r = c_.vk.vkEndCommandBuffer(cb_); r != VK_SUCCESS)
     return c_.failure(r, "ending a command buffer");
   return Ok{};
@@ -163,7 +173,7 @@ Result<> Recorder::upload(const DeviceCommand& c) {
   std::memcpy(staging->host, c.staging->data(), c.bytes);
   const Piece& to = piece(c.memory);
   const Access a[] = {writes(to, c.offset, c.bytes)};
-  need(a);
+  need(a, Work::Transfer);
   copy_range(staging->buffer, staging->offset, to.buffer, to.offset + c.offset, c.bytes);
   return Ok{};
 }
@@ -174,7 +184,7 @@ Result<> Recorder::readback(const DeviceCommand& c) {
   if (!staging) return staging.errors();
   const Piece& from = piece(c.memory);
   const Access a[] = {reads(from, c.offset, c.bytes)};
-  need(a);
+  need(a, Work::Transfer);
   copy_range(from.buffer, from.offset + c.offset, staging->buffer, staging->offset, c.bytes);
   recorded.readbacks.push_back({staging->host, c.staging, c.bytes});
   tells_host_ = true;
@@ -186,10 +196,11 @@ Result<> Recorder::copy(const DeviceCommand& c) {
   const Piece& from = piece(c.source);
   const Piece& to = piece(c.memory);
   const Access a[] = {reads(from, c.source_offset, c.bytes), writes(to, c.offset, c.bytes)};
-  need(a);
+  need(a, Work::Transfer);
   const bool overlap = a[0].begin < a[1].end && a[1].begin < a[0].end;
   if (!overlap) {
-    copy_range(from.buffer, from.offset + c.source_offset, to.buffer, to.offset + c.offset, c.bytes);
+    copy_range(from.buffer, from.offset + c.source_offset, to.buffer, to.offset + c.offset,
+               c.bytes);
     return Ok{};
   }
   // Vulkan copies only between ranges that do not meet.
@@ -206,7 +217,7 @@ Result<> Recorder::fill(const DeviceCommand& c) {
   if (c.bytes == 0) return Ok{};
   const Piece& to = piece(c.memory);
   const Access a[] = {writes(to, c.offset, c.bytes)};
-  need(a);
+  need(a, Work::Transfer);
   // vkCmdFillBuffer fills whole words; what is before and behind them is copied.
   const uint64_t begin = to.offset + c.offset, end = begin + c.bytes;
   const uint64_t first = std::min((begin + 3) / 4 * 4, end), last = std::max(end / 4 * 4, first);
@@ -285,6 +296,21 @@ bool fits_grid(const PhysicalDevice& d, const emit_exact::Profile& profile,
   return true;
 }
 
+/// All pipelines have one layout, so what was pushed stays: only what changed is pushed again.
+void Recorder::push(std::span<const std::byte> bytes) {
+  size_t first = 0, last = bytes.size();
+  const auto is_known = [&](size_t word) {
+    return word + 4 <= pushed_bytes_ && std::memcmp(&bytes[word], &pushed_[word], 4) == 0;
+  };
+  while (first < last && is_known(first)) first += 4;
+  while (first < last && is_known(last - 4)) last -= 4;
+  if (first == last) return;
+  std::memcpy(&pushed_[first], &bytes[first], last - first);
+  pushed_bytes_ = std::max(pushed_bytes_, last);
+  c_.vk.vkCmdPushConstants(cb_, c_.layout, VK_SHADER_STAGE_COMPUTE_BIT, uint32_t(first),
+                           uint32_t(last - first), &bytes[first]);
+}
+
 Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<const Bound> bound,
                             const std::array<uint64_t, 3>& n, uint64_t control, Gated* gated,
                             uint32_t coarse) {
@@ -337,14 +363,13 @@ Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<co
     put(at, v.count);
     at += 8;
   }
-  need(accesses_);
+  need(accesses_, Work::Kernel);
   if (pipeline != bound_) c_.vk.vkCmdBindPipeline(cb_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
   bound_ = pipeline;
   if (info->block_in_memory)
-    c_.vk.vkCmdPushConstants(cb_, c_.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 8, &in_memory.address);
+    push(std::as_bytes(std::span(&in_memory.address, 1)));
   else
-    c_.vk.vkCmdPushConstants(cb_, c_.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, info->parameter_bytes,
-                             block);
+    push({block, info->parameter_bytes});
   if (gated)
     dispatch_gated(groups, *gated);
   else

@@ -2,6 +2,7 @@
 
 // Commands as a Vulkan command buffer, with the barriers that they need among each other.
 
+#include <array>
 #include <vector>
 
 #include "driver/backend.h"
@@ -15,7 +16,7 @@ namespace vyre::driver::vulkan {
 /// Memory as users of the backend have it.
 struct Memory {
   Piece piece;
-  uint64_t bytes = 0;  // as asked for
+  uint64_t bytes = 0;       // as asked for
   uint32_t generation = 0;  // of its handle
 };
 
@@ -33,7 +34,8 @@ struct Recorded {
   };
   void stop() const {
     for (std::atomic<uint32_t>* word : stops) word->store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // out of the core's write-combining buffer
+    std::atomic_thread_fence(
+        std::memory_order_seq_cst);  // out of the core's write-combining buffer
   }
 
   std::vector<Readback> readbacks;
@@ -128,8 +130,11 @@ class Recorder {
                       uint64_t bytes, Gated& gated);
   Result<uint64_t> stop_address();
   Result<uint64_t> spare_address();
-  void need(std::span<const Access> accesses);
-  void barrier(VkPipelineStageFlags to, VkAccessFlags access);
+  void need(std::span<const Access> accesses, Work work);
+  void put(Barrier barrier);
+  void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
+               VkAccessFlags access);
+  void push(std::span<const std::byte> bytes);
   void stamp(bool timed, size_t number);
   void copy_range(VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
                   uint64_t bytes);
@@ -142,6 +147,10 @@ class Recorder {
   const uint32_t room_;  // for timestamps
   Hazards hazards_;
   VkPipeline bound_ = VK_NULL_HANDLE;
+  /// Larger blocks of parameters are in memory, even where a device would take more.
+  static constexpr size_t most_pushed = 256;
+  std::array<std::byte, most_pushed> pushed_;
+  size_t pushed_bytes_ = 0;  // that the command buffer knows
   uint64_t stop_address_ = 0, spare_address_ = 0;
   bool tells_host_ = false;    // something that the host will read is written
   bool open_stretch_ = false;  // commands whose times nobody wants are under way
