@@ -79,6 +79,14 @@ std::vector<FormulaId> closure(const FormulaPool& pool, FormulaId id) {
   return order;
 }
 
+Wide leaf_value(const FormulaNode& n, const FormulaEnv& env) {
+  if (n.op == FormulaOp::Len) return env.len(n.a);
+  if (n.op == FormulaOp::Scalar) return env.scalar(n.a);
+  return n.negative ? -Wide(n.value) : Wide(n.value);
+}
+
+constexpr bool is_size(Wide v) { return v >= 0 && v <= Wide(~0ull); }
+
 }  // namespace
 
 FormulaId FormulaPool::constant(uint64_t value, bool negative) {
@@ -143,6 +151,8 @@ std::string print(const FormulaPool& pool, FormulaId id,
 
 Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEnv& env,
                           const std::string& what) {
+  if (is_leaf(pool[id].op))  // most are, and every launch comes here
+    if (const Wide value = leaf_value(pool[id], env); is_size(value)) return uint64_t(value);
   const std::vector<FormulaId> order = closure(pool, id);
   std::vector<Wide> values(id + 1, 0);
   const auto fail = [&](std::string why) {
@@ -157,16 +167,13 @@ Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEn
   };
   for (FormulaId i : order) {
     const FormulaNode& n = pool[i];
-    switch (n.op) {
-      case FormulaOp::Const: values[i] = n.negative ? -Wide(n.value) : Wide(n.value); break;
-      case FormulaOp::Len: values[i] = env.len(n.a); break;
-      case FormulaOp::Scalar: values[i] = env.scalar(n.a); break;
-      default: {
-        const Step s = apply(n.op, values[n.a], values[n.b]);
-        if (!s.ok) return fail(s.why);
-        values[i] = s.value;
-      }
+    if (is_leaf(n.op)) {
+      values[i] = leaf_value(n, env);
+      continue;
     }
+    const Step s = apply(n.op, values[n.a], values[n.b]);
+    if (!s.ok) return fail(s.why);
+    values[i] = s.value;
   }
   if (values[id] < 0) return fail(fmt::format("is negative ({})", show(values[id])));
   if (values[id] > Wide(~0ull)) return fail(fmt::format("is too large ({})", show(values[id])));

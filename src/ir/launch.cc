@@ -52,22 +52,30 @@ class Resolver {
     return errors_.back();
   }
 
+  /// Is a length or scalar known? Nothing: the node is neither, nor a number.
+  std::optional<bool> leaf_known(const FormulaNode& n) const {
+    switch (n.op) {
+      case FormulaOp::Const: return true;
+      case FormulaOp::Len: return known_[n.a];
+      case FormulaOp::Scalar: return entry(scalars_, n.a).has_value();
+      default: return std::nullopt;
+    }
+  }
+
   /// Are all lengths and scalars that the formula uses known? Those that are not have an error of
   /// their own already. Operands have smaller ids, so one downward sweep sees every node once.
   bool resolvable(FormulaId id) const {
+    if (const auto known = leaf_known(p_.formulas[id])) return *known;
     std::vector<bool> used(id + 1, false);
     used[id] = true;
     for (FormulaId i = id + 1; i-- > 0;) {
       if (!used[i]) continue;
       const FormulaNode& n = p_.formulas[i];
-      if (n.op == FormulaOp::Const) continue;
-      if (n.op == FormulaOp::Len) {
-        if (!known_[n.a]) return false;
-      } else if (n.op == FormulaOp::Scalar) {
-        if (!entry(scalars_, n.a)) return false;
-      } else {
+      const std::optional<bool> known = leaf_known(n);
+      if (!known)
         used[n.a] = used[n.b] = true;
-      }
+      else if (!*known)
+        return false;
     }
     return true;
   }
@@ -215,7 +223,7 @@ class Resolver {
   Diagnostics& errors_;
   FormulaEnv env_;
   LaunchShape shape_;
-  std::vector<bool> known_;
+  std::vector<uint8_t> known_;  // every launch makes one, and bits take longer
 };
 
 Place place_of(const Program& p, const Buffer& b) {
