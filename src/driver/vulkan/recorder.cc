@@ -299,11 +299,12 @@ bool fits_grid(const PhysicalDevice& d, const emit_exact::Profile& profile,
 /// All pipelines have one layout, so what was pushed stays: only what changed is pushed again.
 void Recorder::push(std::span<const std::byte> bytes) {
   size_t first = 0, last = bytes.size();
-  const auto is_known = [&](size_t word) {
-    return word + 4 <= pushed_bytes_ && std::memcmp(&bytes[word], &pushed_[word], 4) == 0;
+  constexpr size_t step = sizeof(uint64_t);  // blocks are made of these
+  const auto is_known = [&](size_t at) {
+    return at + step <= pushed_bytes_ && std::memcmp(&bytes[at], &pushed_[at], step) == 0;
   };
-  while (first < last && is_known(first)) first += 4;
-  while (first < last && is_known(last - 4)) last -= 4;
+  while (first < last && is_known(first)) first += step;
+  while (first < last && is_known(last - step)) last -= step;
   if (first == last) return;
   std::memcpy(&pushed_[first], &bytes[first], last - first);
   pushed_bytes_ = std::max(pushed_bytes_, last);
