@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "driver/device.h"
-#include "driver/submit_recorder.h"
+#include "driver/submit_sequence.h"
 #include "opt/report.h"
 #include "plan/split_grid.h"
 
@@ -155,6 +155,8 @@ struct DeviceState {
   size_t alive_sweep = 64;  // entries at which those of nobody are dropped
   /// The last programs that were optimized, the newest first: compiling one again runs no pass.
   std::deque<std::shared_ptr<const Optimized>> optimized;
+
+  Sequences sequences;
 
   const std::shared_ptr<Retired> retired = std::make_shared<Retired>();
 

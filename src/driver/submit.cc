@@ -147,8 +147,8 @@ Result<std::shared_ptr<TicketState>> DeviceState::submit(const std::vector<Comma
   t->report.command_ns.assign(commands.size(), 0);
 
   const std::lock_guard lock(mutex);
-  SubmissionBuilder b(*this, *t);
-  for (size_t i = 0; i < commands.size(); ++i) b.add(commands[i], uint32_t(i));
+  SubmissionBuilder b(*this, *t, commands.size());
+  b.add(commands);
   if (how.output_limit && b.output_bytes > how.output_limit)
     b.errors.push_back(diagnose(Code::ReadbackLimit, {},
                                 fmt::format("{} bytes are read back; the limit is {}",

@@ -8,18 +8,18 @@ namespace vyre::driver {
 
 using Kind = DeviceCommand::Kind;
 
+SubmissionBuilder::SubmissionBuilder(DeviceState& device, TicketState& ticket, size_t commands)
+    : d_(device), t_(ticket) {
+  t_.executables.resize(commands);
+  t_.launch_bytes.resize(commands);
+  t_.graphs.resize(commands);
+  t_.recorder.reserve(commands);
+}
+
 SubmissionBuilder::~SubmissionBuilder() {
   if (kept_) return;
   for (const MemoryHandle m : t_.temporaries) d_.backend->release(m);
   d_.used -= t_.temporary_bytes;
-}
-
-void SubmissionBuilder::add(const Command& command, uint32_t number) {
-  number_ = number;
-  t_.executables.emplace_back();
-  t_.launch_bytes.push_back(0);
-  t_.graphs.emplace_back();
-  std::visit([&](const auto& c) { one(c); }, command);
 }
 
 void SubmissionBuilder::report(Diagnostic d) {
@@ -28,9 +28,7 @@ void SubmissionBuilder::report(Diagnostic d) {
 }
 
 bool SubmissionBuilder::usable(const Buffer& b, bool must_be_defined) {
-  const bool ours = b.device == d_.id;
-  if (ours && std::find(redefined.begin(), redefined.end(), b.slot) != redefined.end())
-    must_be_defined = false;
+  if (b.device == d_.id && is_redefined(b)) must_be_defined = false;
   if (auto p = d_.problem(b, must_be_defined)) {
     report(std::move(*p));
     return false;
@@ -51,9 +49,13 @@ bool SubmissionBuilder::inside(const Buffer& b, uint64_t offset, uint64_t bytes,
   return false;
 }
 
+bool SubmissionBuilder::is_redefined(const Buffer& b) const {
+  return std::find(redefined.begin(), redefined.end(), b.slot) != redefined.end();
+}
+
 void SubmissionBuilder::writes(const Buffer& b, bool whole) {
   t_.writes.push_back(b.slot);
-  if (whole) redefined.push_back(b.slot);
+  if (whole && !is_redefined(b)) redefined.push_back(b.slot);
 }
 
 void SubmissionBuilder::fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value) {
@@ -123,7 +125,7 @@ void SubmissionBuilder::one(const Fill& f) {
 // ---- Launches.
 
 bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, size_t index, const Argument& a,
-                                 Binding& out, std::vector<std::pair<uint32_t, size_t>>& bound) {
+                                 Binding& out) {
   const auto& b = p.buffers[index];
   const Buffer* buffer = std::get_if<Buffer>(&a);
   if ((b.role == Role::Scalar) == (buffer != nullptr)) {
@@ -149,7 +151,7 @@ bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, size_t index
     return false;
   }
   bool ok = true;
-  for (const auto& [slot, other] : bound) {
+  for (const auto& [slot, other] : out.bound) {
     if (slot != buffer->slot || !(is_writable(b.role) || is_writable(p.buffers[other].role)))
       continue;
     report(diagnose(Code::OverlappingArguments, {},
@@ -159,7 +161,7 @@ bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, size_t index
                .with_fix("bind different buffers"));
     ok = false;
   }
-  bound.emplace_back(buffer->slot, index);
+  out.bound.emplace_back(buffer->slot, index);
   out.counts[index] = buffer->bytes / size_of(b.element);
   out.memory[index] = d_.slots[buffer->slot].memory;
   t_.launch_bytes[number_] += buffer->bytes;
@@ -179,16 +181,16 @@ bool SubmissionBuilder::bind(const Launch& l, const Program& p, Binding& out) {
   const size_t n = p.buffers.size();
   out.memory.assign(n, 0);
   out.bits.assign(n, 0);
-  out.counts.resize(n);
-  out.scalars.resize(n);
+  out.counts.assign(n, std::nullopt);
+  out.scalars.assign(n, std::nullopt);
+  out.bound.clear();
   bool ok = true;
   size_t next = 0;
-  std::vector<std::pair<uint32_t, size_t>> bound;  // slot, parameter
   for (size_t i = 0; i < n; ++i)
     if (p.buffers[i].role == Role::Scratch && i < l.lengths.size())
       out.counts[i] = l.lengths[i];
     else if (is_parameter(p.buffers[i].role) && p.buffers[i].role != Role::Scratch)
-      ok &= bind_one(l, p, i, l.arguments[next++], out, bound);
+      ok &= bind_one(l, p, i, l.arguments[next++], out);
   return ok;
 }
 
@@ -256,9 +258,8 @@ void SubmissionBuilder::one(const Launch& l) {
     return;
   }
   const Program& p = *e->program;
-  Binding bound;
-  if (!bind(l, p, bound)) return;
-  Result<LaunchShape> shape = resolve_launch(p, bound.counts, bound.scalars, l.grid);
+  if (!bind(l, p, binding_)) return;
+  Result<LaunchShape> shape = resolve_launch(p, binding_.counts, binding_.scalars, l.grid);
   if (!shape) {
     for (Diagnostic& d : shape.errors()) report(std::move(d));
     return;
@@ -266,21 +267,22 @@ void SubmissionBuilder::one(const Launch& l) {
   DeviceCommand c;
   c.kind = Kind::Launch;
   c.timed = t_.call_times;
-  c.buffers = std::move(bound.memory);
-  c.scalars = std::move(bound.bits);
-  c.shape = *shape;
+  c.buffers = std::move(binding_.memory);
+  c.scalars = std::move(binding_.bits);
+  c.shape = std::move(*shape);
   if (!prepare(l, p, c)) return;
   t_.executables[number_] = l.executable;
-  const auto& n = shape->num_workgroups;
+  const auto& n = c.shape.num_workgroups;
   if (n[0] == 0 || n[1] == 0 || n[2] == 0) return;  // outputs are zeros, and that is all
-  if (e->plan) return launch_split(l, std::move(*shape), std::move(c));
+  if (e->plan) return launch_split(l, std::move(c));
   c.program = e->segments[0].program;
   c.kernel = e->segments[0].kernel;
   c.coarse = e->coarse;
   t_.recorder.add(number_, std::move(c));
 }
 
-void SubmissionBuilder::launch_split(const Launch& l, LaunchShape shape, DeviceCommand c) {
+void SubmissionBuilder::launch_split(const Launch& l, DeviceCommand c) {
+  LaunchShape shape = std::move(c.shape);
   const std::shared_ptr<const ExecutableState> e = l.executable.shared_state();
   const plan::SplitPlan& plan = *e->plan;
   Result<LaunchShape> extended = plan::segment_shape(*e->program, plan, shape);

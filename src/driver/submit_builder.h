@@ -11,10 +11,10 @@ namespace vyre::driver {
 /// Temporaries are given back when it goes, unless keep() was called.
 class SubmissionBuilder {
  public:
-  SubmissionBuilder(DeviceState& device, TicketState& ticket) : d_(device), t_(ticket) {}
+  SubmissionBuilder(DeviceState& device, TicketState& ticket, size_t commands);
   ~SubmissionBuilder();
 
-  void add(const Command& command, uint32_t number);
+  void add(std::span<const Command> commands);  // submit_sequence.cc
   void keep() { kept_ = true; }
 
   Diagnostics errors;
@@ -28,7 +28,17 @@ class SubmissionBuilder {
   bool inside(const Buffer& b, uint64_t offset, uint64_t bytes, std::string_view what);
   void reads(const Buffer& b) { t_.reads.push_back(b.slot); }
   void writes(const Buffer& b, bool whole);
+  bool is_redefined(const Buffer& b) const;
   void fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value);
+
+  /// Runs of launches that came before (submit_sequence.cc).
+  void add_each(std::span<const Command> commands, uint32_t first);
+  void add_run(std::span<const Command> launches, uint32_t first);
+  std::shared_ptr<const Sequence> keep_run(std::span<const Command> launches, uint32_t first,
+                                           size_t from);
+  bool replay(const std::shared_ptr<const Sequence>& sequence, uint32_t first);
+  void add_sequence(const std::shared_ptr<const Sequence>& sequence, uint32_t first);
+  void add_once(DeviceCommand command, CommandNote note);
 
   void one(const Upload& u);
   void one(const Readback& r);
@@ -42,10 +52,10 @@ class SubmissionBuilder {
     std::vector<MemoryHandle> memory;
     std::vector<uint64_t> bits;
     std::vector<std::optional<uint64_t>> counts, scalars;
+    std::vector<std::pair<uint32_t, size_t>> bound;  // slot, parameter
   };
   bool bind(const Launch& l, const Program& p, Binding& out);
-  bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out,
-                std::vector<std::pair<uint32_t, size_t>>& bound);
+  bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out);
   bool prepare(const Launch& l, const Program& p, DeviceCommand& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
   /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
@@ -53,7 +63,7 @@ class SubmissionBuilder {
                   GraphShape& shape);
   bool same_sizes(const GraphState& s, const GraphShape& shape);
   bool replay(const GraphState& s, const std::vector<MemoryRange>& places, const GraphShape& shape);
-  void launch_split(const Launch& l, LaunchShape shape, DeviceCommand c);
+  void launch_split(const Launch& l, DeviceCommand c);
 
   DeviceState& d_;
   TicketState& t_;
@@ -64,6 +74,7 @@ class SubmissionBuilder {
     uint32_t command = 0;  // the last that used it
   };
   std::vector<Temporary> temporaries_;  // as the ticket's
+  Binding binding_;                     // of the launch under way: its room is used again
 };
 
 }  // namespace vyre::driver

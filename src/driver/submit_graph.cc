@@ -420,15 +420,11 @@ bool SubmissionBuilder::replay(const GraphState& s, const std::vector<MemoryRang
   for (const GraphState::Replay& r : s.replays->last) {
     if (r.scalars != shape.scalars || r.places != places) continue;
     DeviceCommand c;
-    c.kind = Kind::Loop;
-    c.rounds = 1;
     c.body = r.body;
     CommandNote note;
-    note.kind = Kind::Loop;
-    note.command = number_;
     note.body = r.notes;
     note.calls = r.calls;
-    t_.recorder.add(std::move(c), std::move(note));
+    add_once(std::move(c), std::move(note));
     return true;
   }
   return false;

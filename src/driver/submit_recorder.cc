@@ -44,6 +44,7 @@ void Recorder::add(uint32_t command, DeviceCommand device) {
 }
 
 void Recorder::add(DeviceCommand device, CommandNote note) {
+  if (items_.empty()) return first_.add(std::move(device), std::move(note));
   const uint32_t command = note.command;
   items_.push_back({command, std::move(device), std::move(note), nullptr});
 }
@@ -52,18 +53,29 @@ void Recorder::add(uint32_t command, std::unique_ptr<Script> script) {
   items_.push_back({command, {}, {}, std::move(script)});
 }
 
-Part Recorder::next(const Deadline& deadline, double time_limit) {
+void Recorder::reserve(size_t commands) {
+  first_.commands.reserve(commands);
+  first_.notes.reserve(commands);
+}
+
+Part Recorder::cut(size_t from) {
   Part part;
-  part.commands.reserve(items_.size());
-  part.notes.reserve(items_.size());
+  for (size_t i = from; i < first_.commands.size(); ++i)
+    part.add(std::move(first_.commands[i]), std::move(first_.notes[i]));
+  first_.commands.resize(from);
+  first_.notes.resize(from);
+  first_.launches -= part.launches;
+  return part;
+}
+
+Part Recorder::next(const Deadline& deadline, double time_limit) {
+  Part part = std::exchange(first_, {});
   while (!items_.empty()) {
     Item& item = items_.front();
     if (item.script) {
       if (!item.script->record(part, item.command, deadline, time_limit)) return part;
     } else {
-      part.launches += item.device.kind == Kind::Launch;
-      part.notes.push_back(std::move(item.note));
-      part.commands.push_back(std::move(item.device));
+      part.add(std::move(item.device), std::move(item.note));
     }
     items_.pop_front();
   }

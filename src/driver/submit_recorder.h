@@ -38,7 +38,13 @@ struct Part {
   std::shared_ptr<std::vector<std::byte>> polled;  // what decides how it goes on
   bool is_last = false;
   uint32_t launches = 0;  // without those in Loops
-  Diagnostics errors;  // the time was over while the host counted: nothing more is done
+  Diagnostics errors;     // the time was over while the host counted: nothing more is done
+
+  void add(DeviceCommand&& command, CommandNote&& note) {
+    launches += command.kind == DeviceCommand::Kind::Launch;
+    commands.push_back(std::move(command));
+    notes.push_back(std::move(note));
+  }
 };
 
 /// Commands of which some are known only when the host has read something back.
@@ -81,6 +87,16 @@ class Recorder {
   void add(DeviceCommand device, CommandNote note);
   void add(uint32_t command, std::unique_ptr<Script> script);
 
+  /// So many commands will come, about.
+  void reserve(size_t commands);
+
+  /// Only commands were added.
+  bool is_plain() const { return items_.empty(); }
+  /// Of those that were added before the first script.
+  size_t size() const { return first_.commands.size(); }
+  /// Takes back those of them from here on.
+  Part cut(size_t from);
+
   /// Up to something that must be read, `most_launches`, or the end.
   Part next(const Deadline& deadline, double time_limit);
   /// What the part before has read.
@@ -97,6 +113,7 @@ class Recorder {
     std::unique_ptr<Script> script;  // instead of `device`
   };
 
+  Part first_;  // what comes before the first script
   std::deque<Item> items_;
 };
 

@@ -128,5 +128,58 @@ TEST_F(Replays, have_a_time) {
   EXPECT_EQ(r->launches, 3u);
 }
 
+/// Launches one behind the other that come again.
+class RepeatedLaunches : public Replays {
+ protected:
+  void SetUp() override {
+    Replays::SetUp();
+    if (IsSkipped()) return;
+    scale_ = *device_->compile(kernel(chain, 0));
+    neighbour_ = *device_->compile(kernel(chain, 1));
+    z_ = *device_->allocate(n * 4);
+  }
+  /// From one buffer to the other and back, times 3 each time; command buffers that were begun.
+  int recorded(const U& x) {
+    failing_.heal();
+    std::vector<Command> commands = {Upload{x_, in(x)}, Launch{neighbour_, {x_, z_}}};
+    for (int i = 0; i < 10; ++i)
+      commands.push_back(Launch{scale_, {scalar(3u), i % 2 ? y_ : x_, i % 2 ? x_ : y_}});
+    U got(n), wanted = x;
+    commands.push_back(Readback{x_, out(got)});
+    result_ = device_->submit(commands, untimed)->wait();
+    for (uint32_t& v : wanted) v *= 59049;
+    if (result_) {
+      EXPECT_EQ(got, wanted);
+    }
+    return failing_.calls(Function::BeginCommandBuffer);
+  }
+  Executable scale_, neighbour_;
+  Buffer z_;
+  Result<SubmitReport> result_ = SubmitReport{};
+};
+
+TEST_F(RepeatedLaunches, are_recorded_once) {
+  const int begun[] = {1, 2, 1, 1};
+  for (uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(recorded(U(n, i)), begun[i]);
+    ASSERT_TRUE(result_) << render(result_.errors(), {});
+    EXPECT_EQ(result_->launches, 11u);
+    EXPECT_GT(result_->run_ns, 0u);
+  }
+}
+
+TEST_F(RepeatedLaunches, tell_of_traps_and_work_again_afterwards) {
+  for (uint32_t i = 0; i < 3; ++i) recorded(U(n, 1));
+  U bad(n, 1);
+  bad[70] = 11;  // 99 in the third launch
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(recorded(bad), 1);
+    ASSERT_EQ(code_of(result_), Code::Trapped);
+    EXPECT_EQ(message_of(result_), "kernel `scale` trapped with code 9 in invocation (70, 0, 0)");
+    EXPECT_EQ(recorded(U(n, 2)), 1);
+    ASSERT_TRUE(result_) << render(result_.errors(), {});
+  }
+}
+
 }  // namespace
 }  // namespace vyre::driver
