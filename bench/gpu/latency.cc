@@ -228,8 +228,29 @@ class Study {
     }
     add("launch and wait", median(waited), "us");
     add("a launch in a submission of 64, waited for", median(sequence), "us",
-        backend_ == "vulkan" ? 3 : 0);
+        backend_ == "vulkan" ? 3 : 0, "the same 64 each time");
+    unlike_sequences(x);
     (void)bool(device_.free(x));
+  }
+
+  /// Submissions of which no two are the same, so that nothing can be kept of them.
+  void unlike_sequences(const driver::Buffer& x) {
+    const Executable raise = take(device_.compile(parse_module(R"(
+kernel raise(by: u32, x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] = x[global_id.x] * 3 + by }
+)")
+                                                      .kernels[0]),
+                                  "raise");
+    std::vector<double> each;
+    uint32_t by = 0;
+    for (int i = 0; i < (o_.small ? 2 : 200); ++i) {
+      const auto begin = Clock::now();
+      std::vector<Command> commands;
+      commands.reserve(64);
+      for (int k = 0; k < 64; ++k) commands.push_back(Launch{raise, {scalar(++by), x}});
+      run(device_, std::move(commands));
+      each.push_back(us_since(begin) / 64);
+    }
+    add("… of which no two are the same", median(each), "us");
   }
 
   /// What the driver itself takes for the calls that a launch cannot do without.
