@@ -1,6 +1,9 @@
 // Compiled kernels and what is kept of them.
 
 #include "driver/vulkan/kernel.h"
+
+#include <fmt/format.h>
+
 #include "tests/vulkan/failing_vulkan.h"
 
 namespace vyre::driver {
@@ -54,6 +57,30 @@ TEST_F(VulkanTest, a_pipeline_cache_that_the_driver_does_not_know_is_compiled_an
     const auto p = vulkan::Pipeline::make(made->context, made->code.words, made->code.info, "triple", nonsense);
     EXPECT_TRUE(p) << render(p.errors(), {});
   }
+}
+
+/// Blocks inside each other, each of which looks at a word of its own.
+std::string nested(const std::string& begin, int depth) {
+  std::string text = "kernel nested(a: in u32[], o: out u32[1]) workgroup(1) grid(1) {";
+  for (int i = 0; i < depth; ++i) text += fmt::format(fmt::runtime(begin), i);
+  text += "o[0] += 7";
+  return text + std::string(size_t(std::count(text.begin(), text.end(), '{')), '}');
+}
+
+/// lavapipe leaves out what is nested deeper than it has room for, and says nothing.
+TEST_F(VulkanTest, nesting_that_the_compiler_gets_wrong_is_refused) {
+  const std::string ifs = "if a[{0}] != 0 {{", loops = "for n{0} in 0..a[{0}] {{";
+  const LaunchInputs inputs = {.data = {bytes(U(100, 1)), std::nullopt}};
+  same_as_interp(nested(ifs, 64), inputs);
+  same_as_interp(nested(ifs + loops, 20), inputs);
+  for (const std::string& begin : {ifs, loops}) {
+    const auto r = open().compile(kernel(nested(begin, 80)));
+    ASSERT_EQ(code_of(r), Code::KernelTooLarge);
+    EXPECT_NE(message_of(r).find("80 ifs or loops"), std::string::npos) << message_of(r);
+  }
+  std::string beside = "kernel beside(a: in u32[], o: out u32[100]) workgroup(1) grid(1) {";
+  for (int i = 0; i < 90; ++i) beside += fmt::format("if a[{0}] != 0 {{ o[{0}] = {0} }}\n", i);
+  same_as_interp(beside + "}", inputs);
 }
 
 TEST_F(VulkanTest, the_listing_is_spirv) {

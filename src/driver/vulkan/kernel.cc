@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <spirv/unified1/spirv.hpp>
 
 #include "support/hash.h"
 
@@ -45,6 +47,35 @@ std::optional<Diagnostic> misfit(const PhysicalDevice& d, const Program& p) {
   return std::nullopt;
 }
 
+/// The most ifs inside each other, or loops. The end of each comes behind what is in it: so the
+/// emitter writes them.
+uint32_t nesting_of(std::span<const uint32_t> words) {
+  constexpr size_t first_instruction = 5;
+  std::vector<uint32_t> ends;  // of those that are open
+  std::vector<bool> are_loops;
+  uint32_t open[2] = {0, 0}, most = 0;  // ifs, loops
+  for (size_t at = first_instruction; at < words.size(); at += words[at] >> spv::WordCountShift) {
+    const auto op = spv::Op(words[at] & spv::OpCodeMask);
+    if (op == spv::OpLabel)
+      for (; !ends.empty() && ends.back() == words[at + 1]; ends.pop_back(), are_loops.pop_back())
+        --open[are_loops.back()];
+    const bool is_loop = op == spv::OpLoopMerge;
+    if (!is_loop && op != spv::OpSelectionMerge) continue;
+    ends.push_back(words[at + 1]);
+    are_loops.push_back(is_loop);
+    most = std::max(most, ++open[is_loop]);
+  }
+  return most;
+}
+
+Diagnostic too_deep(uint32_t nesting, const PhysicalDevice& d, std::string_view kernel) {
+  return diagnose(Code::KernelTooLarge, {},
+                  fmt::format("kernel `{}` has {} ifs or loops inside each other; the compiler of "
+                              "{} is right for at most {}",
+                              kernel, nesting, d.properties.deviceName, d.most_nested))
+      .with_fix("split the kernel, or use another device");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Context> context,
@@ -55,6 +86,8 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Context> contex
   Context& c = *context;
   std::unique_ptr<Pipeline> p(new Pipeline(std::move(context)));
   if (c.is_lost()) return c.lost_diagnostic("compiling a kernel");
+  if (const uint32_t n = nesting_of(words); n > c.physical.most_nested)
+    return too_deep(n, c.physical, kernel_name);
   auto cache = made<VkPipelineCacheCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
   cache.initialDataSize = kept.size();
   cache.pInitialData = kept.data();
@@ -188,9 +221,8 @@ std::shared_ptr<VulkanKernel> load_kernel(const std::shared_ptr<Context>& contex
   kernel->code.info = info;
   kernel->code.words.resize(h.word_bytes / 4);
   std::memcpy(kernel->code.words.data(), rest.data() + sizeof info, h.word_bytes);
-  Result<std::unique_ptr<Pipeline>> pipeline =
-      Pipeline::make(context, kernel->code.words, info, program.name,
-                     rest.subspan(sizeof info + h.word_bytes));
+  Result<std::unique_ptr<Pipeline>> pipeline = Pipeline::make(
+      context, kernel->code.words, info, program.name, rest.subspan(sizeof info + h.word_bytes));
   if (!pipeline) return nullptr;
   kernel->context = context;
   kernel->options = options;

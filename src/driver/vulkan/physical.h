@@ -29,7 +29,9 @@ struct PhysicalDevice {
   uint32_t least_subgroup = 0, most_subgroup = 0;
   bool subgroup_size_control = false;  // pipelines may ask for a size
   bool full_subgroups = false;         // and for subgroups without holes
-  bool uniform_control_flow = false;   // VK_KHR_shader_subgroup_uniform_control_flow
+  /// Ifs inside each other, or loops: deeper ones its compiler gets wrong.
+  uint32_t most_nested = ~uint32_t{0};
+  bool uniform_control_flow = false;  // VK_KHR_shader_subgroup_uniform_control_flow
 
   bool is_cpu() const { return properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
   uint64_t device_local_bytes() const;  // of the largest heap
