@@ -52,6 +52,8 @@ struct ExecutableState {
     Executable executable;
   };
   std::shared_ptr<Alternative> alternative;
+  /// Launches of it wait for all their workgroups: no part of other things.
+  bool is_cooperative() const { return alternative && alternative->coarse == 1; }
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };

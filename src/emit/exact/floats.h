@@ -61,6 +61,11 @@ class Floats {
   Term long_div(const Term& a, const Term& b);
   Term long_sqrt(const Term& x);
   Term long_fma(const Term& a, const Term& b, const Term& c);
+  Term slow_fma(const Term& a, const Term& b, const Term& c);
+  bool finds_small32() const;
+  template <class Fn>
+  Term unless_subnormal(const Term& a, const Term& b, const Term& c, const Term& result,
+                        Fn&& otherwise);
   Term add_signed(Opcode code, const Term& a, const Term& b);
   Term compare_with(Opcode code, const Term& x, const Term& constant);
   Term extreme(Opcode code, const Term& a, const Term& b);

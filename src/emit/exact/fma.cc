@@ -11,33 +11,47 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   if (is_native(Opcode::Fma, a.type, a.type)) return c_.op(Opcode::Fma, a.type, {a, b, c});
   const auto slowly = [&] { return by_long_form(Opcode::Fma, {a, b, c}); };
   if (a.type == Type::F64 || !p_.fused32) return slowly();
-  const Shape s = shape_of(a.type);
   const Term result = c_.op(Opcode::Fma, a.type, {a, b, c});
-  const auto by_bits = [&] {
-    // The sign is shifted out. One less than a zero is large: a zero is no subnormal.
-    const auto size = [](const Term& x) { return (bits(x) << 1) - 1; };
-    const Term x = size(a), y = size(b), z = size(c), r = bits(result) << 1;
-    const Term suspect = min(min(x, y), min(z, r)) <= 2 * s.leading;
-    return c_.branch(
-        suspect,
-        [&] {
-          // Zeros are common, and right.
-          const Term zero = min(max(x, y), z) == low_mask(s.width);
-          return c_.branch(
-              zero, [&] { return result; }, slowly);
-        },
-        [&] { return result; });
-  };
-  if (!is_native(Opcode::Min, a.type, a.type) || !(p_.compare32 || p_.compare_normal32))
-    return by_bits();
-  // Half as many ops with floats, which find subnormals, flushed or not, and zeros.
+  if (!finds_small32()) return unless_subnormal(a, b, c, result, slowly);
+  // Half as many ops as with integers; they also find zeros, which the long form knows.
   const auto size = [&](const Term& x) { return c_.op(Opcode::Abs, x.type, {x}, may_flush); };
   const Term least = min(min(size(a), size(b)), min(size(c), size(result)));
-  return c_.branch(native(Opcode::Lt, least, c_.constant(a.type, s.leading)), by_bits,
-                   [&] { return result; });
+  const Term normal = c_.constant(a.type, shape_of(a.type).leading);
+  return c_.branch(native(Opcode::Lt, least, normal), slowly, [&] { return result; });
+}
+
+/// Are numbers below the normal ones found by native ops, flushed or not?
+bool Floats::finds_small32() const {
+  return is_native(Opcode::Min, Type::F32, Type::F32) && (p_.compare32 || p_.compare_normal32);
+}
+
+/// The native result where nothing is subnormal.
+template <class Fn>
+Term Floats::unless_subnormal(const Term& a, const Term& b, const Term& c, const Term& result,
+                              Fn&& otherwise) {
+  const Shape s = shape_of(a.type);
+  // The sign is shifted out. One less than a zero is large: a zero is no subnormal.
+  const auto size = [](const Term& x) { return (bits(x) << 1) - 1; };
+  const Term x = size(a), y = size(b), z = size(c), r = bits(result) << 1;
+  const Term suspect = min(min(x, y), min(z, r)) <= 2 * s.leading;
+  return c_.branch(
+      suspect,
+      [&] {
+        // Zeros are common, and right.
+        const Term zero = min(max(x, y), z) == low_mask(s.width);
+        return c_.branch(
+            zero, [&] { return result; }, otherwise);
+      },
+      [&] { return result; });
 }
 
 Term Floats::long_fma(const Term& a, const Term& b, const Term& c) {
+  const auto slowly = [&] { return slow_fma(a, b, c); };
+  if (a.type == Type::F64 || !p_.fused32 || !finds_small32()) return slowly();
+  return unless_subnormal(a, b, c, c_.op(Opcode::Fma, a.type, {a, b, c}), slowly);
+}
+
+Term Floats::slow_fma(const Term& a, const Term& b, const Term& c) {
   if (a.type == Type::F64 || !has_f64() || !p_.compare64)
     return real(soft_fma(bits(a), bits(b), bits(c)));
 

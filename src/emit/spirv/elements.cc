@@ -124,11 +124,7 @@ Id Emitter::load_element(const Place& p, uint32_t k) {
   if (!p.inside || !chooses)
     return from_raw(p.element, when_value(p.inside, type, [&] { return raw_load(p, k); }));
   Place safe = p;
-  if (p.space == Space::Buffer && p.index && k == 0) {  // one word is chosen, and not two
-    const Id index = ins(spv::OpSelect, u32(), {p.inside, p.index, c32(0)});
-    const Wide distance = times(wide_of(Type::U32, index), size_of(p.element));
-    safe.address = add(pointer_of(p.buffer), distance);
-  } else if (p.space == Space::Buffer) {
+  if (p.space == Space::Buffer) {
     const Wide at = moved_by(p.address, k * size_of(p.element)), first = pointer_of(p.buffer);
     safe.address = {ins(spv::OpSelect, u64(), {p.inside, at.low, first.low}), 0};
   } else {

@@ -279,7 +279,7 @@ class Emitter {
     Space space = Space::Buffer;
     Type element = Type::U32;
     Wide address;   // Buffer: of element 0 of the access
-    Id index = 0;   // arrays, and buffers by a u32
+    Id index = 0;   // arrays
     Id inside = 0;  // a bool; 0 if it is proved
   };
   Space space_of(uint32_t buffer) const;

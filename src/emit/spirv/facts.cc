@@ -45,7 +45,8 @@ bool uses_written_before_barrier(const Facts& f) {
     bool waits = false;
     const auto look = [&](OpId id) {
       const Opcode code = p.op(id).code;
-      waits |= code == Opcode::Barrier || code == Opcode::UniformLoad;
+      waits |= code == Opcode::Barrier || code == Opcode::UniformLoad ||
+               info(code).effect == Effect::Convergent;
       if (info(code).attribute != AttrKind::Memory) return;
       const uint32_t b = p.memory(id).buffer;
       uses |= is_parameter(p.buffers[b].role) && f.buffers[b].written;

@@ -187,9 +187,10 @@ Emitter::Place Emitter::place_of(OpId id) {
   p.buffer = p_.memory(id).buffer;
   p.space = space_of(p.buffer);
   p.element = p_.buffers[p.buffer].element;
-  const ValueId index = p_.operand(id, 0);
-  if (p.space == Space::Buffer) p.address = address(p.buffer, index, size_of(p.element));
-  if (p.space != Space::Buffer || p_.type(index) == Type::U32) p.index = index32(index);
+  if (p.space == Space::Buffer)
+    p.address = address(p.buffer, p_.operand(id, 0), size_of(p.element));
+  else
+    p.index = index32(p_.operand(id, 0));
   return p;
 }
 

@@ -101,7 +101,8 @@ class Audit {
         bits & (spv::MemorySemanticsAcquireMask | spv::MemorySemanticsAcquireReleaseMask);
     const bool releases =
         bits & (spv::MemorySemanticsReleaseMask | spv::MemorySemanticsAcquireReleaseMask);
-    const uint32_t buffers = may_be_none || writes_ ? spv::MemorySemanticsUniformMemoryMask : 0u;
+    const auto buffers = may_be_none || writes_ ? spv::MemorySemanticsUniformMemoryMask
+                                                : spv::MemorySemanticsMaskNone;
     const uint32_t memory = buffers | spv::MemorySemanticsWorkgroupMemoryMask;
     const bool whole = (bits & memory) == memory && (acquires || releases) &&
                        acquires == bool(bits & spv::MemorySemanticsMakeVisibleMask) &&

@@ -217,7 +217,7 @@ std::pair<int, int> ordering_barriers(const std::string& body) {
 TEST(SpirvEmit, barriers_order_buffers_that_were_written_before) {
   using Pair = std::pair<int, int>;  // one more at the start, for the zeros
   EXPECT_EQ(ordering_barriers("barrier workgroup\n x[global_id.x] = t[63 - l]\n"), Pair(0, 2));
-  EXPECT_EQ(ordering_barriers("for k in 0..y[0] { barrier workgroup\n t[l] += y[k]\n barrier "
+  EXPECT_EQ(ordering_barriers("for k in 0..3 { barrier workgroup\n t[l] += y[k]\n barrier "
                               "workgroup }\n x[global_id.x] = t[63 - l]\n"),
             Pair(0, 3));
   EXPECT_EQ(ordering_barriers("x[l] = 1\n barrier workgroup\n x[global_id.x] = t[63 - l]\n"),
