@@ -351,8 +351,7 @@ Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<co
   }
   put(0, control);
   put(8, stop);
-  const uint32_t head[] = {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2]),
-                           emit_spirv::sign_word};
+  const uint32_t head[] = {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2]), 0};
   put(16, head);
   uint64_t at = emit_spirv::first_parameter_offset;
   size_t next = 0;

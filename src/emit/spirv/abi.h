@@ -8,8 +8,7 @@
 //   offset 0   u64  control: device address of a ControlBlock
 //   offset 8   u64  stop: device address of a u32, not 0 to leave at the next poll
 //   offset 16  u32  num_workgroups x, y, z
-//   offset 28  u32  0x80000000: signs and zeros that the device's compiler must not know are made
-//                   of it
+//   offset 28  u32  0: constant zeros are taken from here where a device would fold them
 //   offset 32       for each parameter of the program in order: scalar: u64 bits; buffer: u64
 //                   device address (aligned to 256 bytes), u64 count of elements; an empty
 //                   buffer's is that of 8 bytes which may be read
@@ -30,15 +29,14 @@
 
 namespace vyre::emit_spirv {
 
-inline constexpr uint32_t abi_version = 2;
+inline constexpr uint32_t abi_version = 1;
 inline constexpr const char* kernel_symbol = "vyre_kernel";
 
 /// Offsets into the parameter block.
 using emit_ptx::control_offset;
 using emit_ptx::num_workgroups_offset;
 using emit_ptx::stop_offset;
-inline constexpr uint32_t sign_offset = 28;
-inline constexpr uint32_t sign_word = 0x80000000;
+inline constexpr uint32_t zero_offset = 28;
 using emit_ptx::first_parameter_offset;
 
 /// The same fields with the same meaning; a device without 64-bit atomics orders traps with `lock`.

@@ -140,7 +140,7 @@ void Emitter::open_left(Loop& loop) {
     const Id type = m_.type_array(u32(), loops);
     left_ = function_variable(type, m_.constant_null(type));
   }
-  const Id place = ins(spv::OpIAdd, u32(), {hidden_zero(), c32(lefts_++)});
+  const Id place = ins(spv::OpIAdd, u32(), {param_word(zero_offset), c32(lefts_++)});
   loop.left =
       ins(spv::OpAccessChain, m_.type_pointer(spv::StorageClassFunction, u32()), {left_, place});
   eff(spv::OpStore, {loop.left, c32(0), spv::MemoryAccessVolatileMask});

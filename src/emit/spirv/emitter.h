@@ -109,9 +109,8 @@ class Emitter {
   Id get(ValueId v);
   void set(ValueId v, Id id) { made_[v] = id; }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
-  /// The number, but the device's compiler does not know it.
+  /// A zero that the device's compiler cannot see.
   Id hidden(Type t, Id x);
-  Id hidden_zero();
   Id sign_mask(uint32_t bits);
   Id limit(uint32_t bits);
   Id select(Type t, Id c, Id a, Id b) { return ins(spv::OpSelect, type_of(t), {c, a, b}); }

@@ -17,19 +17,11 @@ uint64_t one_of(Type t) { return t == Type::F32 ? 0x3f800000 : 0x3ff000000000000
 Type bits_as(Type t) { return t == Type::F32 ? Type::U32 : Type::U64; }
 
 /// The sign of an f32, or all but that. A compiler that sees such a mask put to the bits of a float
-/// may make a float operation of it, and that one flushes subnormals. So there must be no constant:
-/// of `x ^ (unknown ^ sign)` NVIDIA's finds `(x ^ sign) ^ unknown`.
+/// may make a float operation of it, and that one flushes subnormals.
 Id Emitter::sign_mask(uint32_t bits) {
   if (options_.profile.signs32) return c32(bits);
-  const Id sign = param_word(sign_offset);
-  if (bits == sign_word) return sign;
-  return once("magnitude", [&] { return ins(spv::OpNot, u32(), {sign}); });
-}
-
-/// A zero that the device's compiler does not know.
-Id Emitter::hidden_zero() {
-  return once("zero", [&] {
-    return ins(spv::OpShiftLeftLogical, u32(), {param_word(sign_offset), c32(1)});
+  return once(fmt::format("mask {:x}", bits), [&] {
+    return ins(spv::OpBitwiseXor, u32(), {param_word(zero_offset), c32(bits)});
   });
 }
 
@@ -38,7 +30,7 @@ Id Emitter::hidden_zero() {
 Id Emitter::limit(uint32_t bits) {
   if (options_.profile.choose32) return constant_of(Type::F32, bits);
   const Id x = once(fmt::format("limit {:x}", bits), [&] {
-    return from_bits(Type::F32, ins(spv::OpBitwiseOr, u32(), {hidden_zero(), c32(bits)}));
+    return from_bits(Type::F32, ins(spv::OpBitwiseOr, u32(), {param_word(zero_offset), c32(bits)}));
   });
   opaque_.insert(x);
   return x;

@@ -82,7 +82,7 @@ Id Emitter::get(ValueId v) {
 Id Emitter::hidden(Type t, Id x) {
   if (opaque_.contains(x)) return x;
   const Id zero = once(fmt::format("zero {}", width_of(t)), [&] {
-    const Id word = hidden_zero();
+    const Id word = param_word(zero_offset);
     return width_of(t) == 64 ? ins(spv::OpBitcast, u64(), {pair(word, word)}) : word;
   });
   return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits_of(t, x), zero}));
