@@ -47,8 +47,11 @@ TEST(CudaCoarse, large_launches_have_fewer_workgroups) {
   ASSERT_TRUE(e);
   c.run(*e, from - 64);
   EXPECT_EQ(c.gpu.control().modules(), 1u);  // nothing but the kernel as it is
-  for (const uint32_t n : {from, from + 1, from + 63, from + 64, from + 65, 2 * from + 3})
+  EXPECT_EQ(last_grid(), from / 64 - 1);
+  for (const uint32_t n : {from, from + 1, from + 63, from + 64, from + 65, 2 * from + 3}) {
     c.run(*e, n);
+    EXPECT_EQ(last_grid(), (n + 255) / 256) << n;
+  }
   EXPECT_EQ(c.gpu.control().modules(), 2u);
   c.run(*e, 2 * from, 3);
   EXPECT_EQ(c.gpu.control().modules(), 2u);

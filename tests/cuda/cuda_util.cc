@@ -138,10 +138,13 @@ void write_trap(const Program& p, const Diagnostic& d, ControlBlock& control) {
   control.op = trapping_op(p, d, code, id);
 }
 
+std::atomic<unsigned> last_grid_x = 0;
+
 /// Runs a launch with the interpreter, on the fake's memory. Kernels poll the stop word; the
 /// interpreter has a time limit instead, so a launch that takes long is begun again with more time
 /// until it ends or the word is set.
 bool execute(const fake_cuda::Launch& l) {
+  last_grid_x = l.grid[0];
   std::shared_ptr<const Source> source;
   {
     const std::lock_guard lock(sources().mutex);
@@ -192,6 +195,8 @@ bool execute(const fake_cuda::Launch& l) {
 }
 
 }  // namespace
+
+unsigned last_grid() { return last_grid_x; }
 
 std::string fake_library(int version) {
   static std::map<int, std::string> dots;  // "/./././"

@@ -32,6 +32,9 @@ class FakeGpu {
   bool forgives_ = false;
 };
 
+/// Workgroups in x of the last launch.
+unsigned last_grid();
+
 /// The library's path. The backend asks a library once for its version: each version has a path of
 /// its own.
 std::string fake_library(int version);
