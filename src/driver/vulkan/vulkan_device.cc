@@ -24,8 +24,7 @@ void set_switch(emit_spirv::EmitOptions& o, std::string_view extra) {
   using Options = emit_spirv::EmitOptions;
   constexpr std::pair<std::string_view, bool Options::*> switches[] = {
       {"unroll=", &Options::unroll},
-      {"functions=", &Options::functions},
-      {"calls=", &Options::calls}};
+      {"functions=", &Options::functions}};
   for (const auto& [name, field] : switches) {
     if (!extra.starts_with(name)) continue;
     const std::string_view value = extra.substr(name.size());

@@ -23,7 +23,6 @@ struct EmitOptions {
   bool linear_grid = false;     // abi.h
   bool unroll = true;           // ask for short loops to be written out; CPUs' compilers take long
   bool functions = true;        // long exact forms are functions, not written at each use
-  bool calls = false;           // ask that these stay functions (slower where it was tried)
 };
 
 struct Kernel {

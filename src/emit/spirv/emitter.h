@@ -141,7 +141,6 @@ class Emitter {
     std::string name;
     Id result = 0;  // the type; 0: nothing
     std::vector<Id> parameters;
-    uint32_t control = 0;
   };
   Id function(const Signature& s, const std::function<Id(std::span<const Id>)>& body);
   Id call(Opcode code, Type t, std::span<const Id> in);

@@ -26,7 +26,8 @@ Id Emitter::function(const Signature& s, const std::function<Id(std::span<const 
 
   const Id id = m_.new_id(), type = s.result ? s.result : m_.type_void();
   Words head;
-  head.put(spv::OpFunction, {type, id, s.control, m_.type_function(type, s.parameters)});
+  head.put(spv::OpFunction,
+           {type, id, spv::FunctionControlMaskNone, m_.type_function(type, s.parameters)});
   for (size_t k = 0; k < s.parameters.size(); ++k)
     head.put(spv::OpFunctionParameter, {s.parameters[k], parameters[k]});
   head.put(spv::OpLabel, {start});
@@ -59,9 +60,7 @@ Id Emitter::form_function(Opcode code, Type t) {
   const auto arguments = facts.program.args(0);
   const Signature signature = {.name = fmt::format("{}_{}", mnemonic(code), name(t)),
                                .result = type_of(t),
-                               .parameters = std::vector<Id>(arguments.size(), type_of(t)),
-                               .control = options_.calls ? spv::FunctionControlDontInlineMask
-                                                         : spv::FunctionControlMaskNone};
+                               .parameters = std::vector<Id>(arguments.size(), type_of(t))};
   return inner.function(signature, [&](std::span<const Id> operands) {
     for (size_t k = 0; k < operands.size(); ++k) inner.set(arguments[k], operands[k]);
     inner.block(0);

@@ -40,7 +40,7 @@ TEST(SpirvAudit, every_kernel_is_exact) {
         ADD_FAILURE() << c.name << " on " << words << ": " << what;
       const size_t fma = options.profile.fused32 ? fma_ops(*c.program) : 0;
       EXPECT_LE(fma_instructions(kernel->words), fma + (fma > 0))  // the long form has one
-       
+
           << c.name << " on " << words << ": a product and a sum were contracted";
     }
   }

@@ -109,8 +109,6 @@ TEST(SpirvValidate, takes_kernels_with_other_options) {
     EXPECT_GT(validate_cases({.subgroup_size = size}, "other subgroups", size, 9).valid, 50u);
   EmitOptions options;
   options.profile = device("nvidia").profile;
-  options.calls = false;
-  EXPECT_GT(validate_cases(options, "functions to inline", 5, 7).valid, 50u);
   options.functions = false;
   EXPECT_GT(validate_cases(options, "no functions", 6, 7).valid, 50u);
   options = {};
