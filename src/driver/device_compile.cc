@@ -140,16 +140,27 @@ Result<> split(ExecutableState& e) {
   return Ok{};
 }
 
-/// How a small program runs in large launches; null: as in others. `coarsen=1` among the options is
-/// never, a larger number always, and by that many.
-std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& p,
-                                                                 const CompileOptions& options,
-                                                                 const DeviceLimits& limits) {
+/// What `coarsen=` among the options says: 1 is never, a larger number always, and by that many; 0 if
+/// it says nothing.
+Result<uint32_t> asked_coarsening(const CompileOptions& options) {
   constexpr std::string_view key = "coarsen=";
+  constexpr uint32_t most = 16;
   uint32_t asked = 0;
-  for (const std::string_view extra : options.extra)
-    if (extra.starts_with(key))
-      std::from_chars(extra.data() + key.size(), extra.data() + extra.size(), asked);
+  for (const std::string_view extra : options.extra) {
+    if (!extra.starts_with(key)) continue;
+    const char* const last = extra.data() + extra.size();
+    const auto [end, error] = std::from_chars(extra.data() + key.size(), last, asked);
+    if (error != std::errc{} || end != last || asked == 0 || asked > most)
+      return diagnose(Code::BadOptionValue, {},
+                      fmt::format("`{}`: this is no number from 1 to {}", extra, most))
+          .with_fix("write `coarsen=1` for never, or a larger number to do so many at once");
+  }
+  return asked;
+}
+
+/// How a small program runs in large launches; null: as in others.
+std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& p, uint32_t asked,
+                                                                 const DeviceLimits& limits) {
   if (asked == 1 || (asked == 0 && limits.coarse_from == 0)) return nullptr;
   const uint32_t by = asked == 0 ? plan::coarsening(p) : plan::can_coarsen(p) ? asked : 1;
   if (by == 1) return nullptr;
@@ -180,6 +191,8 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
                                    const LaunchShape* launch) {
   Diagnostics wrong = misfits(program, info(), options);
   if (!wrong.empty()) return wrong;
+  const Result<uint32_t> asked = asked_coarsening(options);
+  if (!asked) return asked.errors();
   const auto begin = Steady::now();
   const Result<std::shared_ptr<const Optimized>> optimized = state_->optimize(program, options);
   if (!optimized) return optimized.errors();
@@ -191,7 +204,7 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
                        !backend.has_native_barrier(p);
     return state_->compile(**optimized, optimize_ns, options, split);
   }
-  auto coarse = coarse_alternative(p, options, info().limits);
+  auto coarse = coarse_alternative(p, *asked, info().limits);
   if (coarse && launch && suits_coarse(backend, *coarse, p, options, *launch))
     return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options, true);
   return state_->compile(**optimized, optimize_ns, options, true, std::move(coarse));

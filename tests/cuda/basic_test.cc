@@ -5,12 +5,6 @@
 namespace vyre::driver {
 namespace {
 
-constexpr const char* twice = R"(
-kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
-  y[global_id.x] = x[global_id.x] * 2
-}
-)";
-
 TEST(Cuda, runs_a_kernel) {
   FakeGpu gpu;
   Device d = gpu.open();

@@ -5,12 +5,6 @@
 namespace vyre::driver {
 namespace {
 
-constexpr const char* twice = R"(
-kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
-  y[global_id.x] = x[global_id.x] * 2
-}
-)";
-
 /// The grids of the launches of a device with room for few threads.
 struct Coarse {
   Coarse() : gpu(small()) { device = gpu.open(); }
@@ -85,6 +79,10 @@ TEST(CudaCoarse, as_asked) {
   ASSERT_TRUE(never);
   c.run(*never, static_cast<uint32_t>(2 * c.device.info().limits.coarse_from));
   EXPECT_EQ(c.gpu.control().modules(), 3u);
+  for (const char* bad : {"coarsen=", "coarsen=0", "coarsen=17", "coarsen=4x", "coarsen=-1"}) {
+    options.extra = {bad};
+    EXPECT_EQ(code_of(c.device.compile(kernel(twice), options)), Code::BadOptionValue) << bad;
+  }
 }
 
 }  // namespace

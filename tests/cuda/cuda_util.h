@@ -32,6 +32,12 @@ class FakeGpu {
   bool forgives_ = false;
 };
 
+inline constexpr const char* twice = R"(
+kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[global_id.x] = x[global_id.x] * 2
+}
+)";
+
 /// Workgroups in x of the last launch.
 unsigned last_grid();
 
