@@ -17,16 +17,18 @@ inline std::optional<uint64_t> constant_bits(const Program& p, ValueId v) {
   return p.op(def).attr;
 }
 
-/// Nothing for other loops, and for bounds that are negative or a step that is not positive.
+/// Nothing for other loops, and for a step that is not positive.
 inline std::optional<uint64_t> constant_trips(const Program& p, OpId loop) {
   if (p.op(loop).code != Opcode::For) return std::nullopt;
   const auto lo = constant_bits(p, p.operand(loop, 0)), hi = constant_bits(p, p.operand(loop, 1));
   const auto step = constant_bits(p, p.operand(loop, 2));
   const Type t = p.type(p.operand(loop, 0));
   if (!lo || !hi || !step) return std::nullopt;
-  const uint64_t limit = is_signed(t) ? low_mask(width_of(t) - 1) : low_mask(width_of(t));
-  if (*lo > limit || *hi > limit || *step > limit || *step == 0) return std::nullopt;
-  return *hi <= *lo ? 0 : (*hi - *lo - 1) / *step + 1;
+  const uint64_t mask = low_mask(width_of(t)), sign = is_signed(t) ? mask - mask / 2 : 0;
+  if (*step == 0 || *step & sign) return std::nullopt;
+  // With the sign flipped, signed numbers come one behind the other.
+  const uint64_t first = (*lo ^ sign) & mask, end = (*hi ^ sign) & mask;
+  return end <= first ? 0 : (end - first - 1) / *step + 1;
 }
 
 /// How a `while` that carries `v` from `init` changes it in a trip: the trips that `test`, one of the

@@ -30,6 +30,16 @@ TEST(constant_trips, of_for) {
   EXPECT_EQ(bound("for k in 0..i { o[i] += k }"), std::nullopt);
 }
 
+TEST(constant_trips, of_for_from_or_to_negative_numbers) {
+  EXPECT_EQ(bound("for k in i32(-1)..i32(2) { o[i] += u32(k) }"), 3u);
+  EXPECT_EQ(bound("for k in i64(-9)..i64(-2) step 3 { o[i] += u32(k) }"), 3u);
+  EXPECT_EQ(bound("for k in i8(-128)..i8(127) { o[i] += u32(k) }"), 255u);
+  EXPECT_EQ(bound("for k in i64(-9223372036854775808)..i64(9223372036854775807) { o[i] += u32(k) }"), ~0ull);
+  EXPECT_EQ(bound("for k in i32(2)..i32(-1) { o[i] += u32(k) }"), 0u);
+  EXPECT_EQ(bound("for k in i32(-4)..i32(4) step -1 { o[i] += u32(k) }"), std::nullopt);
+  EXPECT_EQ(bound("for k in u32(0x80000000)..u32(0x80000004) { o[i] += k }"), 4u);
+}
+
 TEST(constant_trips, of_while_whatever_side_the_step_is_on) {
   for (const char* step : {"n = n + 3", "n = 3 + n", "n += 3"})
     EXPECT_EQ(bound("var n: u32 = 1\nwhile (n < 100) & (i != n) { " + std::string(step) + " }\no[i] = n"), 33u)

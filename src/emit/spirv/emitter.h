@@ -109,8 +109,9 @@ class Emitter {
   Id get(ValueId v);
   void set(ValueId v, Id id) { made_[v] = id; }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
-  /// A zero that the device's compiler cannot see.
+  /// The same number, which the device's compiler does not know any more.
   Id hidden(Type t, Id x);
+  Id unseen(uint32_t bits);
   Id sign_mask(uint32_t bits);
   Id limit(uint32_t bits);
   Id select(Type t, Id c, Id a, Id b) { return ins(spv::OpSelect, type_of(t), {c, a, b}); }

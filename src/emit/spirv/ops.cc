@@ -12,8 +12,19 @@ bool is_shift(Opcode code) {
   return code == Opcode::Shl || code == Opcode::Shr || code == Opcode::RotL || code == Opcode::RotR;
 }
 
-bool is_mask(Opcode code) {
-  return code == Opcode::And || code == Opcode::Or || code == Opcode::Xor;
+/// Whether what it does with `bits` is done to a sign alone, or to all but that.
+bool masks_sign(Opcode code, uint32_t bits) {
+  switch (code) {
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+      return bits == 0x80000000 || bits == 0x7fffffff;
+    case Opcode::Add:
+    case Opcode::Sub:
+      return bits == 0x80000000;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -48,7 +59,7 @@ Id Emitter::operand_of(OpId id, uint32_t k) {
   const ValueId v = p_.operand(id, k);
   if (const auto c = constant(v)) {
     const uint32_t bits = static_cast<uint32_t>(*c);
-    if (is_mask(o.code) && width_of(o.type) == 32 && (*c == 0x80000000 || *c == 0x7fffffff))
+    if (is_integer(o.type) && width_of(o.type) == 32 && masks_sign(o.code, bits))
       return sign_mask(bits);
     if (emit_exact::compares32(o.code, o.type, p_.type(v))) return limit(bits);
   }

@@ -95,8 +95,8 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
 }
 
 /// Sums and differences of u64. The carry comes from the highest bits, and not from a comparison or
-/// a least value: NVIDIA's compiler makes a saturating instruction of those forms, and that one is
-/// wrong in some programs.
+/// a least value, and goes to all bits by a shift whose amount the compiler does not know: NVIDIA's
+/// makes a saturating instruction of what it understands, and that one is wrong in some programs.
 Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   const auto logic = [&](spv::Op op, Id x, Id y) { return ins(op, u64(), {x, y}); };
   const Id result = logic(adds ? spv::OpIAdd : spv::OpISub, a, b_);
@@ -105,7 +105,7 @@ Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   const Id y = adds ? ins(spv::OpNot, u64(), {result}) : result;
   const Id carry = logic(spv::OpBitwiseOr, logic(spv::OpBitwiseAnd, x, b_),
                          logic(spv::OpBitwiseAnd, logic(spv::OpBitwiseOr, x, b_), y));
-  const Id all = logic(spv::OpShiftRightArithmetic, carry, c32(63));
+  const Id all = logic(spv::OpShiftRightArithmetic, carry, unseen(63));
   if (adds) return logic(spv::OpBitwiseOr, result, all);
   return logic(spv::OpBitwiseAnd, result, ins(spv::OpNot, u64(), {all}));
 }

@@ -1,6 +1,9 @@
 // What a driver is told of a kernel, what is refused, and what a device is spared.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "lab/generate.h"
 #include "tests/emit/spirv/module_util.h"
@@ -115,7 +118,28 @@ TEST(SpirvEmit, choices_that_flush_are_not_to_be_seen) {
     EXPECT_EQ(limit_of(words), spv::OpBitcast) << words << ": its compiler knows the constant";
   EXPECT_EQ(limit_of("-compare32 -compare_normal32"), spv::OpNop) << "by integers";
   // Hidden once is enough; the other one is v.
-  EXPECT_EQ(count(kernel_of(text, on("-choose32 -zero_operands")), spv::OpBitwiseOr), 2u);
+  EXPECT_EQ(count(kernel_of(text, on("-choose32 -zero_operands")), spv::OpBitwiseOr), 1u);
+}
+
+TEST(SpirvEmit, masks_of_signs_are_not_to_be_seen) {
+  for (const char* mask : {"bits ^ 0x80000000", "bits | 0x80000000", "bits & 0x7fffffff",
+                           "bits + 0x80000000", "bits - 0x80000000", "bitcast<u32>(-x[0])"}) {
+    const std::string text = fmt::format(
+        "kernel k(x: in f32[], y: out u32[1]) workgroup(1) grid(1) {{\n"
+        "  let bits = bitcast<u32>(x[0])\n  y[0] = {}\n}}\n", mask);
+    const auto seen = [&](const char* words) {
+      const ModuleTable m(kernel_of(text, on(words)).words);
+      return std::ranges::count_if(m.all, [&](const Instruction& i) {
+        const bool masks = i.op == spv::OpBitwiseXor || i.op == spv::OpBitwiseOr ||
+                           i.op == spv::OpBitwiseAnd || i.op == spv::OpIAdd || i.op == spv::OpISub;
+        return masks && std::ranges::any_of(sources(i), [&](uint32_t id) {
+                 return m.constant(id) == 0x80000000 || m.constant(id) == 0x7fffffff;
+               });
+      });
+    };
+    EXPECT_GT(seen("full"), 0) << mask;
+    EXPECT_EQ(seen("-signs32"), 0) << mask;
+  }
 }
 
 TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
