@@ -165,7 +165,7 @@ void read_properties(PhysicalDevice& d, const Features& f) {
     r.rte32 = r.rte64 = false;
   // Right alone and wrong in some larger programs (driver 580 on an H200, found by fuzzing), so no
   // self-test finds it.
-  if (v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) r.sqrt64 = false;
+  if (v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) r.sqrt64 = r.saturate64 = false;
   // It keeps 80 masks and leaves the blocks inside out, without a word. It adds some of its own.
   if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) d.most_nested = 64;
   r.subgroup_size = v11.subgroupSize;

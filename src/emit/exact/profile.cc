@@ -29,7 +29,7 @@ constexpr Preset presets[] = {
     {"lavapipe", "-ordered_atomics -fma32 -fused32 -min_max32 -zero_operands -fma64 -min_max64 subgroup_size=8"},
     {"nvidia",
      "-denorm_preserve32 -denorm_preserve64 -sqrt32 -fma32 -compare32 -choose32 "
-     "-signs32 -convert32 -sqrt64 -convert64 -widen push_constant_bytes=256"},
+     "-signs32 -convert32 -sqrt64 -convert64 -widen -saturate64 push_constant_bytes=256"},
     {"swiftshader",
      "-int64 -float64 -storage8 -storage16 -shared_bytes -atomics64 -shared_atomics64 "
      "-float_atomic_add -subgroup_extended_types -denorm_preserve32 -add32 -mul32 -div32 -sqrt32 "

@@ -66,7 +66,8 @@ namespace vyre::emit_exact {
   X(convert64, true, "f64 from and to integers")                                               \
   X(widen, true, "f32 to f64")                                                                 \
   X(narrow, true, "f64 to f32, subnormal results included")                                    \
-  X(bits, true, "bit counts, reversals and field operations of 32-bit integers")
+  X(bits, true, "bit counts, reversals and field operations of 32-bit integers")               \
+  X(saturate64, true, "64-bit sums and differences that its compiler finds to saturate")
 
 struct Profile {
 #define VYRE_FIELD(field, value, text) bool field = value;

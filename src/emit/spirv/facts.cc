@@ -58,6 +58,37 @@ bool uses_written_before_barrier(const Facts& f) {
   return found;
 }
 
+/// Sums and differences of 64 bits that something may be made of that saturates: they are limited
+/// before or after, chosen, or masked. Empty if the device's compiler may see them.
+std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& profile) {
+  if (profile.saturate64) return {};
+  const auto is_sum = [&](const Op& o) {
+    return (o.code == Opcode::Add || o.code == Opcode::Sub) && is_integer(o.type) &&
+           width_of(o.type) == 64;
+  };
+  const auto limits = [](Opcode code) {
+    return code == Opcode::Min || code == Opcode::Max || code == Opcode::Clamp;
+  };
+  const auto chooses = [&](const Op& o) {
+    return limits(o.code) || o.code == Opcode::Select || o.code == Opcode::And ||
+           o.code == Opcode::Or ||
+           (o.code == Opcode::Yield && !is_loop(p.op(p.blocks[o.parent].parent).code));
+  };
+  std::vector<bool> found(p.ops.size(), false);
+  walk(p, [&](OpId op) {
+    const Op& o = p.op(op);
+    const bool chosen = chooses(o), sum = is_sum(o);
+    if (!chosen && !sum) return;
+    for (const ValueId v : p.operands(op)) {
+      const OpId def = p.values[v].def;
+      if (def == none) continue;
+      if (chosen && is_sum(p.op(def))) found[def] = true;
+      if (sum && limits(p.op(def).code)) found[op] = true;
+    }
+  });
+  return found;
+}
+
 }  // namespace
 
 Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
@@ -85,6 +116,7 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
                                               size_of(f.program.buffers[i].element))
                            : 1);
   f.packed = find_packed(f.program, profile);
+  f.saturates = find_saturating(f.program, profile);
   f.lanes_by = choose_lanes(f, profile);
 
   bool barriers = false;

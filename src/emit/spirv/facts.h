@@ -26,6 +26,7 @@ struct Facts : emit_ptx::Facts {
   std::vector<OpId> given;       // by op: the one of the program that was given
   std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
   std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
+  std::vector<bool> saturates;   // by op: a 64-bit sum or difference that may be part of one that does
   Lanes lanes_by = Lanes::Alone;
   bool has_lanes = false;  // subgroup ops, or `lane_id`
   /// The workgroup is declared as one row. Devices cut each row of x into subgroups of its own, so

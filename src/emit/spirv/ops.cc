@@ -52,11 +52,13 @@ void Emitter::pure_op(OpId id) {
   set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
 }
 
-/// An operand of a pure op: constants by which the device's compiler may find float operations that
-/// flush subnormals are not always written as such.
+/// An operand of a pure op. What would let the device's compiler find an operation that it gets
+/// wrong it does not know: constants by which float operations are found that flush subnormals, and
+/// one operand of sums that may saturate.
 Id Emitter::operand_of(OpId id, uint32_t k) {
   const Op& o = p_.op(id);
   const ValueId v = p_.operand(id, k);
+  if (k == 1 && !f_.saturates.empty() && f_.saturates[id]) return hidden(o.type, get(v));
   if (const auto c = constant(v)) {
     const uint32_t bits = static_cast<uint32_t>(*c);
     if (is_integer(o.type) && width_of(o.type) == 32 && masks_sign(o.code, bits))

@@ -94,9 +94,9 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
   return ins(spv::OpISub, u64(), {result, ins(spv::OpSelect, u64(), {minus_b, a, zero})});
 }
 
-/// Sums and differences of u64. The carry comes from the highest bits, and not from a comparison or
-/// a least value, and goes to all bits by a shift whose amount the compiler does not know: NVIDIA's
-/// makes a saturating instruction of what it understands, and that one is wrong in some programs.
+/// Sums and differences of u64, so that the device's compiler does not find out: the carry comes from
+/// the highest bits, and not from a comparison or a least value, and goes to all bits by a shift
+/// whose amount is not known.
 Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   const auto logic = [&](spv::Op op, Id x, Id y) { return ins(op, u64(), {x, y}); };
   const Id result = logic(adds ? spv::OpIAdd : spv::OpISub, a, b_);
@@ -115,7 +115,7 @@ Id Emitter::saturate(Opcode code, Type t, Id a, Id b_) {
   const uint32_t width = width_of(t);
   const Id type = type_of(t);
   if (!is_signed(t)) {
-    if (width == 64) return saturate_by_carry(adds, a, b_);
+    if (width == 64 && !options_.profile.saturate64) return saturate_by_carry(adds, a, b_);
     if (!adds) return ins(spv::OpISub, type, {pick(t, false, a, b_), b_});  // max(a, b) - b
     if (width < 32)
       return pick(t, true, ins(spv::OpIAdd, type, {a, b_}), constant_of(t, low_mask(width)));

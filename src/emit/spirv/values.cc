@@ -85,7 +85,8 @@ Id Emitter::hidden(Type t, Id x) {
     const Id word = param_word(zero_offset);
     return width_of(t) == 64 ? ins(spv::OpBitcast, u64(), {pair(word, word)}) : word;
   });
-  return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits_of(t, x), zero}));
+  const Id bits = is_float(t) ? bits_of(t, x) : x;
+  return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits, zero}));
 }
 
 /// A constant that the device's compiler does not know: shifted by a zero of which it knows nothing,

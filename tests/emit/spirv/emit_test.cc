@@ -142,6 +142,32 @@ TEST(SpirvEmit, masks_of_signs_are_not_to_be_seen) {
   }
 }
 
+TEST(SpirvEmit, sums_that_saturate_are_not_to_be_seen) {
+  const auto hidden = [&](std::string_view expression, const char* words) {
+    const std::string text = fmt::format(
+        "kernel k(x: in u64[2], y: out u64[1]) workgroup(1) grid(1) {{\n"
+        "  let a = x[0]\n  let b = x[1]\n  y[0] = {}\n}}\n", expression);
+    // Its other operand is the zero of the parameters, twice.
+    const ModuleTable m(kernel_of(text, on(words)).words);
+    return std::ranges::count_if(m.all, [&](const Instruction& i) {
+      const Instruction* zero = i.op == spv::OpBitwiseOr ? m.find(i.operands[3]) : nullptr;
+      return zero && zero->op == spv::OpBitcast &&
+             m.op(zero->operands[2]) == spv::OpCompositeConstruct;
+    });
+  };
+  for (const char* e : {"max(a, b) - b", "max(a, 3) - 3", "select(a < b, 0, a - b)",
+                        "(a - 3) & ~((a - 3) >> 63)", "min(a, ~b) + b",
+                        "select(a + b < a, 0xffffffffffffffff, a + b)", "min(a - b, 0xffffffff)"}) {
+    EXPECT_EQ(hidden(e, "full"), 0) << e;
+    EXPECT_EQ(hidden(e, "-saturate64"), 1) << e;
+  }
+  for (const char* e : {"a + b", "(a - b) * 3", "a - (b ^ 7)"})
+    EXPECT_EQ(hidden(e, "-saturate64"), 0) << e << " does not saturate";
+  EXPECT_EQ(count(kernel_of("kernel k(x: in u32[2], y: out u32[1]) workgroup(1) grid(1) {\n"
+                            "  y[0] = max(x[0], x[1]) - x[1]\n}\n", on("-saturate64")), spv::OpBitwiseOr),
+            0u);
+}
+
 TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
   const char* few =
       "kernel k(y: out u32[]) workgroup(64) grid(len(y)) {\n  var s: u32 = 0\n"
