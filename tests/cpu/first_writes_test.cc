@@ -1,7 +1,7 @@
 // Arrays start as zeros, and the zeros are left out where nobody can see them. The arena is dirty
 // here, so zeros that are missing show as other bytes than the interpreter's.
 
-#include "emit/llvm/first_writes.h"
+#include "emit/first_writes.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "driver/cpu/cpu_backend.h"
+#include "emit/llvm/prepare.h"
 #include "tests/driver/driver_util.h"
 
 namespace vyre::driver {
@@ -27,7 +28,7 @@ std::string zeroed(const Program& p, uint32_t lanes) {
   emit_llvm::EmitOptions options;
   options.subgroup_size = lanes;
   const emit_llvm::Prepared prepared = emit_llvm::prepare(p, options);
-  const std::vector<bool> needed = emit_llvm::find_needed_zeros(prepared);
+  const std::vector<bool> needed = find_needed_zeros(emit_llvm::array_use(prepared));
   std::string names;
   for (size_t i = 0; i < needed.size(); ++i)
     if (needed[i]) names += prepared.program.buffers[i].name + " ";

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "emit/first_writes.h"
 #include "emit/llvm/emitter.h"
-#include "emit/llvm/first_writes.h"
 #include "emit/llvm/isa.h"
 
 namespace vyre::emit_llvm {
@@ -39,7 +39,7 @@ Emitter::Emitter(const Prepared& kernel, const EmitOptions& options, Module::Sta
       S_(kernel.lanes),
       shapes_(kernel),
       stretches_(kernel),
-      needs_zeros_(find_needed_zeros(kernel)) {
+      needs_zeros_(find_needed_zeros(array_use(kernel))) {
   made_.resize(p_.values.size());
   home_slot_.resize(p_.values.size());
   counts_of_.resize(p_.buffers.size());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/uniformity.h"
+#include "emit/first_writes.h"
 #include "emit/llvm/emit.h"
 #include "ir/program.h"
 
@@ -40,5 +41,16 @@ struct Prepared {
 };
 
 Prepared prepare(const Program& program, const EmitOptions& options);
+
+/// A stretch is run subgroup by subgroup, and one ends before and behind ops that hold a barrier.
+inline ArrayUse array_use(const Prepared& k) {
+  return {.program = k.program,
+          .uniformity = k.uniformity,
+          .holds_barrier = k.holds_barrier,
+          .workgroup = k.workgroup,
+          .lanes = k.lanes,
+          .in_step = k.lanes,
+          .waits_around = true};
+}
 
 }  // namespace vyre::emit_llvm

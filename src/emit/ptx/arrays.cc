@@ -9,14 +9,13 @@ constexpr uint64_t unrolled_clear = 256;  // bytes of local memory that are clea
 
 }  // namespace
 
-/// Shared arrays are zero when a workgroup begins, private ones when an invocation does. Arrays
-/// that nobody reads need no zeros.
+/// Shared arrays are zero when a workgroup begins, private ones when an invocation does.
 void Emitter::clear_arrays() {
   uint64_t first = ~uint64_t{0}, end = 0;
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
     const BufferFacts& b = f_.buffers[i];
     const uint64_t bytes = (b.count * size_of(p_.buffers[i].element) + 15) / 16 * 16;
-    if (!b.loaded || bytes == 0) continue;
+    if (!b.needs_zeros || bytes == 0) continue;
     if (p_.buffers[i].role == Role::Shared) {
       first = std::min(first, b.offset);
       end = std::max(end, b.offset + bytes);

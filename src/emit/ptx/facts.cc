@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "emit/first_writes.h"
 #include "emit/op_numbers.h"
 #include "ir/constant_trips.h"
 #include "ir/expand_functions.h"
+#include "plan/structure_exits.h"
 
 namespace vyre::emit_ptx {
 namespace {
@@ -128,6 +130,22 @@ class Finder {
   std::vector<uint64_t> inner_;  // by control op around: trips of the loops inside without a poll
 };
 
+void find_zeros(Facts& f) {
+  const Program& p = f.program;
+  bool any = false;
+  for (size_t i = 0; i < p.buffers.size(); ++i)
+    any |= f.buffers[i].loaded && (p.buffers[i].role == Role::Shared || p.buffers[i].role == Role::Private);
+  if (!any) return;
+  const UniformityInfo uniformity = analyze_uniformity(p);
+  const std::vector<bool> holds = plan::find_split_ops(p, Scope::Workgroup);
+  const std::vector<bool> needed = find_needed_zeros({.program = p,
+                                                      .uniformity = uniformity,
+                                                      .holds_barrier = holds,
+                                                      .workgroup = f.invocations,
+                                                      .lanes = f.lanes});
+  for (size_t i = 0; i < p.buffers.size(); ++i) f.buffers[i].needs_zeros = needed[i];
+}
+
 }  // namespace
 
 Facts find_facts(Program program, const EmitOptions& options) {
@@ -141,6 +159,7 @@ Facts find_facts(Program program, const EmitOptions& options) {
   f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;
   f.uses = count_uses(p);
   Finder(f).run();
+  find_zeros(f);
   return f;
 }
 

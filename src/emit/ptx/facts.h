@@ -13,6 +13,7 @@ namespace vyre::emit_ptx {
 struct BufferFacts {
   bool loaded = false;    // by loads, atomics with a result or uniform_load
   bool written = false;   // by stores or atomics
+  bool needs_zeros = false;  // an array of which something may be read that nobody wrote
   uint32_t length_of = 0;  // the first buffer that always has as many elements
   // Of that first buffer, for all of them:
   uint32_t tests = 0;    // accesses in the text; those in loops count several times

@@ -67,11 +67,11 @@ Id Emitter::shared_words(const char* name, uint32_t count) {
   });
 }
 
-/// Shared arrays are zeros when a workgroup begins. Those that nobody reads need none.
+/// Shared arrays are zeros when a workgroup begins.
 void Emitter::clear_shared() {
   bool any = false;
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
-    if (p_.buffers[i].role != Role::Shared || !f_.buffers[i].loaded) continue;
+    if (p_.buffers[i].role != Role::Shared || !f_.buffers[i].needs_zeros) continue;
     if (f_.buffers[i].count == 0) continue;
     any = true;
     const uint32_t count = elements(i);

@@ -126,7 +126,7 @@ TEST(SpirvAudit, finds_what_is_inexact) {
                             if (i.op == spv::OpControlBarrier) i.operands[1] = i.operands[2];
                             return true;
                           })),
-            2u);  // zeros, and the program's
+            1u);
   EXPECT_EQ(wrong(changed(words,
                           [](Instruction& i) {
                             if (i.op == spv::OpCapability && i.operands[0] == spv::CapabilityInt64)

@@ -255,18 +255,18 @@ std::pair<int, int> ordering_barriers(const std::string& body) {
 }
 
 TEST(SpirvEmit, barriers_order_buffers_that_were_written_before) {
-  using Pair = std::pair<int, int>;  // one more at the start, for the zeros
-  EXPECT_EQ(ordering_barriers("barrier workgroup\n x[global_id.x] = t[63 - l]\n"), Pair(0, 2));
+  using Pair = std::pair<int, int>;
+  EXPECT_EQ(ordering_barriers("barrier workgroup\n x[global_id.x] = t[63 - l]\n"), Pair(0, 1));
   EXPECT_EQ(ordering_barriers("for k in 0..3 { barrier workgroup\n t[l] += y[k]\n barrier "
                               "workgroup }\n x[global_id.x] = t[63 - l]\n"),
-            Pair(0, 3));
+            Pair(0, 3));  // with zeros
   EXPECT_EQ(ordering_barriers("x[l] = 1\n barrier workgroup\n x[global_id.x] = t[63 - l]\n"),
-            Pair(2, 2));
+            Pair(1, 1));
   EXPECT_EQ(ordering_barriers("t[l] = x[l]\n barrier workgroup\n x[global_id.x] = t[63 - l]\n"),
-            Pair(2, 2));
+            Pair(1, 1));
   EXPECT_EQ(ordering_barriers("for k in 0..3 { barrier workgroup\n x[l] += t[63 - l] }\n"),
-            Pair(2, 2));
-  EXPECT_EQ(ordering_barriers("x[l] = 1\n x[l] = uniform_load(t[3])\n"), Pair(3, 3));
+            Pair(1, 1));
+  EXPECT_EQ(ordering_barriers("x[l] = 1\n x[l] = uniform_load(t[3])\n"), Pair(2, 2));
 }
 
 TEST(SpirvEmit, words_that_are_no_module_are_not_shown) {

@@ -1,4 +1,4 @@
-#include "emit/llvm/first_writes.h"
+#include "emit/first_writes.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,16 +7,16 @@
 #include "ir/eval.h"
 #include "plan/structure_exits.h"
 
-namespace vyre::emit_llvm {
+namespace vyre {
 namespace {
 
 constexpr uint64_t most_elements = 1 << 16;  // of an array that is looked at
 constexpr uint64_t most_work = 1 << 20;      // lanes and elements that are touched in all
 constexpr uint64_t most_trips = 64;          // of a loop that is walked trip by trip
 
-// In Array::by, besides subgroups:
+// In Array::by, besides who wrote it:
 constexpr uint16_t others = 0xffff;    // all of the workgroup see it
-constexpr uint16_t somebody = 0xfffe;  // all will, from the next stretch on
+constexpr uint16_t somebody = 0xfffe;  // all will, behind the next barrier
 
 using Lanes = std::vector<bool>;        // by invocation of the workgroup
 using Numbers = std::vector<uint64_t>;  // … a value's bits; empty: not known
@@ -24,8 +24,8 @@ using Numbers = std::vector<uint64_t>;  // … a value's bits; empty: not known
 /// What has surely been written of an array.
 struct Array {
   bool is_private = false;
-  /// By element: 0 nobody; one more than the subgroup that wrote it in this stretch; or one of the
-  /// above. Private: others if every invocation wrote its own.
+  /// By element: 0 nobody; one more than the number of those in step who wrote it since the last
+  /// barrier; or one of the above. Private: others if every invocation wrote its own.
   std::vector<uint16_t> by;
 };
 
@@ -38,7 +38,7 @@ struct State {
 
 class Walk {
  public:
-  explicit Walk(const Prepared& k) : k_(k), p_(k.program) {}
+  explicit Walk(const ArrayUse& use) : k_(use), p_(use.program) {}
 
   std::vector<bool> run() {
     find_arrays();
@@ -213,7 +213,7 @@ class Walk {
 
   bool reads_ready(const Array& a, uint64_t element, uint32_t lane) const {
     const uint16_t by = a.by[element];
-    return by == others || (!a.is_private && by == lane / k_.lanes + 1);
+    return by == others || (!a.is_private && by == lane / k_.in_step + 1);
   }
 
   void load(OpId id, const State& s) {
@@ -260,16 +260,16 @@ class Walk {
         const uint64_t e = element(p_.type(index), (*at)[lane], k);
         if (e >= a.by.size()) continue;
         uint16_t& by = a.by[e];
-        if (a.is_private || k_.subgroups == 1)
+        if (a.is_private || k_.in_step >= k_.workgroup)
           by = others;
         else if (by == 0)
-          by = static_cast<uint16_t>(lane / k_.lanes + 1);
+          by = static_cast<uint16_t>(lane / k_.in_step + 1);
       }
     }
   }
 
-  /// Between two stretches: the whole workgroup has done what stands before.
-  void end_stretch(State& s) {
+  /// A barrier: the whole workgroup has done what stands before.
+  void wait(State& s) {
     for (Array& a : s.arrays) {
       spend(a.by.size());
       for (uint16_t& by : a.by)
@@ -278,6 +278,8 @@ class Walk {
   }
 
   // ---- Flow.
+
+  bool holds_barrier(OpId op) const { return !k_.holds_barrier.empty() && k_.holds_barrier[op]; }
 
   State copy(const State& s) {
     for (const Array& a : s.arrays) spend(a.by.size());
@@ -294,8 +296,8 @@ class Walk {
   void op(OpId id, State& s) {
     const Op& o = p_.op(id);
     const bool waits =
-        k_.phased && (k_.holds_barrier[id] || plan::is_sync(p_, id, Scope::Workgroup));
-    if (waits) end_stretch(s);
+        (k_.waits_around && holds_barrier(id)) || plan::is_sync(p_, id, Scope::Workgroup);
+    if (waits) wait(s);
     switch (info(o.code).effect) {
       case Effect::Read:
         load(id, s);
@@ -323,7 +325,7 @@ class Walk {
       default:
         break;
     }
-    if (waits) end_stretch(s);
+    if (waits) wait(s);
     if (parts_behind(id)) std::fill(s.sure.begin(), s.sure.end(), false);
   }
 
@@ -378,7 +380,7 @@ class Walk {
 
   /// A `for` whose bounds are known for each invocation. Gives whether it is one.
   bool trip_by_trip(OpId id, State& s) {
-    if (has_exit(id) || (k_.phased && k_.holds_barrier[id])) return false;
+    if (has_exit(id) || holds_barrier(id)) return false;
     const Op& o = p_.op(id);
     const ValueId counter = p_.args(o.first_block)[0];
     const Type t = p_.type(counter);
@@ -424,7 +426,7 @@ class Walk {
     bool exits = false;                   // there is one at all
   };
 
-  const Prepared& k_;
+  const ArrayUse& k_;
   const Program& p_;
   uint64_t arrays_ = 0;  // bits of buffers: arrays that are read
   std::vector<bool> needed_;
@@ -437,6 +439,6 @@ class Walk {
 
 }  // namespace
 
-std::vector<bool> find_needed_zeros(const Prepared& kernel) { return Walk(kernel).run(); }
+std::vector<bool> find_needed_zeros(const ArrayUse& use) { return Walk(use).run(); }
 
-}  // namespace vyre::emit_llvm
+}  // namespace vyre
