@@ -112,6 +112,7 @@ class Emitter {
   /// The same number, which the device's compiler does not know any more.
   Id hidden(Type t, Id x);
   Id unseen(uint32_t bits);
+  Id unseen(Type t, uint64_t bits);
   Id sign_mask(uint32_t bits);
   Id limit(uint32_t bits);
   Id select(Type t, Id c, Id a, Id b) { return ins(spv::OpSelect, type_of(t), {c, a, b}); }

@@ -8,6 +8,14 @@
 namespace vyre::emit_spirv {
 namespace {
 
+/// The bits of 1.0 or -1.0, of whatever type. A choice between one of them and zero becomes the
+/// number of a truth value, which gives -0 for 0 where the one is negative (Mesa 22.3).
+bool is_one(Type t, uint64_t bits) {
+  return width_of(t) == 64   ? (bits & low_mask(63)) == 0x3ff0000000000000
+         : width_of(t) == 32 ? (bits & low_mask(31)) == 0x3f800000
+                             : false;
+}
+
 uint64_t sign_bit(Type t) { return uint64_t{1} << (width_of(t) - 1); }
 
 }  // namespace
@@ -73,7 +81,9 @@ Id Emitter::get(ValueId v) {
   const auto c = constant(v);
   if (!c)
     return made_[v];  // a value of code that nobody reaches has no id; checked programs have none
-  return made_[v] = constant_of(p_.type(v), *c);
+  const Type t = p_.type(v);
+  if (!options_.profile.zero_operands && is_one(t, *c)) return made_[v] = unseen(t, *c);
+  return made_[v] = constant_of(t, *c);
 }
 
 /// The number x, but the device's compiler does not know it. It folds an operand that it knows to
@@ -94,6 +104,15 @@ Id Emitter::hidden(Type t, Id x) {
 Id Emitter::unseen(uint32_t bits) {
   return once(fmt::format("unseen {:x}", bits), [&] {
     return ins(spv::OpShiftRightLogical, u32(), {c32(bits), param_word(zero_offset)});
+  });
+}
+
+Id Emitter::unseen(Type t, uint64_t bits) {
+  const Id low = unseen(static_cast<uint32_t>(bits));
+  if (width_of(t) < 64 && !is_float(t)) return low;
+  return once(fmt::format("unseen {} {:x}", name(t), bits), [&] {
+    if (width_of(t) < 64) return from_bits(t, low);
+    return ins(spv::OpBitcast, type_of(t), {pair(low, unseen(static_cast<uint32_t>(bits >> 32)))});
   });
 }
 
