@@ -244,12 +244,14 @@ Result<uint64_t> Recorder::stop_address() {
   return stop_address_ = place->address;
 }
 
-/// An empty buffer's: a kernel may load from where the first element would be and not use it.
-Result<uint64_t> Recorder::spare_address() {
-  if (spare_address_) return spare_address_;
+/// Of zeros. An empty buffer's, too: a kernel may load from where the first element would be and
+/// not use it.
+Result<uint64_t> Recorder::zeros_address() {
+  if (zeros_address_) return zeros_address_;
   const Result<Arena::Place> place = f_.parameters.take(sizeof(uint64_t));
   if (!place) return place.errors();
-  return spare_address_ = place->address;
+  std::memset(place->host, 0, sizeof(uint64_t));
+  return zeros_address_ = place->address;
 }
 
 Result<> Recorder::launch(const DeviceCommand& c, size_t number, size_t inside, Gated* gated) {
@@ -264,9 +266,9 @@ Result<> Recorder::launch(const DeviceCommand& c, size_t number, size_t inside, 
     if (b.role == Role::Scalar) {
       bound.value = c.scalars[i];
     } else if (c.shape.counts[i] == 0) {
-      const Result<uint64_t> spare = spare_address();
-      if (!spare) return spare.errors();
-      bound.value = *spare;
+      const Result<uint64_t> zeros = zeros_address();
+      if (!zeros) return zeros.errors();
+      bound.value = *zeros;
     } else if (c.buffers[i]) {
       const Piece& memory = piece(c.buffers[i]);
       const uint64_t offset = i < c.offsets.size() ? c.offsets[i] : 0;
@@ -348,6 +350,11 @@ Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<co
     const Result<uint64_t> address = stop_address();
     if (!address) return address.errors();
     stop = *address;
+  }
+  if (info->uses_zeros) {
+    const Result<uint64_t> zeros = zeros_address();
+    if (!zeros) return zeros.errors();
+    control = *zeros;
   }
   put(0, control);
   put(8, stop);

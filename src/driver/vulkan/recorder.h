@@ -129,7 +129,7 @@ class Recorder {
   Result<> gated_copy(const Piece& from, uint64_t from_offset, const Piece& to, uint64_t to_offset,
                       uint64_t bytes, Gated& gated);
   Result<uint64_t> stop_address();
-  Result<uint64_t> spare_address();
+  Result<uint64_t> zeros_address();
   void need(std::span<const Access> accesses, Work work);
   void put(Barrier barrier);
   void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
@@ -151,7 +151,7 @@ class Recorder {
   static constexpr size_t most_pushed = 256;
   std::array<std::byte, most_pushed> pushed_;
   size_t pushed_bytes_ = 0;  // that the command buffer knows
-  uint64_t stop_address_ = 0, spare_address_ = 0;
+  uint64_t stop_address_ = 0, zeros_address_ = 0;
   bool tells_host_ = false;    // something that the host will read is written
   bool open_stretch_ = false;  // commands whose times nobody wants are under way
   std::vector<Access> accesses_;

@@ -5,7 +5,8 @@
 // One entry, `vyre_kernel`, a compute shader; buffers by device address, no descriptors. Its
 // parameters are one block of plain values, the same as a PTX kernel's (emit/ptx/abi.h):
 //
-//   offset 0   u64  control: device address of a ControlBlock
+//   offset 0   u64  control: device address of a ControlBlock; of 8 bytes that are zero, if the
+//                   kernel reads those (KernelInfo::uses_zeros)
 //   offset 8   u64  stop: device address of a u32, not 0 to leave at the next poll
 //   offset 16  u32  num_workgroups x, y, z
 //   offset 28  u32  0: constant zeros are taken from here where a device would fold them
@@ -29,7 +30,7 @@
 
 namespace vyre::emit_spirv {
 
-inline constexpr uint32_t abi_version = 1;
+inline constexpr uint32_t abi_version = 2;
 inline constexpr const char* kernel_symbol = "vyre_kernel";
 
 /// Offsets into the parameter block.
@@ -55,6 +56,7 @@ struct KernelInfo {
   bool full_subgroups = false;   // the pipeline must ask for full subgroups
   uint64_t shared_bytes = 0;     // of one workgroup, as declared
   bool uses_control = false;
+  bool uses_zeros = false;  // one of these two at most
   bool uses_stop = false;
   bool linear_grid = false;
 };

@@ -116,8 +116,20 @@ Id Emitter::raw_load(const Place& p, uint32_t k) {
   return ins(is_signed(p.element) ? spv::OpSConvert : spv::OpUConvert, u32(), {raw});
 }
 
+/// The address of zeros comes where that of the control block does.
+bool Emitter::has_zeros() const {
+  return !f_.has_traps && !(f_.polls_any && options_.stoppable) && options_.profile.long_loops;
+}
+
+Emitter::Wide Emitter::zeros() {
+  info_.uses_zeros = true;
+  return param_wide(control_offset);
+}
+
 /// Outside of a buffer nothing is loaded; but in loops that are written out, loads without branches
-/// can be made early, so another one is loaded in its place, as in arrays.
+/// can be made early, so another one is loaded in its place, as in arrays: zeros, if there is an
+/// address of some. (Else the test is needed once more when the element is there, and NVIDIA's GPUs
+/// have room for seven tests, so no more loads are under way at once.)
 Id Emitter::load_element(const Place& p, uint32_t k) {
   const Id type = raw_type(p.element);
   const bool chooses = p.space != Space::Buffer || (in_unrolled_ && has64());
@@ -125,8 +137,10 @@ Id Emitter::load_element(const Place& p, uint32_t k) {
     return from_raw(p.element, when_value(p.inside, type, [&] { return raw_load(p, k); }));
   Place safe = p;
   if (p.space == Space::Buffer) {
-    const Wide at = moved_by(p.address, k * size_of(p.element)), first = pointer_of(p.buffer);
-    safe.address = {ins(spv::OpSelect, u64(), {p.inside, at.low, first.low}), 0};
+    const Wide at = moved_by(p.address, k * size_of(p.element));
+    const Wide other = has_zeros() ? zeros() : pointer_of(p.buffer);
+    safe.address = {ins(spv::OpSelect, u64(), {p.inside, at.low, other.low}), 0};
+    if (has_zeros()) return from_raw(p.element, raw_load(safe, 0));
   } else {
     const Id index = k ? ins(spv::OpIAdd, u32(), {p.index, c32(k)}) : p.index;
     safe.index = ins(spv::OpSelect, u32(), {p.inside, index, c32(0)});

@@ -310,6 +310,8 @@ class Emitter {
   std::vector<Id> load_vector(const Place& p, uint32_t n);
   void store_vector(const Place& p, std::span<const Id> raw);
   /// The element k places after the one that the place names.
+  bool has_zeros() const;
+  Wide zeros();
   Id load_element(const Place& p, uint32_t k);
   void store_element(const Place& p, uint32_t k, Id raw);
   Id raw_load(const Place& p, uint32_t k);

@@ -155,11 +155,23 @@ class Bounds {
     });
   }
 
-  /// Has a test with a length chosen it, and else the buffer's first element?
+  /// The address of zeros: the first of the parameters.
+  bool is_zeros(uint32_t id) const {
+    const Instruction* load = m_.find(id);
+    if (!load || load->op != spv::OpLoad) return false;
+    const Instruction* chain = m_.find(load->operands[2]);
+    return chain && chain->op == spv::OpAccessChain &&
+           m_.storage(load->operands[2]) == spv::StorageClassPushConstant &&
+           m_.constant(chain->operands[3]) == 0 && m_.constant(chain->operands[4]) == 0 &&
+           m_.width(load->operands[0]) == 64;
+  }
+
+  /// Has a test with a length chosen it, and else zeros or the buffer's first element?
   bool is_chosen_address(uint32_t pointer) const {
     return reaches(pointer, [&](uint32_t id) {
       const Instruction* s = m_.find(id);
-      return s && s->op == spv::OpSelect && is_slot(s->operands[4], Slot::Address) &&
+      return s && s->op == spv::OpSelect &&
+             (is_slot(s->operands[4], Slot::Address) || is_zeros(s->operands[4])) &&
              reaches(s->operands[2], [&](uint32_t at) {
                return is_test(m_.op(at)) &&
                       reaches(at, [&](uint32_t x) { return is_slot(x, Slot::Count); });

@@ -168,6 +168,28 @@ TEST(SpirvEmit, sums_that_saturate_are_not_to_be_seen) {
             0u);
 }
 
+TEST(SpirvEmit, loads_in_unrolled_loops_are_of_zeros_outside) {
+  const auto text = [](const char* more) {
+    return fmt::format("kernel k(n: u32, x: in u32[], y: out u32[]) workgroup(64) grid(len(y)) {{\n"
+                       "  var s: u32 = 0\n  for i in 0..8 {{ s += x[global_id.x + i * 64] }}\n"
+                       "  {}\n  y[global_id.x] = s\n}}\n", more);
+  };
+  EmitOptions unrolled, branching;
+  unrolled.unroll = true;
+  branching.unroll = false;
+  EXPECT_TRUE(kernel_of(text(""), unrolled).info.uses_zeros);
+  EXPECT_FALSE(kernel_of(text(""), branching).info.uses_zeros);
+  // Their address is where that of the control block would be.
+  for (const char* more : {"assert(s != 7, 3)", "for i in 0..n { s = s * 3 + i }"}) {
+    const KernelInfo info = kernel_of(text(more), unrolled).info;
+    EXPECT_FALSE(info.uses_zeros) << more;
+    EXPECT_TRUE(info.uses_control) << more;
+  }
+  EmitOptions cut = on("-long_loops");
+  cut.unroll = true;
+  EXPECT_FALSE(kernel_of(text(""), cut).info.uses_zeros);
+}
+
 TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
   const char* few =
       "kernel k(y: out u32[]) workgroup(64) grid(len(y)) {\n  var s: u32 = 0\n"
