@@ -170,6 +170,8 @@ if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_LAVAPIPE)
   add_vulkan_conformance(vulkan_weak "vulkan[profile=weak]" ${VYRE_LAVAPIPE} --only operations/)
   # Operations are small kernels: all of them have a coarse form.
   add_vulkan_conformance(vulkan_coarse "vulkan[coarsen=3]" ${VYRE_LAVAPIPE} --only operations/ --quick)
+  # As GPUs get it: short loops are written out, and load zeros instead of branching.
+  add_vulkan_conformance(vulkan_unrolled "vulkan[unroll=1,profile=+long_loops]" ${VYRE_LAVAPIPE} --only conformance/)
   add_vulkan_conformance(vulkan_nvidia "vulkan[profile=nvidia]" ${VYRE_LAVAPIPE} --only operations/ --quick)
 endif()
 if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_SWIFTSHADER)
