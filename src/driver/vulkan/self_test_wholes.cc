@@ -22,6 +22,18 @@ kernel t(a: in u32[], lane: out u32[len(a)], first: out u32[len(a)]) workgroup(6
 })",
        {{"linear_lanes", "lane_id", "lane", "lane_id"},
         {"linear_lanes", "subgroup_broadcast u32", "first", "subgroup_broadcast(x, 0)"}}},
+      // Invocations that are not there find zeros in memory.
+      {"loops with barriers of odd workgroups", "", 518, R"(
+kernel t(a: in u32[], y: out u32[len(a)]) workgroup(37) grid(len(a)) {
+  let first = a[workgroup_id.x] % 6 + 1
+  var n: u32 = first
+  while n < 8 {
+    barrier workgroup
+    n += 1
+  }
+  y[global_id.x] = a[global_id.x] + n * 16 + first
+})",
+       {{"partial_subgroups", "while", "y", "while n < 8 { barrier workgroup … } of 37"}}},
       {"ordered atomics", "", 64, R"(
 kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   shared own: u32[64]

@@ -228,13 +228,7 @@ void Emitter::end_loop(Loop& loop) {
   }
   const Id leaves = may_stop ? phi(b(), stopped) : 0;
   report_cut(loop);
-  if (!may_stop) return;
-  const Id out = label(), on = label();
-  eff(spv::OpSelectionMerge, {on, 0});
-  eff(spv::OpBranchConditional, {leaves, out, on});
-  begin(out);
-  eff(spv::OpReturn, {});
-  begin(on);
+  if (may_stop) leave_if(leaves);
 }
 
 /// NVIDIA's compiler leaves loops as they are unless it is asked.

@@ -167,6 +167,7 @@ class Emitter {
   Id linear_id();
   Id builtin_word(spv::BuiltIn what);
   Id builtin_part(spv::BuiltIn what, uint32_t dim);
+  void leave_if(Id condition);
   void place_in_grid();
   void id_op(OpId id);
   void line_of(OpId id);

@@ -131,6 +131,11 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
   f.in_a_row = f.has_lanes && f.program.workgroup[0] < f.invocations &&
                f.program.workgroup[0] % profile.subgroup_size != 0;
   f.syncs = barriers || f.has_subgroup_ops;
+  f.declared = f.invocations;
+  if (f.syncs && !profile.partial_subgroups && f.invocations % profile.subgroup_size != 0) {
+    f.in_a_row = true;
+    f.declared += profile.subgroup_size - f.invocations % profile.subgroup_size;
+  }
   f.orders |= f.syncs;
   f.orders_buffers = uses_written_before_barrier(f);
   f.has_ghosts = f.syncs && f.has_traps;

@@ -32,6 +32,9 @@ struct Facts : emit_ptx::Facts {
   /// The workgroup is declared as one row. Devices cut each row of x into subgroups of its own, so
   /// only a row, or rows of whole subgroups, are numbered as the law numbers invocations.
   bool in_a_row = false;
+  /// As many invocations as are declared: more than the workgroup has where its last subgroup must
+  /// be full. Those in addition leave at once.
+  uint32_t declared = 1;
   bool syncs = false;      // barriers, uniform loads, subgroup ops
   bool orders = false;     // … or atomics with an order: plain accesses take part in an order
   /// Do barriers order accesses to buffers? Not if those that are written are used behind the last

@@ -42,7 +42,7 @@ void Emitter::choose_subgroups() {
   info_.subgroup_size = f_.lanes;
   if (f_.has_lanes && (f_.lanes_by == Lanes::Shuffle || f_.lanes_by == Lanes::Slots)) {
     info_.native_subgroup = options_.profile.subgroup_size;
-    const uint32_t row = f_.in_a_row ? f_.invocations : p_.workgroup[0];
+    const uint32_t row = f_.in_a_row ? f_.declared : p_.workgroup[0];
     info_.full_subgroups = row % info_.native_subgroup == 0;
   }
 }
@@ -54,6 +54,10 @@ Kernel Emitter::run() {
   body_.reserve(8 * p_.ops.size());  // about
   const Id entry = function({.name = given_.name.substr(0, 1000)}, [&](std::span<const Id>) {
     if (options_.linear_grid) place_in_grid();
+    if (f_.declared > f_.invocations)
+      at_start([&] {
+        leave_if(ins(spv::OpUGreaterThanEqual, b(), {linear_id(), c32(f_.invocations)}));
+      });
     clear_shared();
     block(0);
     return Id{0};
@@ -66,7 +70,7 @@ Kernel Emitter::run() {
 void Emitter::modes() {
   const emit_exact::Profile& profile = options_.profile;
   if (f_.in_a_row)
-    m_.mode(spv::ExecutionModeLocalSize, {f_.invocations, 1, 1});
+    m_.mode(spv::ExecutionModeLocalSize, {f_.declared, 1, 1});
   else
     m_.mode(spv::ExecutionModeLocalSize, {p_.workgroup[0], p_.workgroup[1], p_.workgroup[2]});
   const struct {
@@ -199,6 +203,15 @@ Id Emitter::builtin_part(spv::BuiltIn what, uint32_t dim) {
               [&] { return part(all, dim); });
 }
 
+void Emitter::leave_if(Id condition) {
+  const Id out = label(), on = label();
+  eff(spv::OpSelectionMerge, {on, 0});
+  eff(spv::OpBranchConditional, {condition, out, on});
+  begin(out);
+  eff(spv::OpReturn, {});
+  begin(on);
+}
+
 /// The workgroup's number, and what is left of it after each dimension. Those past the end leave
 /// before they do anything else. Without 64-bit integers there are fewer than 2^32 workgroups.
 void Emitter::place_in_grid() {
@@ -217,13 +230,7 @@ void Emitter::place_in_grid() {
     Id rest = plus(times(number(z), ny), y);
     rest = plus(times(rest, nx), x);
     const Id total = times(times(number(num_workgroups(0)), num_workgroups(1)), num_workgroups(2));
-    const Id past = ins(spv::OpUGreaterThanEqual, b(), {rest, total});
-    const Id out = label(), on = label();
-    eff(spv::OpSelectionMerge, {on, 0});
-    eff(spv::OpBranchConditional, {past, out, on});
-    begin(out);
-    eff(spv::OpReturn, {});
-    begin(on);
+    leave_if(ins(spv::OpUGreaterThanEqual, b(), {rest, total}));
     for (uint32_t d = 0; d < 3; ++d) {
       const Id by = number(num_workgroups(d));
       Id id = d == 2 ? rest : ins(spv::OpUMod, type, {rest, by});

@@ -204,6 +204,25 @@ TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
   EXPECT_FALSE(kernel_of(many, options).info.uses_stop);
 }
 
+TEST(SpirvEmit, fills_subgroups_of_workgroups_that_wait) {
+  const auto declared = [](std::string_view body, const char* words) {
+    const Kernel kernel = kernel_of(
+        fmt::format("kernel k(y: out u32[]) workgroup(11, 3) grid(11, 3) {{\n shared t: u32[40]\n"
+                    " t[local_id.x] = 1\n {}\n y[0] = t[3]\n}}\n", body),
+        on(words));
+    for (const Instruction& i : instructions(kernel.words))
+      if (i.op == spv::OpExecutionMode && i.operands[1] == spv::ExecutionModeLocalSize)
+        return std::vector<uint32_t>(i.operands.begin() + 2, i.operands.end());
+    return std::vector<uint32_t>();
+  };
+  using Sizes = std::vector<uint32_t>;
+  EXPECT_EQ(declared("barrier workgroup", "full"), Sizes({11, 3, 1}));
+  EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=8"), Sizes({40, 1, 1}));
+  EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=32"), Sizes({64, 1, 1}));
+  EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=1"), Sizes({11, 3, 1}));
+  EXPECT_EQ(declared("y[1] = 4", "-partial_subgroups subgroup_size=8"), Sizes({11, 3, 1}));
+}
+
 TEST(SpirvEmit, says_which_subgroups_it_needs) {
   const char* text =
       "kernel k(y: out u32[]) workgroup(64) subgroup(8) grid(len(y)) {\n"
