@@ -31,8 +31,8 @@ inline std::optional<uint64_t> constant_trips(const Program& p, OpId loop) {
   return end <= first ? 0 : (end - first - 1) / *step + 1;
 }
 
-/// How a `while` that carries `v` from `init` changes it in a trip: the trips that `test`, one of the
-/// conditions that must hold for another trip, allows at most.
+/// How a `while` that carries `v` from `init` changes it in a trip: the trips that `test`, one of
+/// the conditions that must hold for another trip, allows at most.
 inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueId v, uint64_t init,
                                              OpId change) {
   const Opcode code = p.op(test).code;
@@ -84,7 +84,8 @@ inline std::optional<uint64_t> most_trips(const Program& p, OpId loop) {
     for (size_t k = 0; k < args.size() && !found; ++k) {
       const OpId change = p.values[p.operand(yield, uint32_t(k))].def;
       const auto init = constant_bits(p, p.operand(loop, uint32_t(k)));
-      if (!init || change == none || p.op(change).operands.count != 2 || !is_integer(p.type(args[k])))
+      if (!init || change == none || p.op(change).operands.count != 2 ||
+          !is_integer(p.type(args[k])))
         continue;
       found = trips_of_test(p, test, args[k], *init, change);
     }

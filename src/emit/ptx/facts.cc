@@ -134,7 +134,8 @@ void find_zeros(Facts& f) {
   const Program& p = f.program;
   bool any = false;
   for (size_t i = 0; i < p.buffers.size(); ++i)
-    any |= f.buffers[i].loaded && (p.buffers[i].role == Role::Shared || p.buffers[i].role == Role::Private);
+    any |= f.buffers[i].loaded &&
+           (p.buffers[i].role == Role::Shared || p.buffers[i].role == Role::Private);
   if (!any) return;
   const UniformityInfo uniformity = analyze_uniformity(p);
   const std::vector<bool> holds = plan::find_split_ops(p, Scope::Workgroup);

@@ -11,15 +11,15 @@
 namespace vyre::emit_ptx {
 
 struct BufferFacts {
-  bool loaded = false;    // by loads, atomics with a result or uniform_load
-  bool written = false;   // by stores or atomics
+  bool loaded = false;       // by loads, atomics with a result or uniform_load
+  bool written = false;      // by stores or atomics
   bool needs_zeros = false;  // an array of which something may be read that nobody wrote
-  uint32_t length_of = 0;  // the first buffer that always has as many elements
+  uint32_t length_of = 0;    // the first buffer that always has as many elements
   // Of that first buffer, for all of them:
   uint32_t tests = 0;    // accesses in the text; those in loops count several times
   bool has_len = false;  // `len` is used: the launch has checked that it is below 2^32
-  uint64_t count = 0;     // of arrays and tables
-  uint64_t offset = 0;    // of arrays, in shared or local memory
+  uint64_t count = 0;    // of arrays and tables
+  uint64_t offset = 0;   // of arrays, in shared or local memory
 };
 
 struct Facts {

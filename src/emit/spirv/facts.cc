@@ -58,8 +58,8 @@ bool uses_written_before_barrier(const Facts& f) {
   return found;
 }
 
-/// Sums and differences of 64 bits that something may be made of that saturates: they are limited
-/// before or after, chosen, or masked. Empty if the device's compiler may see them.
+}  // namespace
+
 std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& profile) {
   if (profile.saturate64) return {};
   const auto is_sum = [&](const Op& o) {
@@ -70,9 +70,12 @@ std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& p
     return code == Opcode::Min || code == Opcode::Max || code == Opcode::Clamp;
   };
   const auto chooses = [&](const Op& o) {
+    if (o.code == Opcode::Yield) {
+      const OpId owner = p.blocks[o.parent].parent;
+      return owner != none && !is_loop(p.op(owner).code);
+    }
     return limits(o.code) || o.code == Opcode::Select || o.code == Opcode::And ||
-           o.code == Opcode::Or ||
-           (o.code == Opcode::Yield && !is_loop(p.op(p.blocks[o.parent].parent).code));
+           o.code == Opcode::Or;
   };
   std::vector<bool> found(p.ops.size(), false);
   walk(p, [&](OpId op) {
@@ -88,8 +91,6 @@ std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& p
   });
   return found;
 }
-
-}  // namespace
 
 Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
   const emit_exact::Profile& profile = options.profile;

@@ -26,7 +26,8 @@ struct Facts : emit_ptx::Facts {
   std::vector<OpId> given;       // by op: the one of the program that was given
   std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
   std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
-  std::vector<bool> saturates;   // by op: a 64-bit sum or difference that may be part of one that does
+  std::vector<bool>
+      saturates;  // by op: a 64-bit sum or difference that may be part of one that does
   Lanes lanes_by = Lanes::Alone;
   bool has_lanes = false;  // subgroup ops, or `lane_id`
   /// The workgroup is declared as one row. Devices cut each row of x into subgroups of its own, so
@@ -35,8 +36,8 @@ struct Facts : emit_ptx::Facts {
   /// As many invocations as are declared: more than the workgroup has where its last subgroup must
   /// be full. Those in addition leave at once.
   uint32_t declared = 1;
-  bool syncs = false;      // barriers, uniform loads, subgroup ops
-  bool orders = false;     // … or atomics with an order: plain accesses take part in an order
+  bool syncs = false;   // barriers, uniform loads, subgroup ops
+  bool orders = false;  // … or atomics with an order: plain accesses take part in an order
   /// Do barriers order accesses to buffers? Not if those that are written are used behind the last
   /// barrier only.
   bool orders_buffers = false;
@@ -47,6 +48,10 @@ struct Facts : emit_ptx::Facts {
 
   Uniformity flow(OpId op) const { return uniformity ? uniformity->flow(op) : Uniformity::Varying; }
 };
+
+/// Sums and differences of 64 bits that something may be made of that saturates: they are limited
+/// before or after, chosen, or masked. Empty if the device's compiler may see them.
+std::vector<bool> find_saturating(const Program& program, const emit_exact::Profile& profile);
 
 Result<Facts> find_facts(const Program& program, const EmitOptions& options);
 

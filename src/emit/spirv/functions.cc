@@ -56,6 +56,7 @@ Id Emitter::form_function(Opcode code, Type t) {
   Facts facts;
   facts.program = emit_exact::form(code, t, options_.profile);
   facts.uses = count_uses(facts.program);
+  facts.saturates = find_saturating(facts.program, options_.profile);
   Emitter inner(facts, given_, options_, unit_);
   const auto arguments = facts.program.args(0);
   const Signature signature = {.name = fmt::format("{}_{}", mnemonic(code), name(t)),

@@ -18,16 +18,14 @@ Type bits_as(Type t) { return t == Type::F32 ? Type::U32 : Type::U64; }
 
 /// The sign of an f32, or all but that. A compiler that sees such a mask put to the bits of a float
 /// may make a float operation of it, and that one flushes subnormals.
-Id Emitter::sign_mask(uint32_t bits) {
-  return options_.profile.signs32 ? c32(bits) : unseen(bits);
-}
+Id Emitter::sign_mask(uint32_t bits) { return options_.profile.signs32 ? c32(bits) : unseen(bits); }
 
 /// A number that an f32 is compared with. A compiler that sees it in a choice as well may make a
 /// minimum or maximum of the two, and that one flushes subnormals.
 Id Emitter::limit(uint32_t bits) {
   if (options_.profile.choose32) return constant_of(Type::F32, bits);
-  const Id x = once(fmt::format("limit {:x}", bits),
-                    [&] { return from_bits(Type::F32, unseen(bits)); });
+  const Id x =
+      once(fmt::format("limit {:x}", bits), [&] { return from_bits(Type::F32, unseen(bits)); });
   opaque_.insert(x);
   return x;
 }

@@ -94,9 +94,9 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
   return ins(spv::OpISub, u64(), {result, ins(spv::OpSelect, u64(), {minus_b, a, zero})});
 }
 
-/// Sums and differences of u64, so that the device's compiler does not find out: the carry comes from
-/// the highest bits, and not from a comparison or a least value, and goes to all bits by a shift
-/// whose amount is not known.
+/// Sums and differences of u64, so that the device's compiler does not find out: the carry comes
+/// from the highest bits, and not from a comparison or a least value, and goes to all bits by a
+/// shift whose amount is not known.
 Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   const auto logic = [&](spv::Op op, Id x, Id y) { return ins(op, u64(), {x, y}); };
   const Id result = logic(adds ? spv::OpIAdd : spv::OpISub, a, b_);

@@ -99,8 +99,8 @@ Id Emitter::hidden(Type t, Id x) {
   return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits, zero}));
 }
 
-/// A constant that the device's compiler does not know: shifted by a zero of which it knows nothing,
-/// because no compiler takes such a shift apart to join the constant with something else.
+/// A constant that the device's compiler does not know: shifted by a zero of which it knows
+/// nothing, because no compiler takes such a shift apart to join the constant with something else.
 Id Emitter::unseen(uint32_t bits) {
   return once(fmt::format("unseen {:x}", bits), [&] {
     return ins(spv::OpShiftRightLogical, u32(), {c32(bits), param_word(zero_offset)});

@@ -126,7 +126,8 @@ TEST(SpirvEmit, masks_of_signs_are_not_to_be_seen) {
                            "bits + 0x80000000", "bits - 0x80000000", "bitcast<u32>(-x[0])"}) {
     const std::string text = fmt::format(
         "kernel k(x: in f32[], y: out u32[1]) workgroup(1) grid(1) {{\n"
-        "  let bits = bitcast<u32>(x[0])\n  y[0] = {}\n}}\n", mask);
+        "  let bits = bitcast<u32>(x[0])\n  y[0] = {}\n}}\n",
+        mask);
     const auto seen = [&](const char* words) {
       const ModuleTable m(kernel_of(text, on(words)).words);
       return std::ranges::count_if(m.all, [&](const Instruction& i) {
@@ -146,7 +147,8 @@ TEST(SpirvEmit, sums_that_saturate_are_not_to_be_seen) {
   const auto hidden = [&](std::string_view expression, const char* words) {
     const std::string text = fmt::format(
         "kernel k(x: in u64[2], y: out u64[1]) workgroup(1) grid(1) {{\n"
-        "  let a = x[0]\n  let b = x[1]\n  y[0] = {}\n}}\n", expression);
+        "  let a = x[0]\n  let b = x[1]\n  y[0] = {}\n}}\n",
+        expression);
     // Its other operand is the zero of the parameters, twice.
     const ModuleTable m(kernel_of(text, on(words)).words);
     return std::ranges::count_if(m.all, [&](const Instruction& i) {
@@ -164,15 +166,19 @@ TEST(SpirvEmit, sums_that_saturate_are_not_to_be_seen) {
   for (const char* e : {"a + b", "(a - b) * 3", "a - (b ^ 7)"})
     EXPECT_EQ(hidden(e, "-saturate64"), 0) << e << " does not saturate";
   EXPECT_EQ(count(kernel_of("kernel k(x: in u32[2], y: out u32[1]) workgroup(1) grid(1) {\n"
-                            "  y[0] = max(x[0], x[1]) - x[1]\n}\n", on("-saturate64")), spv::OpBitwiseOr),
+                            "  y[0] = max(x[0], x[1]) - x[1]\n}\n",
+                            on("-saturate64")),
+                  spv::OpBitwiseOr),
             0u);
 }
 
 TEST(SpirvEmit, loads_in_unrolled_loops_are_of_zeros_outside) {
   const auto text = [](const char* more) {
-    return fmt::format("kernel k(n: u32, x: in u32[], y: out u32[]) workgroup(64) grid(len(y)) {{\n"
-                       "  var s: u32 = 0\n  for i in 0..8 {{ s += x[global_id.x + i * 64] }}\n"
-                       "  {}\n  y[global_id.x] = s\n}}\n", more);
+    return fmt::format(
+        "kernel k(n: u32, x: in u32[], y: out u32[]) workgroup(64) grid(len(y)) {{\n"
+        "  var s: u32 = 0\n  for i in 0..8 {{ s += x[global_id.x + i * 64] }}\n"
+        "  {}\n  y[global_id.x] = s\n}}\n",
+        more);
   };
   EmitOptions unrolled, branching;
   unrolled.unroll = true;
@@ -208,7 +214,8 @@ TEST(SpirvEmit, fills_subgroups_of_workgroups_that_wait) {
   const auto declared = [](std::string_view body, const char* words) {
     const Kernel kernel = kernel_of(
         fmt::format("kernel k(y: out u32[]) workgroup(11, 3) grid(11, 3) {{\n shared t: u32[40]\n"
-                    " t[local_id.x] = 1\n {}\n y[0] = t[3]\n}}\n", body),
+                    " t[local_id.x] = 1\n {}\n y[0] = t[3]\n}}\n",
+                    body),
         on(words));
     for (const Instruction& i : instructions(kernel.words))
       if (i.op == spv::OpExecutionMode && i.operands[1] == spv::ExecutionModeLocalSize)
@@ -218,7 +225,8 @@ TEST(SpirvEmit, fills_subgroups_of_workgroups_that_wait) {
   using Sizes = std::vector<uint32_t>;
   EXPECT_EQ(declared("barrier workgroup", "full"), Sizes({11, 3, 1}));
   EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=8"), Sizes({40, 1, 1}));
-  EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=32"), Sizes({64, 1, 1}));
+  EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=32"),
+            Sizes({64, 1, 1}));
   EXPECT_EQ(declared("barrier workgroup", "-partial_subgroups subgroup_size=1"), Sizes({11, 3, 1}));
   EXPECT_EQ(declared("y[1] = 4", "-partial_subgroups subgroup_size=8"), Sizes({11, 3, 1}));
 }
