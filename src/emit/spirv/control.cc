@@ -234,7 +234,8 @@ void Emitter::end_loop(Loop& loop) {
 /// NVIDIA's compiler leaves loops as they are unless it is asked.
 bool Emitter::is_unrolled(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  return options_.unroll && found && found->trips <= most_unrolled_ops / found->ops;
+  return options_.unroll && found && !f_.polls[loop] &&
+         found->trips <= most_unrolled_ops / found->ops;
 }
 
 /// i takes lo, lo + step, … while below hi in exact integers.
