@@ -253,9 +253,11 @@ std::optional<uint64_t> Emitter::last_of(OpId loop) const {
 void Emitter::for_op(OpId id) {
   const Op& o = p_.op(id);
   const auto all = p_.args(o.first_block);
-  const ValueId step = p_.operand(id, 2);
-  const Id lo = get(p_.operand(id, 0)), hi = get(p_.operand(id, 1)), by = get(step);
+  const ValueId start = p_.operand(id, 0), step = p_.operand(id, 2);
   const Type t = p_.type(all[0]);
+  const bool hides = !options_.stoppable && begins_below_zero(p_, id);
+  const Id lo = hides ? unseen(t, *constant(start)) : get(start);
+  const Id hi = get(p_.operand(id, 1)), by = get(step);
   const Id type = type_of(t);
   const auto c = constant(step);
   const bool by_one = c && *c == 1;  // i + 1 cannot pass hi

@@ -59,19 +59,14 @@ bool uses_written_before_barrier(const Facts& f) {
   return found;
 }
 
-/// A loop by constants of which one is negative. (NVIDIA's compiler counts its trips wrong where it
-/// finds that they are constant: -5..1 of i64 had five.)
-bool passes_zero(const Program& p, OpId loop) {
+}  // namespace
+
+bool begins_below_zero(const Program& p, OpId loop) {
   if (p.op(loop).code != Opcode::For) return false;
   const Type t = p.type(p.operand(loop, 0));
-  const auto is_negative = [&](uint32_t k) {
-    const auto c = constant_bits(p, p.operand(loop, k));
-    return c && is_signed(t) && (*c >> (width_of(t) - 1) & 1);
-  };
-  return is_negative(0) || is_negative(1);
+  const auto c = constant_bits(p, p.operand(loop, 0));
+  return c && is_signed(t) && (*c >> (width_of(t) - 1) & 1);
 }
-
-}  // namespace
 
 std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& profile) {
   if (profile.saturate64) return {};
@@ -139,7 +134,7 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
     if (o.code == Opcode::LaneId) f.has_lanes = true;
     if (o.code == Opcode::Barrier || o.code == Opcode::UniformLoad) barriers = true;
     if (is_atomic(o.code) && f.program.memory(op).acq_rel) f.orders = true;
-    if (passes_zero(f.program, op)) f.polls[op] = true;  // then it is taken as it is
+    if (begins_below_zero(f.program, op)) f.polls[op] = true;  // then it is taken as it is
     if (f.polls[op]) f.polls_any = true;
   });
   f.has_lanes |= f.has_subgroup_ops;

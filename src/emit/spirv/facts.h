@@ -49,6 +49,10 @@ struct Facts : emit_ptx::Facts {
   Uniformity flow(OpId op) const { return uniformity ? uniformity->flow(op) : Uniformity::Varying; }
 };
 
+/// A `for` from a negative constant. NVIDIA's compiler counts its trips wrong where it finds that
+/// their number is constant: -5..1 of i64 had five.
+bool begins_below_zero(const Program& program, OpId loop);
+
 /// Sums and differences of 64 bits that something may be made of that saturates: they are limited
 /// before or after, chosen, or masked. Empty if the device's compiler may see them.
 std::vector<bool> find_saturating(const Program& program, const emit_exact::Profile& profile);

@@ -18,6 +18,12 @@ bool is_one(Type t, uint64_t bits) {
 
 uint64_t sign_bit(Type t) { return uint64_t{1} << (width_of(t) - 1); }
 
+/// As narrow numbers are held: extended as the type says.
+uint64_t extended_bits(Type t, uint64_t bits) {
+  const uint64_t value = bits & low_mask(width_of(t));
+  return is_signed(t) && value & sign_bit(t) ? value | ~low_mask(width_of(t)) : value;
+}
+
 }  // namespace
 
 Id Emitter::exact(spv::Op op, Id type, Operands operands) {
@@ -68,11 +74,8 @@ Id Emitter::constant_of(Type t, uint64_t bits) {
     case Type::I64:
     case Type::U64:
       return m_.constant64(bits);
-    default: {
-      uint64_t value = bits & low_mask(width_of(t));
-      if (is_signed(t) && value & sign_bit(t)) value |= ~low_mask(width_of(t));
-      return c32(static_cast<uint32_t>(value));
-    }
+    default:
+      return c32(static_cast<uint32_t>(extended_bits(t, bits)));
   }
 }
 
@@ -108,6 +111,7 @@ Id Emitter::unseen(uint32_t bits) {
 }
 
 Id Emitter::unseen(Type t, uint64_t bits) {
+  bits = extended_bits(t, bits);
   const Id low = unseen(static_cast<uint32_t>(bits));
   if (width_of(t) < 64 && !is_float(t)) return low;
   return once(fmt::format("unseen {} {:x}", name(t), bits), [&] {

@@ -210,6 +210,31 @@ TEST(SpirvEmit, loops_with_few_trips_do_not_poll) {
   EXPECT_FALSE(kernel_of(many, options).info.uses_stop);
 }
 
+TEST(SpirvEmit, trips_from_below_zero_are_not_to_be_counted) {
+  const auto text = [](const char* range) {
+    return fmt::format(
+        "kernel k(y: out u32[]) workgroup(64) grid(len(y)) {{\n  var s: u32 = 9\n"
+        "  for i in {} {{ s = s * 5 + u32(i) }}\n  y[global_id.x] = s\n}}\n",
+        range);
+  };
+  // Where the first phi, the counter, comes from before the loop.
+  const auto start_of = [&](const char* range, bool stoppable) {
+    EmitOptions options;
+    options.stoppable = stoppable;
+    const ModuleTable m(kernel_of(text(range), options).words);
+    for (const Instruction& i : m.all)
+      if (i.op == spv::OpPhi) return m.op(i.operands[2]);
+    return spv::OpNop;
+  };
+  for (const char* range : {"-5i64..1i64", "-1i32..2i32", "-9i8..100i8 step 7"}) {
+    EXPECT_TRUE(kernel_of(text(range)).info.uses_stop) << range;  // a loop with two ends
+    EXPECT_EQ(start_of(range, true), spv::OpConstant) << range;
+    EXPECT_NE(start_of(range, false), spv::OpConstant) << range;
+  }
+  EXPECT_FALSE(kernel_of(text("5i64..11i64")).info.uses_stop);
+  EXPECT_EQ(start_of("5i64..11i64", false), spv::OpConstant);
+}
+
 TEST(SpirvEmit, fills_subgroups_of_workgroups_that_wait) {
   const auto declared = [](std::string_view body, const char* words) {
     const Kernel kernel = kernel_of(
