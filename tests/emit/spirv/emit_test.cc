@@ -231,6 +231,13 @@ TEST(SpirvEmit, trips_from_below_zero_are_not_to_be_counted) {
     EXPECT_EQ(start_of(range, true), spv::OpConstant) << range;
     EXPECT_NE(start_of(range, false), spv::OpConstant) << range;
   }
+  // The start of a narrow one is extended, as every narrow number is.
+  EmitOptions unpolled;
+  unpolled.stoppable = false;
+  const ModuleTable m(kernel_of(text("-9i8..100i8 step 7"), unpolled).words);
+  EXPECT_TRUE(std::ranges::any_of(m.all, [&](const Instruction& i) {
+    return i.op == spv::OpShiftRightLogical && m.constant(i.operands[2]) == uint32_t(-9);
+  }));
   EXPECT_FALSE(kernel_of(text("5i64..11i64")).info.uses_stop);
   EXPECT_EQ(start_of("5i64..11i64", false), spv::OpConstant);
 }
