@@ -33,7 +33,9 @@ TEST_F(VulkanTest, without_a_loader_or_a_driver_it_is_v0702_that_says_why) {
     EXPECT_EQ(devices.status, 0);
     EXPECT_TRUE(contains(devices.output, "not here, because ")) << devices.output;
     EXPECT_TRUE(contains(devices.output, a.reason)) << devices.output;
-    const Ran run = run_vyre({a.environment}, "run --backend vulkan --set a=2 --in x=1,2 --in y=3,4 " + example("saxpy.vyre"));
+    const Ran run =
+        run_vyre({a.environment},
+                 "run --backend vulkan --set a=2 --in x=1,2 --in y=3,4 " + example("saxpy.vyre"));
     EXPECT_NE(run.status, 0);
     EXPECT_TRUE(contains(run.output, "V0702")) << run.output;
     EXPECT_TRUE(contains(run.output, a.reason)) << run.output;
@@ -46,7 +48,8 @@ TEST_F(VulkanTest, devices_by_number_and_by_a_part_of_the_name) {
   EXPECT_EQ(code_of(Device::open("vulkan:7")), Code::DeviceIndex);
   const auto none = Device::open("vulkan:no such card");
   EXPECT_EQ(code_of(none), Code::UnknownDevice);
-  EXPECT_TRUE(contains(render(none.errors(), {}), "llvmpipe")) << "the list of those that are there";
+  EXPECT_TRUE(contains(render(none.errors(), {}), "llvmpipe"))
+      << "the list of those that are there";
 }
 
 // ---- auto.
@@ -97,9 +100,10 @@ class Lost : public VulkanTest {
     const auto more = device_->submit({Fill{b_, 0}});
     EXPECT_EQ(code_of(more), Code::DeviceLost);
     EXPECT_EQ(code_of(device_->allocate(4)), Code::DeviceLost);
-    EXPECT_EQ(code_of(device_->compile(kernel("kernel other(y: inout u32[]) workgroup(64) grid(len(y)) { "
-                                              "y[global_id.x] += 2 }"))),
-              Code::DeviceLost);
+    EXPECT_EQ(
+        code_of(device_->compile(kernel("kernel other(y: inout u32[]) workgroup(64) grid(len(y)) { "
+                                        "y[global_id.x] += 2 }"))),
+        Code::DeviceLost);
     failing_.heal();
     Device again = open();
     const Executable add = *again.compile(kernel(add_one));
@@ -152,16 +156,17 @@ TEST_F(VulkanTest, every_call_that_can_fail_is_a_coded_error_and_the_device_goes
     Device d = failing.device(no_cache);
     int failed = 0;
     const auto attempt = [&]() -> Result<> {
-      const auto add = d.compile(kernel(
-          "kernel some(y: inout u32[]) workgroup(64) grid(64) { y[global_id.x] += 1 }"));
+      const auto add = d.compile(
+          kernel("kernel some(y: inout u32[]) workgroup(64) grid(64) { y[global_id.x] += 1 }"));
       if (!add) return add.errors();
       const auto b = d.allocate(33 << 20);  // a block of its own
       if (!b) return b.errors();
       Result<> r = Ok{};
       for (int twice = 0; twice < 2 && r; ++twice) {  // what the first has made is used again
         U got(10);
-        const auto t = d.submit({Fill{*b, 3, 0, 40}, Launch{*add, {*b}, {}, true}, Readback{*b, out(got)}},
-                                {.stream = uint32_t(failed + 1)});
+        const auto t =
+            d.submit({Fill{*b, 3, 0, 40}, Launch{*add, {*b}, {}, true}, Readback{*b, out(got)}},
+                     {.stream = uint32_t(failed + 1)});
         if (!t) {
           r = t.errors();
         } else if (const auto w = t->wait(); !w) {
@@ -223,8 +228,8 @@ TEST_F(VulkanTest, code_that_the_driver_refuses_is_v0732) {
 
 TEST_F(VulkanTest, a_workgroup_that_is_too_large_is_v0721_with_numbers) {
   Device d = open();
-  const auto r = d.compile(kernel(
-      "kernel k(y: inout u32[]) workgroup(2048) grid(len(y)) { y[global_id.x] = 1 }"));
+  const auto r = d.compile(
+      kernel("kernel k(y: inout u32[]) workgroup(2048) grid(len(y)) { y[global_id.x] = 1 }"));
   EXPECT_EQ(code_of(r), Code::KernelTooLarge);
   EXPECT_TRUE(contains(message_of(r), "2048") && contains(message_of(r), "1024")) << message_of(r);
 }
@@ -233,9 +238,9 @@ TEST_F(VulkanTest, a_feature_that_cannot_be_made_of_others_is_v0734) {
   Device d = open();
   CompileOptions without;
   without.extra = {"profile=-float64"};
-  const auto r = d.compile(
-      kernel("kernel k(y: inout f64[]) workgroup(64) grid(len(y)) { y[global_id.x] = y[global_id.x] * 3.0 }"),
-      without);
+  const auto r = d.compile(kernel("kernel k(y: inout f64[]) workgroup(64) grid(len(y)) { "
+                                  "y[global_id.x] = y[global_id.x] * 3.0 }"),
+                           without);
   EXPECT_EQ(code_of(r), Code::MissingFeature);
   EXPECT_TRUE(contains(message_of(r), "f64")) << message_of(r);
   EXPECT_FALSE(r.errors()[0].fix.empty());
@@ -247,8 +252,9 @@ TEST_F(VulkanTest, an_op_that_the_device_gets_wrong_in_every_form_is_v0735) {
   OpenOptions o;
   o.use_cache = false;
   Device d = failing.device(o);
-  const auto r = d.compile(
-      kernel("kernel k(y: inout f32[]) workgroup(64) grid(len(y)) {\n  y[global_id.x] = sqrt(y[global_id.x])\n}"));
+  const auto r =
+      d.compile(kernel("kernel k(y: inout f32[]) workgroup(64) grid(len(y)) {\n  y[global_id.x] = "
+                       "sqrt(y[global_id.x])\n}"));
   EXPECT_EQ(code_of(r), Code::NotExact);
   EXPECT_EQ(r.errors()[0].place.line, 2u);
   EXPECT_TRUE(contains(render(r.errors(), {}), "sqrt(2.0) gave 1.5"));
@@ -262,6 +268,15 @@ TEST_F(VulkanTest, a_profile_with_more_than_the_device_reports_is_refused) {
   EXPECT_EQ(code_of(d.compile(kernel(add_one), more)), Code::BadOptionValue);
   more.extra = {"profile=no_such_word"};
   EXPECT_EQ(code_of(d.compile(kernel(add_one), more)), Code::BadOptionValue);
+}
+
+TEST_F(VulkanTest, switches_are_0_or_1) {
+  Device d = open();
+  CompileOptions options;
+  for (const char* bad : {"unroll=", "unroll=x", "unroll=2", "functions=yes"}) {
+    options.extra = {bad};
+    EXPECT_EQ(code_of(d.compile(kernel(add_one), options)), Code::BadOptionValue) << bad;
+  }
 }
 
 }  // namespace

@@ -19,17 +19,20 @@ Listing listing_of(std::string_view text) {
   return listing;
 }
 
-/// "unroll=0" and its like.
-void set_switch(emit_spirv::EmitOptions& o, std::string_view extra) {
+/// "unroll=0" and its like; other options are left alone.
+Result<> set_switch(emit_spirv::EmitOptions& o, std::string_view extra) {
   using Options = emit_spirv::EmitOptions;
   constexpr std::pair<std::string_view, bool Options::*> switches[] = {
-      {"unroll=", &Options::unroll},
-      {"functions=", &Options::functions}};
+      {"unroll=", &Options::unroll}, {"functions=", &Options::functions}};
   for (const auto& [name, field] : switches) {
     if (!extra.starts_with(name)) continue;
     const std::string_view value = extra.substr(name.size());
-    if (value == "0" || value == "1") o.*field = value == "1";
+    if (value != "0" && value != "1")
+      return diagnose(Code::BadOptionValue, {}, fmt::format("`{}` has no meaning", extra))
+          .with_fix(fmt::format("write `{0}0` or `{0}1`", name));
+    o.*field = value == "1";
   }
+  return Ok{};
 }
 
 }  // namespace
@@ -101,7 +104,7 @@ Result<emit_spirv::EmitOptions> VulkanDevice::options_for(const CompileOptions& 
   o.unroll = !c_->physical.is_cpu();
   for (const std::string& extra : options.extra) {
     constexpr std::string_view key = "profile=";
-    set_switch(o, extra);
+    if (const Result<> set = set_switch(o, extra); !set) return set.errors();
     if (!extra.starts_with(key)) continue;
     Result<emit_exact::Profile> forced =
         force_profile(std::string_view(extra).substr(key.size()), profile, c_->physical);

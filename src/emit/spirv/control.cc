@@ -238,7 +238,6 @@ bool Emitter::is_unrolled(OpId loop) const {
          found->trips <= most_unrolled_ops / found->ops;
 }
 
-/// i takes lo, lo + step, … while below hi in exact integers.
 /// The last number that a `for` gives, if constants say so and there is one. (NVIDIA's compiler
 /// does not end a loop by constants whose next number would pass the type's last one, unless it is
 /// told.)
@@ -250,6 +249,7 @@ std::optional<uint64_t> Emitter::last_of(OpId loop) const {
   return (*lo + ((*hi - *lo - 1) & mask) / *step * *step) & mask;
 }
 
+/// i takes lo, lo + step, … while below hi in exact integers.
 void Emitter::for_op(OpId id) {
   const Op& o = p_.op(id);
   const auto all = p_.args(o.first_block);

@@ -38,6 +38,8 @@ TEST(SpirvAudit, every_kernel_is_exact) {
       ++kernels;
       for (const std::string& what : mistakes(kernel->words, *c.program, options.profile))
         ADD_FAILURE() << c.name << " on " << words << ": " << what;
+      EXPECT_FALSE(kernel->info.uses_control && kernel->info.uses_zeros)  // one place for both
+          << c.name << " on " << words;
       const size_t fma = options.profile.fused32 ? fma_ops(*c.program) : 0;
       EXPECT_LE(fma_instructions(kernel->words), fma + (fma > 0))  // the long form has one
 

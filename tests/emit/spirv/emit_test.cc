@@ -165,6 +165,11 @@ TEST(SpirvEmit, sums_that_saturate_are_not_to_be_seen) {
   }
   for (const char* e : {"a + b", "(a - b) * 3", "a - (b ^ 7)"})
     EXPECT_EQ(hidden(e, "-saturate64"), 0) << e << " does not saturate";
+  const Kernel branched = kernel_of(
+      "kernel k(x: in u64[2], y: out u64[1]) workgroup(1) grid(1) {\n  var s: u64 = 0\n"
+      "  if x[0] >= x[1] { s = x[0] - x[1] }\n  y[0] = s\n}\n",
+      on("-saturate64"));
+  EXPECT_EQ(count(branched, spv::OpBitwiseOr), 1u);
   EXPECT_EQ(count(kernel_of("kernel k(x: in u32[2], y: out u32[1]) workgroup(1) grid(1) {\n"
                             "  y[0] = max(x[0], x[1]) - x[1]\n}\n",
                             on("-saturate64")),
