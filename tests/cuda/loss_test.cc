@@ -1,5 +1,7 @@
 // A device that is lost, and calls of the driver that fail one after the other.
 
+#include <latch>
+
 #include "cuda/cuda_util.h"
 #include "ir/graph_launch.h"
 
@@ -58,13 +60,18 @@ TEST(CudaLoss, an_error_that_sticks_loses_the_device_and_nothing_else) {
 TEST(CudaLoss, a_kernel_that_crashes_fails_those_behind_it_too) {
   FakeGpu gpu;
   gpu.forgive_leaks();
-  gpu.control().set_executor([](const fake_cuda::Launch&) { return false; });
+  std::latch both(1);  // is open once both are submitted: a crash may refuse what comes later
+  gpu.control().set_executor([&](const fake_cuda::Launch&) {
+    both.wait();
+    return false;
+  });
   Device d = gpu.open();
   const Executable e = *d.compile(kernel(add_one));
   const Buffer x = *d.allocate(256), y = *d.allocate(256);
   SubmitOptions second;
   second.stream = 1;
   const auto a = d.submit({Launch{e, {x}}}), b = d.submit({Fill{y, 1}}, second);
+  both.count_down();
   ASSERT_TRUE(a && b);
   EXPECT_EQ(code_of(a->wait()), Code::DeviceLost);
   (void)b->wait();  // before or after: it ends
