@@ -1,7 +1,6 @@
-// The CPU backend as a device: kernels that trap, never end, are kept and loaded again; its options;
-// many threads at once. What each operation gives is tested elsewhere, against the interpreter.
-
-#include "driver/device.h"
+// The CPU backend as a device: kernels that trap, never end, are kept and loaded again; its
+// options; many threads at once. What each operation gives is tested elsewhere, against the
+// interpreter.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "driver/cpu/cpu_backend.h"
+#include "driver/device.h"
 #include "driver/registry.h"
 #include "emit/llvm/emit.h"
 #include "tests/driver/driver_util.h"
@@ -46,7 +46,9 @@ Device open_interp() { return open_on(*choose("interp")->backend); }
 /// An environment variable while it lives.
 class Setting {
  public:
-  Setting(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  Setting(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
   ~Setting() { unsetenv(name_); }
 
  private:
@@ -105,7 +107,8 @@ TEST(cpu_device, one_thread_and_many) {
   for (const char* threads : {"1", "2", "7"}) {
     const Setting setting("VYRE_CPU_THREADS", threads);
     Device d = open_cpu();
-    EXPECT_NE(d.info().name.find(std::string(threads) + " thread"), std::string::npos) << d.info().name;
+    EXPECT_NE(d.info().name.find(std::string(threads) + " thread"), std::string::npos)
+        << d.info().name;
     EXPECT_EQ(counted(d, 1'000'000, 2), std::vector<uint32_t>(1'000'000, 2)) << threads;
   }
   Device d = open_cpu();
@@ -116,7 +119,8 @@ TEST(cpu_device, one_thread_and_many) {
 
 TEST(cpu_device, options_that_mean_nothing) {
   Device d = open_cpu();
-  for (const char* wrong : {"isa=z80", "isa=", "threads=0", "threads=x", "threads=-1", "threads=99999"}) {
+  for (const char* wrong :
+       {"isa=z80", "isa=", "threads=0", "threads=x", "threads=-1", "threads=99999"}) {
     CompileOptions options;
     options.extra = {wrong};
     const auto r = d.compile(kernel(add_one), options);
@@ -143,10 +147,13 @@ Diagnostics trap_errors(Device& d, uint32_t from, size_t n) {
 TEST(cpu_device, trap_is_told_in_the_words_of_the_interpreter) {
   Device cpu = open_cpu(), interp = open_interp();
   for (const uint32_t from : {0u, 1u, 77u, 63u, 5000u}) {
-    const Diagnostics ours = trap_errors(cpu, from, 100'000), theirs = trap_errors(interp, from, 100'000);
+    const Diagnostics ours = trap_errors(cpu, from, 100'000),
+                      theirs = trap_errors(interp, from, 100'000);
     ASSERT_EQ(ours.size(), 1u);
     EXPECT_EQ(render(ours, {}), render(theirs, {}));
-    EXPECT_NE(ours[0].message.find("code 9 in invocation (" + std::to_string(from) + ", 0, 0)"), std::string::npos) << ours[0].message;
+    EXPECT_NE(ours[0].message.find("code 9 in invocation (" + std::to_string(from) + ", 0, 0)"),
+              std::string::npos)
+        << ours[0].message;
   }
   EXPECT_EQ(counted(cpu, 100, 1), std::vector<uint32_t>(100, 1));  // it goes on
 }
@@ -157,15 +164,17 @@ TEST(cpu_device, endless_loop_ends_at_the_deadline) {
   for (const size_t n : {1, 1'000'000}) {
     const Buffer y = *d.allocate(n * 4);
     SubmitOptions options;
-    options.time_limit = 0.1;
+    options.time_limit = 0.3;
     const auto begin = std::chrono::steady_clock::now();
     const auto r = d.submit({Launch{k, {y}, {}, true}}, options)->wait();
     const auto took = std::chrono::steady_clock::now() - begin;
     ASSERT_FALSE(r);
     EXPECT_EQ(r.errors()[0].code, Code::TimeLimitExceeded);
-    EXPECT_NE(r.errors()[0].message.find("in the loop at line 3 after 0.1 seconds"), std::string::npos) << r.errors()[0].message;
-    EXPECT_GE(took, 100ms);
-    EXPECT_LT(took, 5s);
+    EXPECT_NE(r.errors()[0].message.find("in the loop at line 3 after 0.3 seconds"),
+              std::string::npos)
+        << r.errors()[0].message;
+    EXPECT_GE(took, 300ms);
+    EXPECT_LT(took, 30s);
     EXPECT_TRUE(d.is_undefined(y));
     EXPECT_EQ(counted(d, 1000, 2), std::vector<uint32_t>(1000, 2));  // it goes on
   }
@@ -185,7 +194,7 @@ TEST(cpu_device, grid_that_never_ends_ends_at_the_deadline) {
     const auto r = d.submit({l}, options)->wait();
     ASSERT_FALSE(r) << z;
     EXPECT_EQ(r.errors()[0].code, Code::TimeLimitExceeded);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
   }
 }
 
@@ -209,7 +218,7 @@ TEST(cpu_device, closing_stops_what_runs_and_drops_what_waits) {
     for (int i = 0; i < 4; ++i) ASSERT_TRUE(d.submit({Launch{k, {y}, {}, true}}));
     std::this_thread::sleep_for(20ms);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST(cpu_device, closing_stops_what_its_own_threads_wait_for) {
@@ -231,7 +240,7 @@ TEST(cpu_device, closing_stops_what_its_own_threads_wait_for) {
     ASSERT_TRUE(d.submit({Upload{n, in(one)}, Fill{y, 0}, Launch{k, {n, y}, {}, true}}));
     std::this_thread::sleep_for(50ms);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST(cpu_device, memory_that_is_not_there) {

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <functional>
 #include <thread>
 
 #include "driver/cpu/cpu_backend.h"
 #include "tests/driver/driver_util.h"
+#include "tests/support/cpu_time.h"
 
 namespace vyre::driver {
 namespace {
@@ -41,13 +41,6 @@ size_t count_ops(const Program& p) {
   size_t n = 0;
   walk(p, [&](OpId) { ++n; });
   return n;
-}
-
-double cpu_seconds() {
-  rusage u{};
-  getrusage(RUSAGE_SELF, &u);
-  const auto of = [](const timeval& t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
-  return of(u.ru_utime) + of(u.ru_stime);
 }
 
 /// Runs as it is written, without our own optimizer; gives the seconds that compiling took.

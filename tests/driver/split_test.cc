@@ -342,7 +342,7 @@ TEST(Split, the_time_limit_is_for_the_whole) {
     const auto took = std::chrono::steady_clock::now() - begin;
     EXPECT_EQ(code_of(r), Code::TimeLimitExceeded) << e.what;
     EXPECT_NE(message_of(r).find("after 0.15 seconds"), std::string::npos) << message_of(r);
-    EXPECT_LT(took, std::chrono::seconds(5)) << e.what;
+    EXPECT_LT(took, std::chrono::seconds(30)) << e.what;
     EXPECT_TRUE(d.is_undefined(f));
     EXPECT_TRUE(d.submit({Fill{f, 0}})->wait());
     EXPECT_TRUE(d.free(f));

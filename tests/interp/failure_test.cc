@@ -152,7 +152,7 @@ TEST(TimeLimit, ends_an_endless_loop_and_names_it) {
     o.time_limit = 0.1;
     const auto start = std::chrono::steady_clock::now();
     const Diagnostics errors = must_fail(p, {}, o);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
     EXPECT_EQ(errors.at(0).code, Code::TimeLimitExceeded);
     EXPECT_EQ(classify(errors), Failure::ProgramFailed);
     EXPECT_TRUE(mentions(errors[0], "`k`") && mentions(errors[0], "line 12")) << errors[0].message;

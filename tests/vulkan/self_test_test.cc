@@ -1,11 +1,12 @@
 // The self-test of a device: what it finds, how it is kept, and what `vyre devices -v` says of it.
 
+#include "driver/vulkan/self_test.h"
+
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "driver/vulkan/self_test.h"
 #include "driver/vulkan/self_test_cases.h"
 #include "tests/vulkan/failing_vulkan.h"
 
@@ -33,9 +34,7 @@ struct Folder {
   fs::path path;
 };
 
-PhysicalDevice physical() {
-  return vulkan::physical_devices(*vulkan::instance(nullptr)).at(0);
-}
+PhysicalDevice physical() { return vulkan::physical_devices(*vulkan::instance(nullptr)).at(0); }
 
 TestedProfile some_result() {
   TestedProfile t;
@@ -88,7 +87,8 @@ TEST_F(VulkanTest, a_damaged_result_is_no_result) {
   };
   std::string other = good;
   other.replace(other.find("-fma32"), 6, "-fmaXX");
-  std::vector<std::string> bads = {"", good.substr(0, good.size() / 2), "[]", "{\"key\": 3}", other};
+  std::vector<std::string> bads = {"", good.substr(0, good.size() / 2), "[]", "{\"key\": 3}",
+                                   other};
   const Json json = Json::parse(good);
   for (const auto& [name, value] : json.items()) {  // as of a vyre that did not test it
     Json without = json;
@@ -109,21 +109,15 @@ TEST_F(VulkanTest, a_damaged_result_is_no_result) {
 TEST_F(VulkanTest, devices_v_shows_the_profile_and_takes_it_from_the_cache) {
   const Folder folder;
   const std::vector<std::string> environment = {"VYRE_CACHE_DIR=" + folder.path.string()};
-  const auto time = [&](Ran& ran) {
-    const auto begin = std::chrono::steady_clock::now();
-    ran = run_vyre(environment, "devices -v");
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  Ran first, second, third;
-  time(first);
+  const auto devices = [&] { return run_vyre(environment, "devices -v"); };
+  const Ran first = devices();
   EXPECT_EQ(first.status, 0);
   for (const char* part : {"llvmpipe", "-fma32", "self-test", "fma(x, y, z)"})
     EXPECT_NE(first.output.find(part), std::string::npos) << part << "\n" << first.output;
   ASSERT_FALSE(folder.file().empty());
-  EXPECT_LT(time(second), 2.0);
-  EXPECT_EQ(second.output, first.output) << "the time, too, is that of the test";
+  EXPECT_EQ(devices().output, first.output) << "the time, too, is that of the first one's test";
   std::ofstream(folder.file(), std::ios::trunc) << "nonsense";
-  time(third);
+  const Ran third = devices();
   EXPECT_NE(third.output.find("-fma32"), std::string::npos) << third.output;
   EXPECT_GT(fs::file_size(folder.file()), 100u) << "tested again, and kept";
 }
@@ -151,17 +145,20 @@ TEST_F(VulkanTest, devices_v_tells_who_goes_on_and_whether_launches_can_be_stopp
     device = vulkan();
   };
   keep(true, "");
-  EXPECT_EQ(device["properties"]["stop word"].get<std::string>().substr(0, 10), "not seen: ") << device;
+  EXPECT_EQ(device["properties"]["stop word"].get<std::string>().substr(0, 10), "not seen: ")
+      << device;
   EXPECT_TRUE(device["limits"]["forward_progress"].get<bool>()) << device;
   keep(false, "");
   EXPECT_FALSE(device["limits"]["forward_progress"].get<bool>()) << device;
   const std::string text = run_vyre(environment, "devices -v").output;
-  for (const char* part : {"progress          workgroups that have begun: no;", "stop word         not seen"})
+  for (const char* part :
+       {"progress          workgroups that have begun: no;", "stop word         not seen"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
 TEST_F(VulkanTest, a_profile_may_be_forced_by_the_environment) {
-  const std::string run = "run --backend vulkan --set a=2 --in x=1,2 --in y=3,4 " VYRE_SOURCE_DIR "/examples/saxpy.vyre";
+  const std::string run = "run --backend vulkan --set a=2 --in x=1,2 --in y=3,4 " VYRE_SOURCE_DIR
+                          "/examples/saxpy.vyre";
   const Ran weak = run_vyre({"VYRE_VULKAN_PROFILE=weak"}, run);
   EXPECT_EQ(weak.status, 0) << weak.output;
   EXPECT_NE(weak.output.find("5 8"), std::string::npos) << weak.output;
@@ -216,7 +213,8 @@ TestedProfile test_with(const Change& change) {
 TEST_F(VulkanTest, what_was_blamed_wrongly_is_switched_on_again) {
   constexpr uint16_t ext_inst = 12;
   constexpr uint32_t floor = 8, ceil = 9;
-  // Wrong in the first module that has it, and never again: as if something else had been the cause.
+  // Wrong in the first module that has it, and never again: as if something else had been the
+  // cause.
   int wrong = 0;
   const TestedProfile t = test_with([&](std::vector<uint32_t>& words) {
     const std::vector<uint32_t> before = words;
