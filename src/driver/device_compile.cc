@@ -140,8 +140,8 @@ Result<> split(ExecutableState& e) {
   return Ok{};
 }
 
-/// What `coarsen=` among the options says: 1 is never, a larger number always, and by that many; 0 if
-/// it says nothing.
+/// What `coarsen=` among the options says: 1 is never, a larger number always, and by that many; 0
+/// if it says nothing.
 Result<uint32_t> asked_coarsening(const CompileOptions& options) {
   constexpr std::string_view key = "coarsen=";
   constexpr uint32_t most = 16;
@@ -174,9 +174,9 @@ std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& 
 bool suits_coarse(BackendDevice& backend, const ExecutableState::Alternative& other,
                   const Program& p, const CompileOptions& options, const LaunchShape& shape) {
   if (!backend.takes_coarse(options, shape)) return false;
-  const uint64_t invocations =
-      shape.workgroups() * p.workgroup[0] * p.workgroup[1] * p.workgroup[2];
-  return other.always || invocations >= backend.info().limits.coarse_from;
+  const uint64_t size = uint64_t{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2];
+  return other.always ||
+         shape.workgroups() >= (backend.info().limits.coarse_from + size - 1) / size;
 }
 
 Optimized coarse_form(Optimized of, uint32_t by) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a program and what the host gives to the sizes of a launch: lengths by formula, the grid, and
-// every rule of the law that is checked before a launch. Backends share it.
+// From a program and what the host gives to the sizes of a launch: lengths by formula, the grid,
+// and every rule of the law that is checked before a launch. Backends share it.
 
 #include <array>
 #include <cstddef>
@@ -15,9 +15,11 @@
 
 namespace vyre {
 
-/// What the host gives, by index into Program::buffers. Entries that a role does not need are empty.
+/// What the host gives, by index into Program::buffers. Entries that a role does not need are
+/// empty.
 struct LaunchInputs {
-  std::vector<std::optional<std::vector<std::byte>>> data;  // In, InOut, Uniform, Scalar (one element)
+  std::vector<std::optional<std::vector<std::byte>>>
+      data;                                      // In, InOut, Uniform, Scalar (one element)
   std::vector<std::optional<uint64_t>> lengths;  // elements of Out and Scratch without a formula
   std::optional<std::array<uint64_t, 3>> grid;   // invocations wanted, instead of the kernel's
 };
@@ -28,15 +30,21 @@ struct LaunchShape {
   std::array<uint64_t, 3> invocations_wanted = {0, 0, 0};
   std::array<uint64_t, 3> num_workgroups = {0, 0, 0};  // any zero: nothing runs
 
-  uint64_t workgroups() const { return num_workgroups[0] * num_workgroups[1] * num_workgroups[2]; }
+  /// All of them, or the largest number if there are more. Each dimension has fewer than 2^32.
+  uint64_t workgroups() const {
+    uint64_t all = 0;
+    const bool more =
+        __builtin_mul_overflow(num_workgroups[0] * num_workgroups[1], num_workgroups[2], &all);
+    return more ? ~uint64_t{0} : all;
+  }
 };
 
 /// Bytes of all buffers above this are refused (a formula gone wild, not a real size).
 inline constexpr uint64_t max_buffer_bytes = 1ull << 48;
 
 /// Checks and computes. Reports all errors: missing inputs, bytes that are no multiple of the
-/// element, lengths that differ from their formula, uniforms above 64 KiB, 2^32 elements where `len`
-/// is used, too many invocations, formulas that fail.
+/// element, lengths that differ from their formula, uniforms above 64 KiB, 2^32 elements where
+/// `len` is used, too many invocations, formulas that fail.
 Result<LaunchShape> resolve_launch(const Program& program, const LaunchInputs& inputs);
 Result<LaunchShape> resolve_launch(const Program& program,
                                    std::span<const std::optional<std::vector<std::byte>>> data,
@@ -45,7 +53,8 @@ Result<LaunchShape> resolve_launch(const Program& program,
 
 /// The same from lengths that are known already (`counts[i]` for parameters with host bytes or
 /// device buffers, and scalars' bits): what a graph uses for its calls.
-Result<LaunchShape> resolve_launch(const Program& program, std::span<const std::optional<uint64_t>> counts,
+Result<LaunchShape> resolve_launch(const Program& program,
+                                   std::span<const std::optional<uint64_t>> counts,
                                    std::span<const std::optional<uint64_t>> scalar_bits,
                                    const std::optional<std::array<uint64_t, 3>>& grid);
 

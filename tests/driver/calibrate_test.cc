@@ -100,13 +100,21 @@ class Other : public Backend {
   };
 };
 
+/// Where the fastest must win: a slow one instead of the interpreter, which is fast enough to be
+/// the fastest on a machine that has more to do.
+struct SlowRival {
+  Other tardy{Other::Kind::Slow, "tardy"};
+  const RegisterForTest with_tardy{&tardy};
+  const NotAutomaticForTest without_interp{"interp"};
+};
+
 class Calibrate : public CacheTest {
  protected:
   std::string file() const { return directory() + "/auto.json"; }
 
  private:
   // The tests bring backends of their own, whose speed they know.
-  NotAutomaticForTest without_cpu_{"cpu"}, without_cuda_{"cuda"}, without_vulkan_{"vulkan"};
+  const NotAutomaticForTest without_cpu_{"cpu"}, without_cuda_{"cuda"}, without_vulkan_{"vulkan"};
 };
 
 TEST_F(Calibrate, alone_there_is_nothing_to_measure) {
@@ -119,14 +127,15 @@ TEST_F(Calibrate, alone_there_is_nothing_to_measure) {
 }
 
 TEST_F(Calibrate, the_fastest_wins_and_the_sentence_has_the_numbers) {
-  Other fast(Other::Kind::Fast, "swift"), slow(Other::Kind::Slow, "tardy");
+  const SlowRival rival;
+  Other fast(Other::Kind::Fast, "swift"), slow(Other::Kind::Slow, "sloth");
   const RegisterForTest a(&slow), b(&fast);
   const Choice c = choose_automatically(options());
   EXPECT_EQ(c.backend, &fast) << c.why;
   EXPECT_EQ(c.why.find("swift: "), 0u) << c.why;
   EXPECT_NE(c.why.find(" ms against "), std::string::npos) << c.why;
-  EXPECT_NE(c.why.find(" by tardy"), std::string::npos) << c.why;
-  EXPECT_NE(c.why.find(" by interp for the calibration kernels"), std::string::npos) << c.why;
+  for (const char* other : {" by tardy", " by sloth", " for the calibration kernels"})
+    EXPECT_NE(c.why.find(other), std::string::npos) << c.why;
 }
 
 TEST_F(Calibrate, grid_barriers_that_are_faster_split_run_split) {
@@ -136,6 +145,7 @@ TEST_F(Calibrate, grid_barriers_that_are_faster_split_run_split) {
   EXPECT_GE(times.native_barrier_ns, 60'000'000u);
   EXPECT_GT(times.split_barrier_ns, 0u);
   EXPECT_TRUE(times.prefers_split());
+  const SlowRival rival;
   const RegisterForTest a(&slow);
   const Choice c = choose_automatically(options());
   ASSERT_EQ(c.backend, &slow) << c.why;
@@ -152,6 +162,7 @@ TEST_F(Calibrate, grid_barriers_that_are_faster_split_run_split) {
 }
 
 TEST_F(Calibrate, what_cannot_be_opened_any_more_is_left_for_the_next) {
+  const SlowRival rival;
   Other gone(Other::Kind::Fast, "gone");
   const RegisterForTest a(&gone);
   const Choice c = choose_automatically(options());
@@ -159,7 +170,7 @@ TEST_F(Calibrate, what_cannot_be_opened_any_more_is_left_for_the_next) {
   gone.kind = Other::Kind::Failing;
   const Result<Device> d = Device::open(c);
   ASSERT_TRUE(d);
-  EXPECT_EQ(d->info().backend, "interp");
+  EXPECT_EQ(d->info().backend, "tardy");
   EXPECT_EQ(d->chosen_because().find("gone:0 cannot be opened (the fan is stuck); before: "), 0u)
       << d->chosen_because();
 }

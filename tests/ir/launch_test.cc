@@ -80,6 +80,16 @@ TEST(Launch, a_given_grid_replaces_the_kernels) {
   EXPECT_EQ(r->workgroups(), 0u);
 }
 
+TEST(Launch, more_workgroups_than_can_be_counted_are_not_none) {
+  LaunchShape s;
+  s.num_workgroups = {0xffffffff, 0xffffffff, 1};
+  EXPECT_EQ(s.workgroups(), uint64_t{0xffffffff} * 0xffffffff);
+  s.num_workgroups = {1u << 31, 1u << 31, 4};  // 2^64
+  EXPECT_EQ(s.workgroups(), ~uint64_t{0});
+  s.num_workgroups[2] = 0;
+  EXPECT_EQ(s.workgroups(), 0u);
+}
+
 TEST(Launch, missing_input) {
   LaunchInputs in = good();
   in.data[2].reset();

@@ -167,7 +167,8 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   // self-test finds it.
   if (v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) r.sqrt64 = r.saturate64 = false;
   // It keeps 80 masks and leaves the blocks inside out, without a word. It adds some of its own.
-  if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) d.most_nested = 64;
+  // Of addresses of constants and parameters it follows every way to what they are made of.
+  if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) d.most_nested = 64, r.uniform_addresses = false;
   r.subgroup_size = v11.subgroupSize;
   // As much as every recorder has room for.
   r.push_constant_bytes = std::min(d.properties.limits.maxPushConstantsSize, 256u);

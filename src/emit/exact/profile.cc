@@ -26,7 +26,7 @@ struct Preset {
 };
 constexpr Preset presets[] = {
     {"full", ""},
-    {"lavapipe", "-ordered_atomics -partial_subgroups -fma32 -fused32 -min_max32 -zero_operands -fma64 -min_max64 subgroup_size=8"},
+    {"lavapipe", "-ordered_atomics -partial_subgroups -uniform_addresses -fma32 -fused32 -min_max32 -zero_operands -fma64 -min_max64 subgroup_size=8"},
     {"nvidia",
      "-denorm_preserve32 -denorm_preserve64 -sqrt32 -fma32 -compare32 -choose32 "
      "-signs32 -convert32 -sqrt64 -convert64 -widen -saturate64 push_constant_bytes=256"},

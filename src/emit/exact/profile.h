@@ -31,6 +31,7 @@ namespace vyre::emit_exact {
   X(subgroup_extended_types, true, "the same of 64-bit values")                                \
   X(linear_lanes, true, "invocation n of a workgroup is lane n % size of subgroup n / size")   \
   X(partial_subgroups, true, "loops with barriers end at once for a subgroup that is not full")  \
+  X(uniform_addresses, true, "compiles addresses that all invocations may share in linear time") \
   X(long_loops, true, "loops run until they end, however long; else one that is cut is told")  \
   /* Modes that its modules may declare, by width. */                                          \
   X(rte32, true, "mode: f32 rounds to nearest even")                                           \

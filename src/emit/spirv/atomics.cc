@@ -52,7 +52,7 @@ Id Emitter::atomic(OpId id, const Place& place) {
   const Id acq_rel = order(spv::MemorySemanticsAcquireReleaseMask);
   const bool native_add = t == Type::F32 && !is_shared && options_.profile.float_atomic_add;
   const Id at = is_shared ? array_pointer(place, place.index)
-                          : pointer(place.address, native_add ? type_of(t) : bits);
+                          : element_pointer(place.address, native_add ? type_of(t) : bits);
   spv::Op what = spv::OpNop;
   switch (o.code) {
     case Opcode::AtomicStore:
@@ -104,7 +104,7 @@ Id Emitter::add_float_natively(OpId id, const Place& place, Id at, Id scope, Id 
   const Id terms[] = {old, v};
   const Id sum = compute(Opcode::Add, Type::F32, terms);
   when(is_nan(Type::F32, bits_of(Type::F32, sum)), [&] {
-    const Id word = pointer(place.address, u32());
+    const Id word = element_pointer(place.address, u32());
     const Id nan = c32(static_cast<uint32_t>(canonical_nan_f32));
     eff(spv::OpAtomicStore, {word, scope, c32(0), nan});
   });

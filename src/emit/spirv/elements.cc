@@ -35,7 +35,7 @@ Emitter::Piece Emitter::piece_of(const Place& p, uint32_t k) {
     const Wide word = has64()
                           ? Wide{ins(spv::OpBitwiseAnd, u64(), {at.low, m_.constant64(~3ull)}), 0}
                           : Wide{ins(spv::OpBitwiseAnd, u32(), {at.low, c32(~3u)}), at.high};
-    piece.pointer = pointer(word, u32());
+    piece.pointer = element_pointer(word, u32());
   } else {
     const Id index = k ? ins(spv::OpIAdd, u32(), {p.index, c32(k)}) : p.index;
     byte = size == 1 ? index : ins(spv::OpShiftLeftLogical, u32(), {index, c32(1)});
@@ -96,12 +96,12 @@ Id Emitter::raw_load(const Place& p, uint32_t k) {
     const Wide at = moved_by(p.address, k * size);
     if (size >= 4) {
       const Id type = raw_type(p.element);
-      return load(pointer(at, type), type, p.space, p.buffer, size);
+      return load(element_pointer(at, type), type, p.space, p.buffer, size);
     }
     m_.capability(size == 1 ? spv::CapabilityStorageBuffer8BitAccess
                             : spv::CapabilityStorageBuffer16BitAccess);
     const Id type = m_.type_int(8 * size);
-    const Id raw = load(pointer(at, type), type, p.space, p.buffer, size);
+    const Id raw = load(element_pointer(at, type), type, p.space, p.buffer, size);
     return ins(is_signed(p.element) ? spv::OpSConvert : spv::OpUConvert, u32(), {raw});
   }
   const Id index = k ? ins(spv::OpIAdd, u32(), {p.index, c32(k)}) : p.index;
@@ -159,7 +159,8 @@ void Emitter::store_element(const Place& p, uint32_t k, Id raw) {
       m_.capability(size == 1 ? spv::CapabilityStorageBuffer8BitAccess
                               : spv::CapabilityStorageBuffer16BitAccess);
     const Id type = narrow ? m_.type_int(8 * size) : raw_type(p.element);
-    return store(pointer(moved_by(p.address, k * size), type), raw, p.space, p.buffer, size);
+    return store(element_pointer(moved_by(p.address, k * size), type), raw, p.space, p.buffer,
+                 size);
   }
   const Id index = k ? ins(spv::OpIAdd, u32(), {p.index, c32(k)}) : p.index;
   store(array_pointer(p, index), raw, p.space, p.buffer, size);

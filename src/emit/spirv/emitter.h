@@ -296,6 +296,8 @@ class Emitter {
   Id index32(ValueId index);
   Place place_of(OpId id);
   Id pointer(Wide address, Id type);
+  Id element_pointer(Wide address, Id type);
+  Id lane_zero();
   Id array_pointer(const Place& p, Id index);
   Wide moved_by(Wide address, uint32_t bytes);
   /// Plain accesses: aligned, and part of the order where others may write.

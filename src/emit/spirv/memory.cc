@@ -147,7 +147,26 @@ Id Emitter::pointer(Wide address, Id type) {
   return ins(spv::OpBitcast, to, {pair(address.low, address.high)});
 }
 
+/// A zero that no compiler knows, nor that all invocations have the same.
+Id Emitter::lane_zero() {
+  return once("lane zero", [&] {
+    const Id lane = builtin_word(spv::BuiltInLocalInvocationIndex);
+    return ins(spv::OpBitwiseAnd, u32(), {lane, param_word(zero_offset)});
+  });
+}
+
+/// Mesa finds out whether all invocations have the same address by following each way to what it is
+/// computed from, of which there may be 2^n. What is first in a sum it follows first, and comes to
+/// an end there.
+Id Emitter::element_pointer(Wide address, Id type) {
+  if (options_.profile.uniform_addresses) return pointer(address, type);
+  const Wide zero = once_wide("wide lane zero", [&] { return wide_of(Type::U32, lane_zero()); });
+  return pointer(add(zero, address), type);
+}
+
 Id Emitter::array_pointer(const Place& p, Id index) {
+  if (!options_.profile.uniform_addresses && p.space == Space::Shared)
+    index = ins(spv::OpIAdd, u32(), {lane_zero(), index});
   const spv::StorageClass c = p.space == Space::Shared    ? spv::StorageClassWorkgroup
                               : p.space == Space::Private ? spv::StorageClassFunction
                                                           : spv::StorageClassPrivate;
@@ -249,7 +268,8 @@ void Emitter::load_as(OpId id) {
     }
     const auto word_of = [&](uint32_t k) {
       if (is_buffer)
-        return load(pointer(moved_by(base, 4 * k), u32()), u32(), Space::Buffer, ref.buffer, 4);
+        return load(element_pointer(moved_by(base, 4 * k), u32()), u32(), Space::Buffer, ref.buffer,
+                    4);
       return word_at(place, k ? ins(spv::OpIAdd, u32(), {word, c32(k)}) : word);
     };
     const Id low = ins(spv::OpBitwiseAnd, u32(), {byte, c32(3)});

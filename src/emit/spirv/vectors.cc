@@ -89,7 +89,7 @@ void Emitter::store_n(OpId id) {
 std::vector<Id> Emitter::load_vector(const Place& p, uint32_t n) {
   const uint32_t size = size_of(p.element), bytes = n * size, count = bytes / 4;
   const Id type = words(count);
-  const Id all = load(pointer(p.address, type), type, p.space, p.buffer, bytes);
+  const Id all = load(element_pointer(p.address, type), type, p.space, p.buffer, bytes);
   std::vector<Id> word(count, all);
   if (count > 1)
     for (uint32_t k = 0; k < count; ++k) word[k] = part(all, k);
@@ -146,7 +146,7 @@ void Emitter::store_vector(const Place& p, std::span<const Id> raw) {
     all = m_.new_id();
     put(spv::OpCompositeConstruct, type, all, word);
   }
-  store(pointer(p.address, type), all, p.space, p.buffer, bytes);
+  store(element_pointer(p.address, type), all, p.space, p.buffer, bytes);
 }
 
 }  // namespace vyre::emit_spirv

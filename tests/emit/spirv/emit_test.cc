@@ -247,6 +247,48 @@ TEST(SpirvEmit, trips_from_below_zero_are_not_to_be_counted) {
   EXPECT_EQ(start_of("5i64..11i64", false), spv::OpConstant);
 }
 
+TEST(SpirvEmit, addresses_begin_with_something_that_differs_between_lanes) {
+  const auto counted = [](const char* words) {
+    const ModuleTable m(kernel_of(R"(
+kernel k(s: u32, x: inout u32[], b: inout u8[], y: out f32[64]) workgroup(64) grid(64) {
+  shared t: u32[64]
+  t[s * 3] = x[s]
+  barrier workgroup
+  atomic_add(x[s + 1], t[s])
+  b[s * 5] = b[s ^ 7]
+  x[2] += load_as<u32>(b, s)
+  y[s * 2] = y[s * 2 + 1] + y[s * 2 + 2]
+})",
+                                  on(words))
+                            .words);
+    const auto differs = [&](spv::Id v) {
+      const Instruction* sum = m.find(v);
+      if (!sum || sum->op != spv::OpIAdd) return false;
+      const Instruction* zero = m.find(sum->operands[2]);
+      if (zero && zero->op == spv::OpUConvert) zero = m.find(zero->operands[2]);
+      return zero && zero->op == spv::OpBitwiseAnd && m.op(zero->operands[2]) == spv::OpLoad;
+    };
+    std::pair<size_t, size_t> found;  // those that do, all
+    for (const Instruction& i : m.all) {
+      spv::Id at = 0;
+      if (i.op == spv::OpConvertUToPtr) at = i.operands[2];
+      if (i.op == spv::OpAccessChain && m.op(i.operands[2]) == spv::OpVariable &&
+          m.find(i.operands[2])->operands[2] == spv::StorageClassWorkgroup)
+        at = i.operands[3];
+      if (!at) continue;
+      found.first += differs(at);
+      ++found.second;
+    }
+    return found;
+  };
+  for (const char* words : {"-uniform_addresses", "-uniform_addresses -storage8"}) {
+    const auto [differ, all] = counted(words);
+    EXPECT_GE(all, 10u) << words;
+    EXPECT_EQ(differ, all) << words;
+  }
+  EXPECT_EQ(counted("full").first, 0u);
+}
+
 TEST(SpirvEmit, fills_subgroups_of_workgroups_that_wait) {
   const auto declared = [](std::string_view body, const char* words) {
     const Kernel kernel = kernel_of(
