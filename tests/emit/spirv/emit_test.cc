@@ -248,8 +248,20 @@ TEST(SpirvEmit, trips_from_below_zero_are_not_to_be_counted) {
 }
 
 TEST(SpirvEmit, addresses_begin_with_something_that_differs_between_lanes) {
-  const auto counted = [](const char* words) {
-    const ModuleTable m(kernel_of(R"(
+  Program vectors = emit_ptx::program_of(R"(
+kernel k(s: u32, x: inout u32[]) workgroup(1) grid(1) {
+  %0 = scalar s : u32
+  %1, %2 = load_n x[%0] : u32
+  %3 = xor %0, %2 : u32
+  store_n x[%3], %1, %0
+})");
+  for (Op& o : vectors.ops) {
+    if (o.code != Opcode::LoadN && o.code != Opcode::StoreN) continue;
+    MemoryRef ref = MemoryRef::unpack(o.attr);
+    ref.align_log2 = 3;
+    o.attr = ref.pack();
+  }
+  const Program others = emit_ptx::program_of(R"(
 kernel k(s: u32, x: inout u32[], b: inout u8[], y: out f32[64]) workgroup(64) grid(64) {
   shared t: u32[64]
   t[s * 3] = x[s]
@@ -258,9 +270,10 @@ kernel k(s: u32, x: inout u32[], b: inout u8[], y: out f32[64]) workgroup(64) gr
   b[s * 5] = b[s ^ 7]
   x[2] += load_as<u32>(b, s)
   y[s * 2] = y[s * 2 + 1] + y[s * 2 + 2]
-})",
-                                  on(words))
-                            .words);
+})");
+  // Those that do, and all.
+  const auto counted = [](const Program& p, const char* words) {
+    const ModuleTable m(emit_or_fail(p, on(words), words).words);
     const auto differs = [&](spv::Id v) {
       const Instruction* sum = m.find(v);
       if (!sum || sum->op != spv::OpIAdd) return false;
@@ -268,7 +281,7 @@ kernel k(s: u32, x: inout u32[], b: inout u8[], y: out f32[64]) workgroup(64) gr
       if (zero && zero->op == spv::OpUConvert) zero = m.find(zero->operands[2]);
       return zero && zero->op == spv::OpBitwiseAnd && m.op(zero->operands[2]) == spv::OpLoad;
     };
-    std::pair<size_t, size_t> found;  // those that do, all
+    std::pair<size_t, size_t> found;
     for (const Instruction& i : m.all) {
       spv::Id at = 0;
       if (i.op == spv::OpConvertUToPtr) at = i.operands[2];
@@ -281,12 +294,13 @@ kernel k(s: u32, x: inout u32[], b: inout u8[], y: out f32[64]) workgroup(64) gr
     }
     return found;
   };
-  for (const char* words : {"-uniform_addresses", "-uniform_addresses -storage8"}) {
-    const auto [differ, all] = counted(words);
-    EXPECT_GE(all, 10u) << words;
-    EXPECT_EQ(differ, all) << words;
-  }
-  EXPECT_EQ(counted("full").first, 0u);
+  for (const char* words : {"-uniform_addresses", "-uniform_addresses -storage8"})
+    for (const Program* p : std::initializer_list<const Program*>{&vectors, &others}) {
+      const auto [differ, all] = counted(*p, words);
+      EXPECT_GE(all, p == &vectors ? 6u : 10u) << words;  // vectors: also one after the other
+      EXPECT_EQ(differ, all) << words;
+    }
+  EXPECT_EQ(counted(others, "full").first, 0u);
 }
 
 TEST(SpirvEmit, fills_subgroups_of_workgroups_that_wait) {
