@@ -166,9 +166,12 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   // Right alone and wrong in some larger programs (driver 580 on an H200, found by fuzzing), so no
   // self-test finds it.
   if (v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) r.sqrt64 = r.saturate64 = false;
-  // It keeps 80 masks and leaves the blocks inside out, without a word. It adds some of its own.
-  // Of addresses of constants and parameters it follows every way to what they are made of.
-  if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) d.most_nested = 64, r.uniform_addresses = false;
+  if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
+    // It keeps 80 masks and leaves the blocks inside out, without a word. It adds some of its own.
+    d.most_nested = 64;
+    // It follows every way from an address to the constants and parameters that it is made of.
+    r.uniform_addresses = false;
+  }
   r.subgroup_size = v11.subgroupSize;
   // As much as every recorder has room for.
   r.push_constant_bytes = std::min(d.properties.limits.maxPushConstantsSize, 256u);
