@@ -6,11 +6,7 @@
 
 namespace vyre {
 
-/// That this process has had so far, with all its threads.
-inline double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
-}
+/// CPU time of this process so far, all its threads together.
+inline double cpu_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 }  // namespace vyre

@@ -115,7 +115,9 @@ TEST_F(VulkanTest, devices_v_shows_the_profile_and_takes_it_from_the_cache) {
   for (const char* part : {"llvmpipe", "-fma32", "self-test", "fma(x, y, z)"})
     EXPECT_NE(first.output.find(part), std::string::npos) << part << "\n" << first.output;
   ASSERT_FALSE(folder.file().empty());
+  const auto kept = fs::last_write_time(folder.file());
   EXPECT_EQ(devices().output, first.output) << "the time, too, is that of the first one's test";
+  EXPECT_EQ(fs::last_write_time(folder.file()), kept) << "read, not made again";
   std::ofstream(folder.file(), std::ios::trunc) << "nonsense";
   const Ran third = devices();
   EXPECT_NE(third.output.find("-fma32"), std::string::npos) << third.output;
