@@ -73,6 +73,7 @@ constexpr Row rows[] = {
     VYRE_ROW(CompositeConstruct, "trI"),
     VYRE_ROW(VectorExtractDynamic, "trii"),
     VYRE_ROW(Select, "triii"),
+    VYRE_ROW(BitFieldSExtract, "triii"),
     VYRE_ROW(ControlBarrier, "iii"),
     VYRE_ROW(AtomicStore, "iiii"),
 #define VYRE_UNARY(name) VYRE_ROW(name, "tri")

@@ -259,6 +259,7 @@ class Emitter {
   Id saturate(Opcode code, Type t, Id a, Id b);
   Id saturate_by_carry(bool adds, Id a, Id b);
   Id shift(Opcode code, Type t, Id a, Id amount);
+  Id extend_by_shifts(OpId id);
   Id amount_of(ValueId n);
   Id count_bits(Opcode code, Type t, Id a);
   Id bit_field(Opcode code, Type t, std::span<const Id> in);
@@ -267,6 +268,7 @@ class Emitter {
   Id float_to_int(Type to, Id x);
   Id bitcast(Type to, Type from, Id x, bool never_nan);
   Id normalize(Type t, Id x);
+  Id sign_extended(Id x, uint32_t width);
   Id zero_extended(Type t, Id x);
   Id is_nan(Type t, Id bits);
   Id magnitude_of(Type t, Id bits);

@@ -162,6 +162,20 @@ Id Emitter::shift(Opcode code, Type t, Id a, Id amount) {
   return normalize(t, ins(spv::OpBitwiseOr, type, {x, y}));
 }
 
+/// Shifts up and down again by a constant, which extend a sign: written as that. 0 if it is
+/// something else.
+Id Emitter::extend_by_shifts(OpId id) {
+  if (p_.op(id).code != Opcode::Shr || p_.op(id).type != Type::I32) return 0;
+  OpId up = p_.values[p_.operand(id, 0)].def;
+  if (up != none && (p_.op(up).code == Opcode::Cast || p_.op(up).code == Opcode::Bitcast) &&
+      p_.type(p_.operand(up, 0)) == Type::U32)
+    up = p_.values[p_.operand(up, 0)].def;
+  if (up == none || p_.op(up).code != Opcode::Shl) return 0;
+  const auto first = constant(p_.operand(up, 1)), second = constant(p_.operand(id, 1));
+  if (!first || !second || (*first ^ *second) & 31 || (*first & 31) == 0) return 0;
+  return sign_extended(get(p_.operand(up, 0)), 32 - (*first & 31));
+}
+
 Id Emitter::count_bits(Opcode code, Type t, Id a) {
   const uint32_t width = width_of(t);
   const auto leading = [&](Id x) {  // of 0 the instruction gives -1

@@ -177,6 +177,29 @@ TEST(SpirvEmit, sums_that_saturate_are_not_to_be_seen) {
             0u);
 }
 
+TEST(SpirvEmit, signs_are_extended_by_one_instruction) {
+  // How many extensions, and how many shifts that extend.
+  const auto counted = [](std::string_view expression, const char* words) {
+    const std::string text = fmt::format(
+        "kernel k(x: in u32[2], y: out i32[1]) workgroup(1) grid(1) {{\n"
+        "  let a = x[0]\n  let b = x[1]\n  y[0] = {}\n}}\n",
+        expression);
+    const Kernel k = kernel_of(text, on(words));
+    return std::pair(count(k, spv::OpBitFieldSExtract), count(k, spv::OpShiftRightArithmetic));
+  };
+  using Counts = std::pair<size_t, size_t>;
+  for (const char* e : {"i32(i8(a))", "i32(i16(a))", "i32(a << 24) >> 24", "i32(a) << 5 >> 5",
+                        "i32(a) << 37 >> 5"}) {
+    EXPECT_EQ(counted(e, "full"), Counts(1, 0)) << e;
+    EXPECT_EQ(counted(e, "-bits"), Counts(0, 1)) << e;
+  }
+  EXPECT_EQ(counted("i32(-i8(a))", "full"), Counts(2, 0));
+  for (const char* e : {"i32(a) << 24 >> 23", "i32(a) << i32(b) >> 24", "i32(a) >> 24"})
+    EXPECT_EQ(counted(e, "full"), Counts(0, 1)) << e << " extends no sign";
+  for (const char* e : {"bitcast<i32>(a << 24 >> 24)", "i32(u8(a))"})
+    EXPECT_EQ(counted(e, "full"), Counts(0, 0)) << e;
+}
+
 TEST(SpirvEmit, loads_in_unrolled_loops_are_of_zeros_outside) {
   const auto text = [](const char* more) {
     return fmt::format(
