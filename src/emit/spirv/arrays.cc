@@ -59,7 +59,7 @@ Id Emitter::array_of(uint32_t buffer) {
 }
 
 Id Emitter::shared_words(const char* name, uint32_t count) {
-  return once(name, [&] {
+  return once({name}, [&] {
     const Id made = m_.variable(spv::StorageClassWorkgroup, m_.type_array(u32(), count));
     info_.shared_bytes += uint64_t{4} * count;
     if (options_.debug) m_.name(made, name);

@@ -384,7 +384,16 @@ class Emitter {
   std::vector<Loop*> loops_;
   std::vector<Id> yielded_;
   Flow flow_ = Flow::On;
-  std::map<std::string, std::array<Id, 2>, std::less<>> once_;
+  // What was computed at the function's start.
+  struct OnceKey {
+    OnceKey(std::string_view literal, uint64_t of = 0, uint32_t and_of = 0)
+        : first(of), second(and_of), name(literal) {}
+    uint64_t first;
+    uint32_t second;
+    std::string_view name;  // last: it takes longest to compare
+    auto operator<=>(const OnceKey&) const = default;
+  };
+  std::map<OnceKey, Wide> once_;
   // What was computed of an index before, in this block or one around it.
   enum class Fact : uint32_t { Inside, Distance, Address };
   struct FactKey {
@@ -422,19 +431,15 @@ class Emitter {
 
   /// Computes something once, at the function's start.
   template <class Fn>
-  Id once(std::string_view key, Fn&& make) {
-    if (const auto it = once_.find(key); it != once_.end()) return it->second[0];
-    Id made = 0;
-    at_start([&] { made = make(); });
-    once_.emplace(std::string(key), std::array<Id, 2>{made, 0});
-    return made;
+  Id once(const OnceKey& key, Fn&& make) {
+    return once_wide(key, [&] { return Wide{make(), 0}; }).low;
   }
   template <class Fn>
-  Wide once_wide(std::string_view key, Fn&& make) {
-    if (const auto it = once_.find(key); it != once_.end()) return {it->second[0], it->second[1]};
+  Wide once_wide(const OnceKey& key, Fn&& make) {
+    if (const auto it = once_.find(key); it != once_.end()) return it->second;
     Wide made;
     at_start([&] { made = make(); });
-    once_.emplace(std::string(key), std::array<Id, 2>{made.low, made.high});
+    once_.emplace(key, made);
     return made;
   }
 };

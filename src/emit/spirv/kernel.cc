@@ -146,7 +146,7 @@ Id Emitter::pushed(uint32_t offset, uint32_t width) {
 /// address.
 Id Emitter::param(uint32_t offset, uint32_t width) {
   if (!info_.block_in_memory) return pushed(offset, width);
-  const Wide base = once_wide("block", [&] {
+  const Wide base = once_wide({"block"}, [&] {
     return has64() ? Wide{pushed(0, 64), 0} : Wide{pushed(0, 32), pushed(4, 32)};
   });
   const Id type = m_.type_int(width), p = pointer(moved_by(base, offset), type);
@@ -154,14 +154,14 @@ Id Emitter::param(uint32_t offset, uint32_t width) {
 }
 
 Id Emitter::param_word(uint32_t offset) {
-  return once(fmt::format("param {}", offset), [&] {
+  return once({"param", offset}, [&] {
     const bool is_word = offset >= num_workgroups_offset && offset < first_parameter_offset;
     return is_word || !has64() ? param(offset, 32) : low_word(param_wide(offset));
   });
 }
 
 Emitter::Wide Emitter::param_wide(uint32_t offset) {
-  return once_wide(fmt::format("wide {}", offset), [&] {
+  return once_wide({"wide", offset}, [&] {
     return has64() ? Wide{param(offset, 64), 0} : Wide{param_word(offset), param_word(offset + 4)};
   });
 }
@@ -169,7 +169,7 @@ Emitter::Wide Emitter::param_wide(uint32_t offset) {
 Emitter::Wide Emitter::pointer_of(uint32_t buffer) {
   const Wide p = param_wide(offsets_[buffer]);
   if (options_.debug && has64())
-    once(fmt::format("name {}", buffer), [&] {
+    once({"name", buffer}, [&] {
       m_.name(p.low, p_.buffers[buffer].name);
       return p.low;
     });
@@ -180,27 +180,24 @@ Emitter::Wide Emitter::pointer_of(uint32_t buffer) {
 Emitter::Wide Emitter::count_of(uint32_t buffer) {
   if (!is_parameter(p_.buffers[buffer].role)) return wide(f_.buffers[buffer].count);
   const uint32_t same = f_.buffers[buffer].length_of, pieces = f_.pieces[same];
-  return once_wide(fmt::format("count {}", same),
-                   [&] { return times(param_wide(offsets_[same] + 8), pieces); });
+  return once_wide({"count", same}, [&] { return times(param_wide(offsets_[same] + 8), pieces); });
 }
 
 Id Emitter::low_count(uint32_t buffer) {
-  return once(fmt::format("len {}", f_.buffers[buffer].length_of),
-              [&] { return low_word(count_of(buffer)); });
+  return once({"len", f_.buffers[buffer].length_of}, [&] { return low_word(count_of(buffer)); });
 }
 
 // ---- Ids.
 
 Id Emitter::builtin_word(spv::BuiltIn what) {
-  return once(fmt::format("builtin {}", static_cast<int>(what)),
+  return once({"builtin", what},
               [&] { return ins(spv::OpLoad, u32(), {m_.builtin(what, u32())}); });
 }
 
 Id Emitter::builtin_part(spv::BuiltIn what, uint32_t dim) {
-  const Id all = once(fmt::format("builtin {}", static_cast<int>(what)),
+  const Id all = once({"builtin", what},
                       [&] { return ins(spv::OpLoad, words(3), {m_.builtin(what, words(3))}); });
-  return once(fmt::format("builtin {} {}", static_cast<int>(what), dim),
-              [&] { return part(all, dim); });
+  return once({"builtin", what, dim + 1}, [&] { return part(all, dim); });
 }
 
 void Emitter::leave_if(Id condition) {
@@ -235,14 +232,14 @@ void Emitter::place_in_grid() {
       const Id by = number(num_workgroups(d));
       Id id = d == 2 ? rest : ins(spv::OpUMod, type, {rest, by});
       if (has64()) id = ins(spv::OpUConvert, u32(), {id});
-      once_.emplace(fmt::format("place {}", d), std::array<Id, 2>{id, 0});
+      once_.emplace(OnceKey{"place", d}, Wide{id, 0});
       if (d < 2) rest = ins(spv::OpUDiv, type, {rest, by});
     }
   });
 }
 
 Id Emitter::workgroup_id(uint32_t dim) {
-  if (options_.linear_grid) return once_.find(fmt::format("place {}", dim))->second[0];
+  if (options_.linear_grid) return once_.find({"place", dim})->second.low;
   return builtin_part(spv::BuiltInWorkgroupId, dim);
 }
 
@@ -255,7 +252,7 @@ bool Emitter::follows_lanes() const {
 /// invocations are numbered by their lanes; which one does what nobody sees.
 Id Emitter::linear_id() {
   if (!follows_lanes()) return builtin_word(spv::BuiltInLocalInvocationIndex);
-  return once("linear", [&] {
+  return once({"linear"}, [&] {
     m_.capability(spv::CapabilityGroupNonUniform);
     const Id group = builtin_word(spv::BuiltInSubgroupId);
     const Id first = ins(spv::OpIMul, u32(), {group, c32(options_.profile.subgroup_size)});
@@ -266,7 +263,7 @@ Id Emitter::linear_id() {
 Id Emitter::local_id(uint32_t dim) {
   if (p_.workgroup[dim] == 1) return c32(0);
   if (!f_.in_a_row && !follows_lanes()) return builtin_part(spv::BuiltInLocalInvocationId, dim);
-  return once(fmt::format("local {}", dim), [&] {
+  return once({"local", dim}, [&] {
     Id rest = linear_id();
     for (uint32_t d = 0; d < dim; ++d)
       if (p_.workgroup[d] > 1) rest = ins(spv::OpUDiv, u32(), {rest, c32(p_.workgroup[d])});
@@ -275,7 +272,7 @@ Id Emitter::local_id(uint32_t dim) {
 }
 
 Id Emitter::global_id(uint32_t dim) {
-  return once(fmt::format("global {}", dim), [&] {
+  return once({"global", dim}, [&] {
     const Id group = workgroup_id(dim);
     if (p_.workgroup[dim] == 1) return group;
     const Id first = ins(spv::OpIMul, u32(), {group, c32(p_.workgroup[dim])});
@@ -313,7 +310,7 @@ void Emitter::id_op(OpId id) {
     }
     case Opcode::Scalar: {
       const Type t = o.type;
-      return set(v, once(fmt::format("scalar {}", dim), [&] {
+      return set(v, once({"scalar", dim}, [&] {
                    if (width_of(t) == 64) {
                      return from_bits(t, param_wide(offsets_[dim]).low);
                    }

@@ -32,7 +32,7 @@ Emitter::Space Emitter::space_of(uint32_t buffer) const {
 /// so that a negative index, taken without its sign, is above. Without 64-bit integers there are
 /// fewer than 2^32 elements.
 Id Emitter::limit32(uint32_t buffer) {
-  return once(fmt::format("limit {}", f_.buffers[buffer].length_of), [&] {
+  return once({"limit of", f_.buffers[buffer].length_of}, [&] {
     const Wide count = count_of(buffer);
     if (has64()) {
       const Id most = m_.constant64(1ull << 31);
@@ -76,10 +76,10 @@ Id Emitter::inside_short(uint32_t buffer, ValueId index) {
     return ins(spv::OpULessThan, b(), {i, low_count(buffer)});
   if (f_.buffers[buffer].tests <= most_wide_tests) return inside_wide(buffer, index, 0);
   // With 2^32 elements and more all indices are inside. So it is the last one that counts.
-  const Id some = once(fmt::format("some {}", buffer), [&] {
+  const Id some = once({"some", buffer}, [&] {
     return ins(spv::OpINotEqual, b(), {count_of(buffer).low, m_.constant64(0)});
   });
-  const Id last = once(fmt::format("last {}", buffer), [&] {
+  const Id last = once({"last", buffer}, [&] {
     const Id end = ins(spv::OpISub, u64(), {count_of(buffer).low, m_.constant64(1)});
     const Id most = m_.constant64(~0u);
     const Id less = ins(spv::OpULessThan, b(), {end, most});
@@ -102,8 +102,7 @@ Id Emitter::inside_wide(uint32_t buffer, ValueId index, uint32_t plus) {
 /// Are `size` bytes at a byte offset inside?
 Id Emitter::inside_bytes(uint32_t buffer, ValueId index, uint32_t size) {
   const uint32_t element = size_of(p_.buffers[buffer].element);
-  const Wide bytes =
-      once_wide(fmt::format("bytes {}", buffer), [&] { return times(count_of(buffer), element); });
+  const Wide bytes = once_wide({"bytes", buffer}, [&] { return times(count_of(buffer), element); });
   const Wide first = index_of(index, 1);
   if (size == 1) return below(first, bytes);
   const Wide last = add(first, wide(size - 1));
@@ -149,7 +148,7 @@ Id Emitter::pointer(Wide address, Id type) {
 
 /// A zero that no compiler knows, nor that all invocations have the same.
 Id Emitter::lane_zero() {
-  return once("lane zero", [&] {
+  return once({"lane zero"}, [&] {
     const Id lane = builtin_word(spv::BuiltInLocalInvocationIndex);
     return ins(spv::OpBitwiseAnd, u32(), {lane, param_word(zero_offset)});
   });
@@ -160,7 +159,7 @@ Id Emitter::lane_zero() {
 /// an end there.
 Id Emitter::element_pointer(Wide address, Id type) {
   if (options_.profile.uniform_addresses) return pointer(address, type);
-  const Wide zero = once_wide("wide lane zero", [&] { return wide_of(Type::U32, lane_zero()); });
+  const Wide zero = once_wide({"wide lane zero"}, [&] { return wide_of(Type::U32, lane_zero()); });
   return pointer(add(zero, address), type);
 }
 

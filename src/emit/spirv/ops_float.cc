@@ -24,8 +24,7 @@ Id Emitter::sign_mask(uint32_t bits) { return options_.profile.signs32 ? c32(bit
 /// minimum or maximum of the two, and that one flushes subnormals.
 Id Emitter::limit(uint32_t bits) {
   if (options_.profile.choose32) return constant_of(Type::F32, bits);
-  const Id x =
-      once(fmt::format("limit {:x}", bits), [&] { return from_bits(Type::F32, unseen(bits)); });
+  const Id x = once({"compared with", bits}, [&] { return from_bits(Type::F32, unseen(bits)); });
   opaque_.insert(x);
   return x;
 }

@@ -113,7 +113,7 @@ Id Emitter::look_sometimes(Id counter, const std::function<Id()>& look) {
 
 Id Emitter::stop_pointer() {
   info_.uses_stop = true;
-  return once("stop", [&] { return pointer(param_wide(stop_offset), u32()); });
+  return once({"stop"}, [&] { return pointer(param_wide(stop_offset), u32()); });
 }
 
 /// Is the stop word set? Then it is written down where. Volatile: it changes while we look.

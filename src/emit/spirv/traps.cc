@@ -35,7 +35,7 @@ void Emitter::assert_op(OpId id) {
 void Emitter::trap(Id code, OpId id) {
   const auto tell = [&] {
     const Id x = global_id(0), y = global_id(1), z = global_id(2);
-    const Wide number = once_wide("number", [&] {
+    const Wide number = once_wide({"number"}, [&] {
       Wide n = wide_of(Type::U32, z);
       const Id ids[] = {x, y};
       for (uint32_t d = 2; d-- > 0;) {

@@ -94,7 +94,7 @@ Id Emitter::get(ValueId v) {
 /// nobody writes, the bits of an integer.
 Id Emitter::hidden(Type t, Id x) {
   if (opaque_.contains(x)) return x;
-  const Id zero = once(fmt::format("zero {}", width_of(t)), [&] {
+  const Id zero = once({"zero", width_of(t)}, [&] {
     const Id word = param_word(zero_offset);
     return width_of(t) == 64 ? ins(spv::OpBitcast, u64(), {pair(word, word)}) : word;
   });
@@ -105,7 +105,7 @@ Id Emitter::hidden(Type t, Id x) {
 /// A constant that the device's compiler does not know: shifted by a zero of which it knows
 /// nothing, because no compiler takes such a shift apart to join the constant with something else.
 Id Emitter::unseen(uint32_t bits) {
-  return once(fmt::format("unseen {:x}", bits), [&] {
+  return once({"unseen", bits}, [&] {
     return ins(spv::OpShiftRightLogical, u32(), {c32(bits), param_word(zero_offset)});
   });
 }
@@ -114,7 +114,7 @@ Id Emitter::unseen(Type t, uint64_t bits) {
   bits = extended_bits(t, bits);
   const Id low = unseen(static_cast<uint32_t>(bits));
   if (width_of(t) < 64 && !is_float(t)) return low;
-  return once(fmt::format("unseen {} {:x}", name(t), bits), [&] {
+  return once({"unseen of", bits, static_cast<uint32_t>(t)}, [&] {
     if (width_of(t) < 64) return from_bits(t, low);
     return ins(spv::OpBitcast, type_of(t), {pair(low, unseen(static_cast<uint32_t>(bits >> 32)))});
   });
