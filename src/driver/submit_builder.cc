@@ -194,6 +194,24 @@ bool SubmissionBuilder::bind(const Launch& l, const Program& p, Binding& out) {
   return ok;
 }
 
+/// Of what is bound. Many a launch is that before it with other scalars.
+Result<LaunchShape> SubmissionBuilder::shape_of(
+    const Program& p, const std::optional<std::array<uint64_t, 3>>& grid) {
+  if (last_.program == &p && last_.grid == grid && last_.counts == binding_.counts &&
+      (!last_.by_scalars || last_.scalars == binding_.scalars))
+    return last_.shape;
+  Result<LaunchShape> shape = resolve_launch(p, binding_.counts, binding_.scalars, grid);
+  if (!shape) return shape;
+  const auto is_scalar = [](const FormulaNode& n) { return n.op == FormulaOp::Scalar; };
+  last_.by_scalars = std::any_of(p.formulas.nodes.begin(), p.formulas.nodes.end(), is_scalar);
+  last_.program = &p;
+  last_.counts = binding_.counts;
+  last_.scalars = binding_.scalars;
+  last_.grid = grid;
+  last_.shape = *shape;
+  return shape;
+}
+
 /// Launches of one submission run one after the other, so they may share memory that lives for one.
 std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const std::string& what) {
   for (size_t i = 0; i < temporaries_.size(); ++i)
@@ -259,7 +277,7 @@ void SubmissionBuilder::one(const Launch& l) {
   }
   const Program& p = *e->program;
   if (!bind(l, p, binding_)) return;
-  Result<LaunchShape> shape = resolve_launch(p, binding_.counts, binding_.scalars, l.grid);
+  Result<LaunchShape> shape = shape_of(p, l.grid);
   if (!shape) {
     for (Diagnostic& d : shape.errors()) report(std::move(d));
     return;

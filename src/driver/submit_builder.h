@@ -56,6 +56,8 @@ class SubmissionBuilder {
   };
   bool bind(const Launch& l, const Program& p, Binding& out);
   bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out);
+  Result<LaunchShape> shape_of(const Program& p,
+                               const std::optional<std::array<uint64_t, 3>>& grid);
   bool prepare(const Launch& l, const Program& p, DeviceCommand& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
   /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
@@ -75,6 +77,15 @@ class SubmissionBuilder {
   };
   std::vector<Temporary> temporaries_;  // as the ticket's
   Binding binding_;                     // of the launch under way: its room is used again
+  /// The last launch's shape, and what it followed from.
+  struct Shaped {
+    const Program* program = nullptr;
+    bool by_scalars = false;  // they are in formulas
+    std::vector<std::optional<uint64_t>> counts, scalars;
+    std::optional<std::array<uint64_t, 3>> grid;
+    LaunchShape shape;
+  };
+  Shaped last_;
 };
 
 }  // namespace vyre::driver

@@ -33,6 +33,41 @@ TEST(device, buffers_stay_on_the_device_over_many_launches) {
   EXPECT_EQ(d.memory_used(), 0u);
 }
 
+TEST(device, each_launch_of_a_submission_has_its_own_shape) {
+  const char* source = R"(
+kernel some(n: u32, by: u32, y: inout u32[]) workgroup(1) grid(n) { y[global_id.x] += by }
+kernel twice(n: u32, by: u32, y: inout u32[]) workgroup(1) grid(2 * n) { y[global_id.x] += by }
+kernel all(n: u32, by: u32, y: inout u32[]) workgroup(1) grid(len(y)) { y[global_id.x] += by }
+kernel exact(n: u32, y: out u32[n]) workgroup(1) grid(n) { y[global_id.x] = n }
+)";
+  Device d = open();
+  std::array<Executable, 4> e;
+  for (size_t i = 0; i < e.size(); ++i) e[i] = *d.compile(kernel(source, i));
+  const Buffer a = *d.allocate(6 * 4), b = *d.allocate(8 * 4);
+  const auto launch = [&](size_t which, uint32_t n, uint32_t by, const Buffer& y) {
+    return Launch{e[which], {scalar(n), scalar(by), y}};
+  };
+  Launch given = launch(2, 0, 1000000, b);
+  given.grid = {5, 1, 1};
+  U first(6), second(8);
+  ASSERT_TRUE(
+      d.submit({launch(0, 2, 1, a), launch(0, 2, 10, a),      // the same but for what is added
+                launch(0, 3, 100, a), launch(1, 3, 100, a),  // a scalar, the kernel
+                launch(2, 0, 10000, a), launch(2, 9, 100000, b), given, launch(2, 0, 10000000, b),
+                Readback{a, out(first)}, Readback{b, out(second)}})
+          ->wait());
+  EXPECT_EQ(first, (U{10211, 10211, 10200, 10100, 10100, 10100}));
+  EXPECT_EQ(second,
+            (U{11100000, 11100000, 11100000, 11100000, 11100000, 10100000, 10100000, 10100000}));
+  const Result<Ticket> t = d.submit({Launch{e[3], {scalar(6u), a}}, Launch{e[3], {scalar(6u), a}},
+                                     Launch{e[3], {scalar(5u), a}}, Launch{e[3], {scalar(6u), b}}});
+  ASSERT_FALSE(t);
+  ASSERT_EQ(t.errors().size(), 2u);
+  EXPECT_EQ(t.errors()[0].code, Code::LengthDiffers);
+  EXPECT_TRUE(t.errors()[0].message.starts_with("command 3: ")) << t.errors()[0].message;
+  EXPECT_TRUE(t.errors()[1].message.starts_with("command 4: ")) << t.errors()[1].message;
+}
+
 TEST(device, ranged_uploads_copies_fills_and_readbacks) {
   Device d = open();
   const Buffer a = *d.allocate(16), b = *d.allocate(16);
