@@ -5,21 +5,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "tools/vyre/commands.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/report.h"
+#include "tools/vyre/stop.h"
 #include "tools/vyre/terminal.h"
 
 namespace vyre::cli {
 namespace {
-
-std::atomic<bool> stop_wanted = false;
-void on_stop(int) { stop_wanted = true; }
 
 Diagnostic bad_value(const char* option, const std::string& value, const char* fix) {
   return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", option, value))
@@ -45,7 +41,8 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
   const auto part = parse_count(command.part.substr(0, slash));
   const auto parts = parse_count(slash == std::string::npos ? "" : command.part.substr(slash + 1));
   if (!command.part.empty() && (!part || !parts || *part == 0 || *part > *parts))
-    mistakes.push_back(bad_value("--part", command.part, "write it like `2/16`: the second of sixteen"));
+    mistakes.push_back(
+        bad_value("--part", command.part, "write it like `2/16`: the second of sixteen"));
   if (!command.tests.empty() && ::access((command.tests + "/tests/text").c_str(), R_OK) != 0)
     mistakes.push_back(bad_value("--tests", command.tests,
                                  "give the root of a source tree, with tests/text in it"));
@@ -60,7 +57,6 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
   if (fuzz) options.fuzz = *fuzz;
   if (seed) options.seed = *seed;
   options.prepare = prepare_run;
-  options.stop = &stop_wanted;
   return options;
 }
 
@@ -194,14 +190,12 @@ int certify(const CertifyCommand& command) {
     report(device.errors(), {}, command.json);
     return exit_system_failed;
   }
-  stop_wanted = false;
-  struct sigaction action = {};
-  action.sa_handler = on_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
-
+  options->stop = &stop_on_signals();
   const driver::DeviceInfo info = device->info();
-  if (!command.json) write_out(fmt::format("{}: {}\n", options->spec.text, info.name));
+  if (!command.json) {
+    write_out(fmt::format("{}: {}\n", options->spec.text, info.name));
+    std::fflush(stdout);
+  }
   Progress progress("certify");
   options->progress = [&](const std::string& group, const std::string& name) {
     progress.update([&] { return fmt::format("{}/{}", group, name); });

@@ -17,6 +17,7 @@
 #include "tools/vyre/json.h"
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/report.h"
+#include "tools/vyre/stop.h"
 #include "tools/vyre/terminal.h"
 
 namespace vyre::cli {
@@ -24,13 +25,10 @@ namespace {
 
 constexpr uint64_t default_count = 1000;
 
-// ---- Signals. Handlers can reach nothing but what is global.
+// ---- Crashes. Handlers can reach nothing but what is global.
 
-std::atomic<bool> stop_wanted = false;
 std::atomic<uint64_t> current_seed = 0;
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
-
-void on_stop(int) { stop_wanted = true; }
 
 /// The seed is all that is needed to see it again.
 void on_crash(int signal) {
@@ -49,29 +47,22 @@ void on_crash(int signal) {
   ::raise(signal);  // the handler is gone: now it ends us
 }
 
-/// Ctrl-C once ends the run with its summary, twice ends it at once.
-class Signals {
+class CrashSignals {
  public:
-  Signals() {
-    stop_wanted = false;
+  CrashSignals() {
     void* frame;
     ::backtrace(&frame, 1);  // loads what it needs: a handler must not
     stack_t stack = {};
     stack.ss_sp = stack_;
     stack.ss_size = sizeof stack_;
     ::sigaltstack(&stack, nullptr);  // a crash may be a stack that is full
-    for (const int s : {SIGINT, SIGTERM}) install(s, on_stop, SA_RESETHAND | SA_RESTART);
-    for (const int s : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
-      install(s, on_crash, SA_RESETHAND | SA_ONSTACK | SA_NODEFER);
+    struct sigaction action = {};
+    action.sa_handler = on_crash;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK | SA_NODEFER;
+    for (const int s : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(s, &action, nullptr);
   }
 
  private:
-  static void install(int signal, void (*handler)(int), int flags) {
-    struct sigaction action = {};
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    ::sigaction(signal, &action, nullptr);
-  }
   static inline char stack_[64 * 1024];
 };
 
@@ -136,13 +127,13 @@ std::string summary_line(uint64_t first, const lab::FuzzSummary& summary) {
 int fuzz(const FuzzCommand& command) {
   auto options = options_of(command);
   if (!options) return report(options.errors(), {}, command.json);
-  const Signals signals;
+  const CrashSignals signals;
+  options->stop = &stop_on_signals();
   Progress progress("fuzz");
   if (!command.json) {  // known even if we are killed
     write_out(fmt::format("seed {}\n", options->seed));
     std::fflush(stdout);
   }
-  options->stop = &stop_wanted;
   options->progress = [&](const lab::FuzzStatus& s) {
     current_seed = s.seed;
     progress.update([&] {
