@@ -12,8 +12,7 @@ class Stopped : public CommandLine {
     ProcessOptions options;
     options.working_folder = folder_.string();
     options.timeout = std::chrono::minutes(2);
-    const std::string script = "set -m; rm -f out\n" + std::string(VYRE_BIN_DIR) + "/vyre " +
-                               words +
+    const std::string script = "rm -f out\n" + std::string(VYRE_BIN_DIR) + "/vyre " + words +
                                " > out & p=$!\n"
                                "until [ -s out ]; do sleep 0.01; done\n" +
                                signals + "\nwait $p; code=$?\ncat out; exit $code\n";

@@ -353,8 +353,8 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
       ->option_text("DIR");
   app.add_flag("--json", c.json, "Summary and findings as JSON on standard output");
   app.footer(
-      "Ctrl-C stops after the current program, with the summary of what was done. With --count 1\n"
-      "and --out the program is kept whether it fails or not.\n\n"
+      "Ctrl-C or SIGTERM stops after the current program, with the summary of what was done. With\n"
+      "--count 1 and --out the program is kept whether it fails or not.\n\n"
       "EXAMPLE\n"
       "  vyre fuzz --minutes 10 --out found\n"
       "  vyre fuzz --seed 4711 --count 1\n\n"
@@ -383,7 +383,8 @@ void add_certify(CLI::App& app, CertifyCommand& c) {
   app.footer(
       "Every program runs on the device and on the interpreter, and must give the same bytes. "
       "What\n"
-      "the device refuses with a limit of its own is counted and is no failure.\n\n"
+      "the device refuses with a limit of its own is counted and is no failure. Ctrl-C or SIGTERM\n"
+      "stops after the current case, with the report of what was done.\n\n"
       "EXAMPLE\n"
       "  vyre certify --backend cpu\n"
       "  vyre certify --backend interp --quick --only features/\n\n"

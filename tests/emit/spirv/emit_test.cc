@@ -194,7 +194,8 @@ TEST(SpirvEmit, signs_are_extended_by_one_instruction) {
     EXPECT_EQ(counted(e, "-bits"), Counts(0, 1)) << e;
   }
   EXPECT_EQ(counted("i32(-i8(a))", "full"), Counts(2, 0));
-  for (const char* e : {"i32(a) << 24 >> 23", "i32(a) << i32(b) >> 24", "i32(a) >> 24"})
+  for (const char* e :
+       {"i32(a) << 24 >> 23", "i32(a) << i32(b) >> 24", "i32(a) >> 24", "i32(a) << 32 >> 0"})
     EXPECT_EQ(counted(e, "full"), Counts(0, 1)) << e << " extends no sign";
   for (const char* e : {"bitcast<i32>(a << 24 >> 24)", "i32(u8(a))"})
     EXPECT_EQ(counted(e, "full"), Counts(0, 0)) << e;
