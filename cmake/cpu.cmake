@@ -54,13 +54,13 @@ file(GLOB cpu_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/emit/llvm/*.cc ${PROJECT_SOURCE_DIR}/src/driver/cpu/*.cc)
 # The tests link these objects themselves and see all that is inside.
 add_library(vyre_cpu_objects OBJECT ${cpu_sources})
-set_target_properties(vyre_cpu_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(vyre_cpu_objects SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(vyre_cpu_objects PUBLIC ${LLVM_DEFINITIONS_LIST})
 target_link_libraries(vyre_cpu_objects PUBLIC vyre LLVM TBB::tbb)
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(vyre_cpu_objects PUBLIC -fno-rtti)
 endif()
+target_precompile_headers(vyre_cpu_objects PRIVATE cmake/precompiled/llvm.h)
 add_dependencies(vyre_cpu_objects vyre_interface_id)
 
 add_library(vyre_cpu MODULE)

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "support/code_table.h"
 #include "support/diagnostic.h"
 #include "support/file.h"
 

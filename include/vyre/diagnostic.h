@@ -26,6 +26,7 @@
 //   }
 //   use(*program);
 
+#include "support/code_table.h"
 #include "support/diagnostic.h"
 #include "support/explain.h"
 #include "support/failure.h"

@@ -19,7 +19,7 @@ Diagnostic& Reporter::at_op(Code code, OpId op, std::string message) {
 }
 
 Diagnostic& Reporter::add(Code code, uint64_t key, OpId op, LocId loc, std::string message) {
-  const bool is_error = info(code).severity == Severity::Error;
+  const bool is_error = severity_of(code) == Severity::Error;
   uint32_t& kept = is_error ? errors_ : others_;
   if (kept == max_kept) {
     dropped_ = true;

@@ -7,11 +7,11 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "driver/cache_directory.h"
 #include "driver/cache_key.h"
 #include "driver/device.h"
+#include "support/json.h"
 #include "text/parse.h"
 
 namespace vyre::driver {
@@ -187,15 +187,14 @@ std::string text_of(const Json& key, std::span<const Calibration> list) {
                        {"native_barrier_ns", c.native_barrier_ns},
                        {"split_barrier_ns", c.split_barrier_ns},
                        {"failure", c.failure}});
-  return Json{{"key", key}, {"results", results}}.dump(2, ' ', false,
-                                                       Json::error_handler_t::replace) +
+  return json_text(Json{{"key", key}, {"results", results}}, 2) +
          "\n";
 }
 
 /// Nothing if the text is damaged, or about other devices.
 std::optional<std::vector<Calibration>> read(std::string_view text, const Json& key, size_t n) {
   try {
-    const Json file = Json::parse(text);
+    const Json file = parse_json<Json>(text);
     if (file.at("key") != key || file.at("results").size() != n) return std::nullopt;
     std::vector<Calibration> list;
     for (const Json& r : file.at("results"))
@@ -268,7 +267,7 @@ std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
   static auto& mutex = *new std::mutex();
   const std::lock_guard lock(mutex);  // others wait instead of measuring at the same time
   const Json key = key_of(candidates);
-  const std::pair where(directory, key.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::pair where(directory, json_text(key));
   if (!directory.empty()) {
     if (auto found = find(directory, key, candidates.size())) return *found;
   }

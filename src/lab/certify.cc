@@ -7,7 +7,7 @@
 
 #include "check/check.h"
 #include "lab/certify_cases.h"
-#include "lab/embedded_tests.h"
+#include "support/embedded_files.h"
 #include "support/file.h"
 #include "text/parse.h"
 

@@ -1,6 +1,7 @@
 #include "lab/expected_codes.h"
 
 #include "lab/text_test.h"
+#include "support/code_table.h"
 
 namespace vyre::lab {
 

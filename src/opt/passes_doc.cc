@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "opt/pipeline.h"
+#include "support/json.h"
 
 namespace vyre::opt {
 namespace {
@@ -84,7 +84,7 @@ std::string passes_json() {
                     {"keeps_lines", p->keeps_lines},
                     {"keeps_host_abi", p->keeps_host_abi},
                     {"grows_code", p->grows_code}});
-  return list.dump(2) + "\n";
+  return json_text(list, 2) + "\n";
 }
 
 }  // namespace vyre::opt

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 
 #include "opt/select.h"
+#include "support/json.h"
 
 namespace vyre::opt {
 namespace {
@@ -107,7 +107,7 @@ RunReport read_report(const Json& j) {
 
 std::string to_json(const RunReport& report) {
   // Names may hold any bytes.
-  return report_json(report).dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_text(report_json(report), 2);
 }
 
 std::string write_profile(const ProfileData& data) {
@@ -122,7 +122,7 @@ std::string write_profile(const ProfileData& data) {
                   {"version", profile_version},
                   {"hints", hints},
                   {"reports", reports}};
-  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 Result<> read_profile(std::string_view text, const std::string& file, ProfileData& data) {
@@ -131,7 +131,7 @@ Result<> read_profile(std::string_view text, const std::string& file, ProfileDat
         .with_fix("write it anew with `--profile-out`, or leave `--profile-in` out");
   };
   try {
-    const Json j = Json::parse(text);
+    const Json j = parse_json<Json>(text);
     if (!j.is_object() || j.value("schema", "") != "vyre-profile")
       return bad("it is not a profile of vyre");
     if (const int version = j.at("version").get<int>(); version != profile_version)

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
+
+#include "support/json.h"
 
 namespace vyre::plan {
 namespace {
@@ -183,7 +184,7 @@ std::string write_plan(const PlannedGraph& planned, const Module& module, const 
                   {"avoided_bytes", planned.plan.fusion.avoided_bytes},
                   {"memory", memory_json(planned)}};
   // Names may hold any bytes.
-  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 Result<GraphPlan> read_plan(std::string_view text, const std::string& file) {

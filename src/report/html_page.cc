@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/embedded_files.h"
 #include "support/hash.h"
+#include "support/json.h"
 
 namespace vyre::report {
 namespace {
@@ -96,6 +97,14 @@ Json listings_of(const RunReport& r) {
   return j;
 }
 
+/// The files of page/ with this extension, joined in the order of their names.
+std::string embedded(std::string_view extension) {
+  std::string text;
+  for (const EmbeddedFile& file : embedded_report_page())
+    if (file.path.ends_with(extension)) text += file.bytes;
+  return text;
+}
+
 /// The frame with its holes filled: {{style}}, {{script}} and so on, each once.
 std::string fill(std::string_view frame,
                  const std::map<std::string_view, std::string_view>& pieces) {
@@ -116,15 +125,16 @@ std::string fill(std::string_view frame,
 std::string to_html(const RunReport& report) {
   const std::string data = inside_script(to_json(report));
   const std::string listings =
-      inside_script(listings_of(report).dump(-1, ' ', false, Json::error_handler_t::replace));
+      inside_script(json_text(listings_of(report)));
   // Only our own script runs: were markup to get into the page by some name, it would not know the
   // word that allows it.
   const std::string nonce = fmt::format("{:016x}", hash64(data + listings));
-  return fill(page_frame(), {{"nonce", nonce},
-                             {"style", page_style()},
-                             {"script", page_script()},
-                             {"report", data},
-                             {"listings", listings}});
+  const std::string frame = embedded(".html"), style = embedded(".css"), script = embedded(".js");
+  return fill(frame, {{"nonce", nonce},
+                      {"style", style},
+                      {"script", script},
+                      {"report", data},
+                      {"listings", listings}});
 }
 
 }  // namespace vyre::report

@@ -1,10 +1,10 @@
 #include "report/run_report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "opt/profile_file.h"
 #include "report/graph_json.h"
+#include "support/json.h"
 
 namespace vyre::report {
 namespace {
@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 /// Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
 std::string dump(const Json& j) {
-  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 Json stages_of(const RunReport& r) {
@@ -47,7 +47,7 @@ Json device_times_of(const RunReport& r) {
 Json optimizer_of(const RunReport& r) {
   Json list = Json::array();
   for (const opt::RunReport& kernel : r.optimizer)
-    list.push_back(Json::parse(opt::to_json(kernel)));
+    list.push_back(parse_json<Json>(opt::to_json(kernel)));
   return list;
 }
 
@@ -96,7 +96,7 @@ std::string to_json(const RunReport& r) {
   j["buffers"] = buffers_of(r);
   if (r.graph) j["graph"] = graph_json(*r.graph);
   j["verified"] = r.verified;
-  j["diagnostics"] = Json::parse(vyre::to_json(r.diagnostics));
+  j["diagnostics"] = parse_json<Json>(vyre::to_json(r.diagnostics));
   return dump(j);
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-// Every error of every layer is a Diagnostic: a stable code, where, what, and how to fix it.
-// Codes are rows of src/support/codes/*.def; the row's page is what `vyre explain CODE` prints
-// and what docs/errors.md is generated from, so a code cannot exist without a page.
+// Every error of every layer is a Diagnostic: a stable code, where, what, and how to fix it. The codes are
+// rows of codes.def, their pages Markdown files (code_table.h).
 
 #include <cstdint>
 #include <map>
@@ -11,32 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "support/code.h"
+
 namespace vyre {
 
-enum class Severity : uint8_t { Error, Warning, Note };
-
-enum class Code : uint16_t {
-#define VYRE_CODE(number, name, severity, title, page) name = number,
-#include "support/codes/all.def"
-#undef VYRE_CODE
-};
-
-/// What the table knows of a code. `page` is Markdown: what it means, an example, the fix.
-struct CodeInfo {
-  Code code;
-  std::string_view name;
-  Severity severity;
-  std::string_view title;
-  std::string_view page;
-};
-
-/// All codes, ascending.
-std::span<const CodeInfo> all_codes();
-const CodeInfo& info(Code code);
 /// "V0102".
 std::string to_string(Code code);
-/// Finds "V0102", "v102" or "102"; null if there is none.
-const CodeInfo* find_code(std::string_view text);
+Severity severity_of(Code code);
 
 /// A place in a source file. line 0: no place is known (an API call, a wire file).
 struct Place {
@@ -64,7 +44,7 @@ struct Diagnostic {
   Diagnostic& with_fix(std::string text);
 };
 
-/// Makes a diagnostic with the severity of the code's row.
+/// Makes a diagnostic with the severity that codes.def gives the code.
 Diagnostic diagnose(Code code, Place place, std::string message);
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -1,8 +1,8 @@
 // Diagnostics as data. In a file of its own because the JSON header is costly to compile.
 
-#include <nlohmann/json.hpp>
-
+#include "support/code_table.h"
 #include "support/diagnostic.h"
+#include "support/json.h"
 
 namespace vyre {
 namespace {
@@ -53,7 +53,7 @@ std::string to_json(const Diagnostics& list) {
   Json out = Json::array();
   for (const Diagnostic& d : list) out.push_back(to_object(d));
   // Names and files may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
-  return out.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_text(out, 2);
 }
 
 }  // namespace vyre

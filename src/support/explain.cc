@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/diagnostic.h"
+
 namespace vyre {
 namespace {
 
@@ -13,7 +15,7 @@ struct Layer {
   std::string_view about;
 };
 
-// In the order of codes/all.def.
+// In the order of codes.def.
 constexpr Layer layers[] = {
     {299, "Language", "The text could not be read as a vyre program."},
     {399, "Checker", "The program can be read, but breaks a rule of the language."},
@@ -74,7 +76,6 @@ std::string_view word(Severity s) {
   return "error";
 }
 
-/// Pages are raw strings that begin and end with a newline.
 std::string_view trimmed(std::string_view page) {
   const auto first = page.find_first_not_of('\n');
   if (first == page.npos) return {};
@@ -134,7 +135,7 @@ std::string errors_markdown() {
   std::string out =
       "# Error codes\n\n"
       "`vyre explain CODE` prints these pages. This file is generated from "
-      "`src/support/codes/*.def`;\n"
+      "`src/support/codes/*.md`;\n"
       "`build/release/bin/vyre explain --markdown > docs/errors.md` makes it again.\n\n";
   std::span<const CodeInfo> rest = all_codes();
   for (const Layer& layer : layers) {

@@ -1,11 +1,10 @@
 #pragma once
 
-// The pages of the error codes, for the terminal and for docs/errors.md. Both come from the rows of
-// codes/*.def, so they cannot disagree.
+// The pages of the error codes, for the terminal and for docs/errors.md, both from the table of code_table.h.
 
 #include <string>
 
-#include "support/diagnostic.h"
+#include "support/code_table.h"
 
 namespace vyre {
 

@@ -16,7 +16,7 @@ struct Stop {};  // one malformed line ends the body: what follows depends on it
 
 class IrReader {
  public:
-  IrReader(ModuleContext& context, const Decl& decl, Program& p) : context_(context), ast_(context.ast), decl_(decl), p_(p), at_(decl.ir_body) {
+  IrReader(ModuleContext& context, const Decl& decl, Program& p) : context_(context), ast_(context.ast), p_(p), at_(decl.ir_body) {
     p_.blocks.clear();
     p_.add_block(none);
     for (uint32_t i = 0; i < p_.buffers.size(); ++i) buffers_.emplace(p_.buffers[i].name, i);
@@ -389,7 +389,6 @@ class IrReader {
 
   ModuleContext& context_;
   Ast& ast_;
-  const Decl& decl_;
   Program& p_;
   TokenId at_;
   std::unordered_map<uint64_t, ValueId> values_;

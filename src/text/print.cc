@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "support/append.h"
 #include "text/lexer.h"
 #include "text/literal.h"
 
@@ -112,7 +113,7 @@ class Printer {
   }
 
   void indent() { out_.append(2 * depth_, ' '); }
-  void value(ValueId v) { fmt::format_to(std::back_inserter(out_), "%{}", numbers_[v]); }
+  void value(ValueId v) { append(out_, "%{}", numbers_[v]); }
   void define(ValueId v) {
     numbers_[v] = next_++;
     value(v);

@@ -1,8 +1,9 @@
 // The command line from outside: exit codes, streams, help.
 
-#include <nlohmann/json.hpp>
 
+#include "support/code_table.h"
 #include "support/diagnostic.h"
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 
 namespace vyre {
@@ -80,7 +81,7 @@ TEST_F(CommandLine, wrong_flags_as_json) {
   const auto r = vyre({"run", "--json", "--wrong"});
   expect_exit(r, 2);
   EXPECT_EQ(r.err, "");
-  const Json json = Json::parse(r.out);
+  const Json json = parse_json<Json>(r.out);
   EXPECT_EQ(json["ok"], false);
   EXPECT_EQ(json["diagnostics"][0]["code"], "V0603");
 }
@@ -153,14 +154,14 @@ TEST_F(CommandLine, check_shows_errors_with_carets_and_their_count) {
 TEST_F(CommandLine, check_json_is_data_either_way) {
   auto r = vyre({"check", "--json", file("a.vyre", two_kernels)});
   expect_exit(r, 0);
-  Json json = Json::parse(r.out);
+  Json json = parse_json<Json>(r.out);
   EXPECT_EQ(json["ok"], true);
   EXPECT_EQ(json["kernels"], Json({"first", "second"}));
 
   r = vyre({"check", "--json", file("b.vyre", "kernel k(")});
   expect_exit(r, 2);
   EXPECT_EQ(r.err, "");
-  json = Json::parse(r.out);
+  json = parse_json<Json>(r.out);
   EXPECT_EQ(json["ok"], false);
   EXPECT_FALSE(json["diagnostics"].empty());
 }
@@ -261,7 +262,7 @@ TEST_F(CommandLine, explain_prints_pages_and_lists) {
   EXPECT_TRUE(r.out.starts_with("# Error codes")) << r.out.substr(0, 80);
   r = vyre({"explain", "V0601", "--json"});
   expect_exit(r, 0);
-  EXPECT_EQ(Json::parse(r.out)[0]["name"], "NoCommand");
+  EXPECT_EQ(parse_json<Json>(r.out)[0]["name"], "NoCommand");
 }
 
 TEST_F(CommandLine, explain_of_an_unknown_code) {
@@ -288,7 +289,7 @@ TEST_F(CommandLine, devices_say_what_is_here_and_why_not) {
 TEST_F(CommandLine, devices_as_data) {
   const auto r = vyre({"devices", "--json"});
   expect_exit(r, 0);
-  const Json json = Json::parse(r.out);
+  const Json json = parse_json<Json>(r.out);
   size_t here = 0;
   for (const Json& b : json["backends"]) {
     here += b["available"].get<bool>();

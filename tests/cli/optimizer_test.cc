@@ -7,6 +7,7 @@
 #include "opt/passes_doc.h"
 #include "opt/pipeline.h"
 #include "support/file.h"
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/report/schema_util.h"
 #include "tools/vyre/commands.h"
@@ -37,7 +38,7 @@ class OptimizerCommands : public CommandLine {
   bool has_cpu() const { return vyre({"devices"}).out.find("cpu:0") != std::string::npos; }
 
   Json json_of(const std::string& text) const {
-    const Json j = Json::parse(text, nullptr, false);
+    const Json j = try_parse_json<Json>(text);
     EXPECT_FALSE(j.is_discarded()) << text;
     return j;
   }

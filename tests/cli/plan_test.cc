@@ -1,7 +1,7 @@
 // `vyre plan` and `vyre run --plan`: what is shown, what is written, and what is not believed.
 
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/report/schema_util.h"
 
@@ -37,7 +37,7 @@ class PlanCommandLine : public CommandLine {
     const auto r = vyre(words);
     expect_exit(r, 0);
     file("p.json", r.out);
-    return Json::parse(r.out, nullptr, false);
+    return try_parse_json<Json>(r.out);
   }
   ProcessResult run(const std::string& plan, std::vector<std::string> more = {}) const {
     std::vector<std::string> words = {"run",     "g.vyre", "--backend", "interp", "--in",
@@ -46,7 +46,7 @@ class PlanCommandLine : public CommandLine {
     return vyre(words);
   }
   void expect_refused(const Json& plan, const std::string& code) const {
-    file("bad.json", plan.dump());
+    file("bad.json", json_text(plan));
     const auto r = run("bad.json");
     expect_exit(r, 2);
     expect_code(r, code);
@@ -116,7 +116,7 @@ TEST_F(PlanCommandLine, decoded_bytes_of_the_examples_never_reach_device_memory)
     EXPECT_NE(r.out.find(std::string(buffer) + " never reaches device memory"), std::string::npos)
         << r.out;
     const auto data = vyre({"plan", examples + name + ".vyre", "--backend", "interp", "--json"});
-    const Json j = Json::parse(data.out);
+    const Json j = parse_json<Json>(data.out);
     bool elided = false, placed = false;
     for (const Json& launch : j["launches"])
       for (const Json& b : launch["elided"]) elided |= b["name"] == "bytes";
@@ -131,7 +131,7 @@ TEST_F(PlanCommandLine, decoded_bytes_of_the_examples_never_reach_device_memory)
 TEST_F(PlanCommandLine, json_fits_its_schema) {
   const nlohmann::json schema = read_schema("plan");
   make_plan();
-  EXPECT_EQ(schema_errors(schema, nlohmann::json::parse(contents("p.json"))),
+  EXPECT_EQ(schema_errors(schema, parse_json<nlohmann::json>(contents("p.json"))),
             std::vector<std::string>{});
   for (const char* name : {"hex_newlines", "base64_scan", "bfs", "prefix_scan", "game_of_life"}) {
     const std::string example = std::string(VYRE_SOURCE_DIR "/examples/") + name + ".vyre";
@@ -140,7 +140,7 @@ TEST_F(PlanCommandLine, json_fits_its_schema) {
       EXPECT_NE(r.out.find("V0865"), std::string::npos) << name << r.out;
       continue;
     }
-    EXPECT_EQ(schema_errors(schema, nlohmann::json::parse(r.out)), std::vector<std::string>{})
+    EXPECT_EQ(schema_errors(schema, parse_json<nlohmann::json>(r.out)), std::vector<std::string>{})
         << name;
   }
 }

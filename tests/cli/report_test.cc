@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/report/schema_util.h"
 
@@ -27,7 +28,7 @@ class Reports : public CommandLine {
 
   /// The file as JSON, which fits its schema.
   Json valid(const std::string& name, const std::string& schema) const {
-    const Json json = Json::parse(contents(name), nullptr, false);
+    const Json json = try_parse_json<Json>(contents(name));
     EXPECT_FALSE(json.is_discarded()) << contents(name);
     EXPECT_EQ(schema_errors(read_schema(schema), json), Words{});
     return json;

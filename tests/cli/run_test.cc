@@ -1,7 +1,7 @@
 // `vyre run` from outside: inputs, outputs, and every mistake that has a code of its own.
 
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 
 namespace vyre {
@@ -140,7 +140,7 @@ TEST_F(Run, json_has_outputs_and_time) {
   const auto r = run_saxpy({"--json", "--print", "y:2", "--repeat", "5", "--backend", "interp"});
   expect_exit(r, 0);
   EXPECT_EQ(r.err, "");
-  const Json json = Json::parse(r.out);
+  const Json json = parse_json<Json>(r.out);
   EXPECT_EQ(json["ok"], true);
   EXPECT_EQ(json["backend"], "interp");
   EXPECT_EQ(json["device"]["index"], 0);
@@ -180,9 +180,9 @@ TEST_F(Run, is_quiet_about_the_device_unless_asked) {
   EXPECT_TRUE(r.err.starts_with("backend: interp:0, ")) << r.err;
   EXPECT_NE(r.err.find("\nstages: parse "), std::string::npos) << r.err;
   r = run_saxpy({"--json"});
-  EXPECT_NE(Json::parse(r.out)["chosen_because"], "");
+  EXPECT_NE(parse_json<Json>(r.out)["chosen_because"], "");
   r = run_saxpy({"--json", "--backend", "interp"});
-  EXPECT_EQ(Json::parse(r.out)["chosen_because"], "");
+  EXPECT_EQ(parse_json<Json>(r.out)["chosen_because"], "");
 }
 
 TEST_F(Run, schedule_makes_auto_the_interpreter) {
@@ -190,9 +190,9 @@ TEST_F(Run, schedule_makes_auto_the_interpreter) {
       "kernel k(y: out u32[1]) workgroup(64) grid(64) {\n  y[0] = global_id.x\n}\n";
   auto r = run_text(racy, {"--schedule", "reverse", "--json"});
   expect_exit(r, 0);
-  const Json json = Json::parse(r.out);
+  const Json json = parse_json<Json>(r.out);
   EXPECT_EQ(json["backend"], "interp");
-  EXPECT_EQ(json["outputs"][0]["values"], Json({0}));
+  EXPECT_EQ(json["outputs"][0]["values"], Json::array({0}));
   EXPECT_NE(json["chosen_because"].get<std::string>().find("--schedule"), std::string::npos);
   r = run_text(racy, {"--schedule", "order", "--print", "y"});
   EXPECT_EQ(r.out, "y: 63\n");

@@ -1,7 +1,7 @@
 // vyre check --sanitize from outside: exit codes, streams, data.
 
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 
 namespace vyre {
@@ -43,7 +43,7 @@ TEST_F(CommandLine, sanitize_warnings_exit_0_and_1_if_strict) {
 TEST_F(CommandLine, sanitize_gives_its_findings_as_data) {
   const auto r = vyre({"check", file("racy.vyre", racy) + ":racy", "--sanitize", "--json"});
   expect_exit(r, 1);
-  const auto json = nlohmann::json::parse(r.out);
+  const auto json = parse_json<nlohmann::json>(r.out);
   EXPECT_EQ(json["ok"], false);
   ASSERT_EQ(json["diagnostics"].size(), 1u) << r.out;
   const auto& d = json["diagnostics"][0];

@@ -2,10 +2,10 @@
 
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
 
 #include "driver/cache.h"
 #include "support/file.h"
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/driver/cache_util.h"
 
@@ -42,7 +42,7 @@ class CacheCommandLine : public CommandLine {
     const auto r = vyre(words);
     expect_exit(r, code);
     EXPECT_EQ(r.err, "");
-    return Json::parse(r.out, nullptr, false);
+    return try_parse_json<Json>(r.out);
   }
 };
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <set>
@@ -14,6 +13,7 @@
 #include "ir/ops.h"
 #include "ir/types.h"
 #include "support/file.h"
+#include "support/json.h"
 #include "text/lexer.h"
 #include "text/parse.h"
 #include "text/print.h"
@@ -45,7 +45,7 @@ struct Rule {
 
 class Grammar {
  public:
-  Grammar() : json_(Json::parse(contents(root / "editors/vscode/syntaxes/vyre.tmLanguage.json"))) {
+  Grammar() : json_(parse_json<Json>(contents(root / "editors/vscode/syntaxes/vyre.tmLanguage.json"))) {
     rules_ = load(json_["patterns"]);
   }
 
@@ -229,7 +229,7 @@ TEST(Grammar, knows_every_reserved_word) {
 TEST(Grammar, mentions_every_word_that_the_front_end_looks_for) {
   // What the parser recognizes only to say that the language has it not.
   const std::set<std::string> foreign = {"and", "or", "as"};
-  const std::string rules = grammar().json().dump();
+  const std::string rules = json_text(grammar().json());
   for (const char* file : {"src/text/parser.cc", "src/text/ir_reader.cc"})
     for (const std::string& word : words_in(contents(root / file), "_word\\(")) {
       const bool found = std::regex_search(rules, std::regex("[(|:b]" + word + "[)|\\\\]"));
@@ -362,12 +362,12 @@ TEST(Grammar, gives_every_token_of_our_programs_a_scope) {
 
 TEST(Grammar, belongs_to_a_well_formed_extension) {
   const fs::path folder = root / "editors/vscode";
-  const Json package = Json::parse(contents(folder / "package.json"));
+  const Json package = parse_json<Json>(contents(folder / "package.json"));
   const Json& language = package.at("contributes").at("languages").at(0);
   EXPECT_EQ(language.at("extensions"), Json::array({".vyre"}));
   EXPECT_TRUE(fs::exists(folder / package.at("contributes").at("grammars").at(0).at("path")));
   const Json configuration =
-      Json::parse(contents(folder / language.at("configuration").get<std::string>()));
+      parse_json<Json>(contents(folder / language.at("configuration").get<std::string>()));
   EXPECT_EQ(configuration.at("comments").at("lineComment"), "//");
   const std::regex more(
       configuration.at("indentationRules").at("increaseIndentPattern").get<std::string>());

@@ -11,7 +11,7 @@
 
 #include "driver/registry.h"
 #include "lab/device_subject.h"
-#include "lab/embedded_tests.h"
+#include "support/embedded_files.h"
 #include "lab/fuzz.h"
 #include "tests/lab/toy_backend_util.h"
 #include "tools/vyre/certify.h"
@@ -148,6 +148,7 @@ TEST(certify, report_as_json_has_counts_and_failures) {
 
 // ---- The same backend under `vyre fuzz`.
 
+// labels: slow
 TEST(fuzz_devices, a_wrong_backend_is_found) {
   ToyBackend backend(Flaw::MinIsMax);
   const driver::RegisterForTest here(&backend);

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 
 #include "lab/generate.h"
+#include "support/json.h"
 #include "tests/plan/plan_file_util.h"
 #include "tests/report/schema_util.h"
 
@@ -21,8 +21,8 @@ Bytes unplanned(const PlannedText& t) {
 }
 
 Code code_of(const PlannedText& t, const Json& file) {
-  const Result<Bytes> ran = t.run_file(file.dump());
-  EXPECT_FALSE(ran) << file.dump(1);
+  const Result<Bytes> ran = t.run_file(json_text(file));
+  EXPECT_FALSE(ran) << json_text(file, 1);
   return ran ? Code{} : ran.errors()[0].code;
 }
 
@@ -36,7 +36,7 @@ std::string message_of(const std::string& text) {
 
 TEST(PlanFile, the_graph_of_these_tests_has_everything_a_plan_can_have) {
   const PlannedText t = mixed();
-  const Json j = Json::parse(t.file());
+  const Json j = parse_json<Json>(t.file());
   EXPECT_EQ(j["launches"].size(), 4u);
   EXPECT_EQ(j["launches"][0]["joins"], Json({"same_invocation", "recompute"}));
   EXPECT_EQ(j["launches"][0]["elided"].size(), 2u);
@@ -60,8 +60,8 @@ TEST(PlanFile, write_read_apply_write_is_the_identity) {
         const auto applied = apply_plan(t.module, t.graph(), t.shape(), *read, options);
         ASSERT_TRUE(applied) << render(applied.errors(), {}) << text;
         // Reasons are for people: they are not read back.
-        Json before = Json::parse(text),
-             after = Json::parse(write_plan(*applied, t.module, t.graph()));
+        Json before = parse_json<Json>(text),
+             after = parse_json<Json>(write_plan(*applied, t.module, t.graph()));
         before["refusals"] = after["refusals"] = Json::array();
         EXPECT_EQ(before, after);
         EXPECT_EQ(print(applied->fused.module), print(t.planned(options).fused.module));
@@ -84,7 +84,7 @@ TEST(PlanFile, plans_of_generated_graphs_come_back_and_fit_the_schema) {
     const auto planned = plan_graph(g.module, graph, *shape);
     ASSERT_TRUE(planned) << "seed " << seed << "\n" << render(planned.errors(), {});
     const std::string text = write_plan(*planned, g.module, graph);
-    EXPECT_EQ(schema_errors(schema, nlohmann::json::parse(text)), std::vector<std::string>{});
+    EXPECT_EQ(schema_errors(schema, parse_json<nlohmann::json>(text)), std::vector<std::string>{});
     const auto read = read_plan(text, "p.json");
     ASSERT_TRUE(read) << "seed " << seed << "\n" << render(read.errors(), {});
     const auto applied = apply_plan(g.module, graph, *shape, *read);
@@ -96,7 +96,7 @@ TEST(PlanFile, plans_of_generated_graphs_come_back_and_fit_the_schema) {
 }
 
 TEST(PlanFile, a_changed_member_does_not_fit_the_schema) {
-  const nlohmann::json schema = read_schema("plan"), good = nlohmann::json::parse(mixed().file());
+  const nlohmann::json schema = read_schema("plan"), good = parse_json<nlohmann::json>(mixed().file());
   EXPECT_EQ(schema_errors(schema, good), std::vector<std::string>{});
   for (const auto& [member, unused] : good.items()) {
     nlohmann::json bad = good;
@@ -145,23 +145,23 @@ TEST(PlanFile, what_is_no_plan_is_V0861) {
 }
 
 TEST(PlanFile, another_version_is_V0862) {
-  Json j = Json::parse(mixed().file());
+  Json j = parse_json<Json>(mixed().file());
   for (const Json& version : {Json(0), Json(2), Json(-1), Json("1"), Json(1.5), Json(nullptr),
                               Json(~uint64_t{0}), Json::array({1})}) {
     j["version"] = version;
-    EXPECT_EQ(message_of(j.dump()).substr(0, 5), "V0862") << version;
+    EXPECT_EQ(message_of(json_text(j)).substr(0, 5), "V0862") << version;
   }
   j.erase("version");
-  EXPECT_EQ(message_of(j.dump()),
+  EXPECT_EQ(message_of(json_text(j)),
             "V0862 p.json: the plan is of version none; this vyre reads version 1");
 }
 
 TEST(PlanFile, the_message_names_the_part_that_is_wrong) {
-  const Json good = Json::parse(mixed().file());
+  const Json good = parse_json<Json>(mixed().file());
   const auto changed = [&](const char* path, const Json& to) {
     Json j = good;
     j[Json::json_pointer(path)] = to;
-    return message_of(j.dump());
+    return message_of(json_text(j));
   };
   EXPECT_EQ(changed("/fingerprint", "abc"),
             "V0861 p.json: `fingerprint`: it is no fingerprint of 32 digits");
@@ -192,7 +192,7 @@ void paths(const Json& at, const std::string& path, std::vector<std::string>& al
 TEST(PlanFile, every_part_replaced_by_anything_is_refused_or_harmless) {
   const PlannedText t = mixed();
   const Bytes expected = unplanned(t);
-  const Json good = Json::parse(t.file());
+  const Json good = parse_json<Json>(t.file());
   std::vector<std::string> all;
   paths(good, "", all);
   EXPECT_GT(all.size(), 150u);
@@ -217,7 +217,7 @@ TEST(PlanFile, every_part_replaced_by_anything_is_refused_or_harmless) {
     for (const Json& other : others) {
       Json j = good;
       j[Json::json_pointer(path)] = other;
-      (t.same_or_refused(j.dump(), expected) ? refused : harmless) += 1;
+      (t.same_or_refused(json_text(j), expected) ? refused : harmless) += 1;
       if (HasFailure()) FAIL() << path << " = " << other;
     }
     const Json::json_pointer at(path);
@@ -227,7 +227,7 @@ TEST(PlanFile, every_part_replaced_by_anything_is_refused_or_harmless) {
       parent.erase(at.back());
     else
       parent.erase(size_t(std::stoul(at.back())));
-    (t.same_or_refused(j.dump(), expected) ? refused : harmless) += 1;
+    (t.same_or_refused(json_text(j), expected) ? refused : harmless) += 1;
     if (HasFailure()) FAIL() << path << " erased";
   }
   EXPECT_GT(refused, 1000u);
@@ -237,7 +237,7 @@ TEST(PlanFile, every_part_replaced_by_anything_is_refused_or_harmless) {
 TEST(PlanFile, every_part_given_twice_is_refused_or_harmless) {
   const PlannedText t = mixed();
   const Bytes expected = unplanned(t);
-  const Json good = Json::parse(t.file());
+  const Json good = parse_json<Json>(t.file());
   std::vector<std::string> all;
   paths(good, "", all);
   for (const std::string& path : all) {
@@ -247,7 +247,7 @@ TEST(PlanFile, every_part_given_twice_is_refused_or_harmless) {
     if (!parent.is_array()) continue;
     const Json again = j[at];
     parent.push_back(again);
-    t.same_or_refused(j.dump(), expected);
+    t.same_or_refused(json_text(j), expected);
     if (HasFailure()) FAIL() << path;
   }
 }
@@ -330,7 +330,7 @@ TEST(PlanFile, other_lengths_and_scalars_are_V0864) {
 
 TEST(PlanFile, illegal_joins_are_refused) {
   const PlannedText t = mixed();
-  const Json good = Json::parse(t.file());
+  const Json good = parse_json<Json>(t.file());
   Json j = good;  // all in one
   for (size_t i = 1; i < 4; ++i) {
     for (const Json& c : good["launches"][i]["calls"]) j["launches"][0]["calls"].push_back(c);
@@ -358,7 +358,7 @@ TEST(PlanFile, illegal_joins_are_refused) {
 
 TEST(PlanFile, illegal_places_are_refused) {
   const PlannedText t = mixed();
-  const Json good = Json::parse(t.file());
+  const Json good = parse_json<Json>(t.file());
   const auto place = [&](const Json& j, const std::string& name) {
     for (size_t i = 0; i < j["memory"]["placement"].size(); ++i)
       if (j["memory"]["placement"][i]["name"] == name) return i;
@@ -402,11 +402,11 @@ TEST(PlanFile, illegal_places_are_refused) {
 
 TEST(PlanFile, a_slot_larger_than_any_memory_is_an_error_of_the_run) {
   const PlannedText t = mixed();
-  Json j = Json::parse(t.file());
+  Json j = parse_json<Json>(t.file());
   for (const uint64_t huge : {uint64_t{1} << 50, ~uint64_t{0} / 256 * 256}) {
     j["memory"]["slots"][0] = huge;
     j["memory"]["after"] = huge;
-    const auto ran = t.run_file(j.dump());
+    const auto ran = t.run_file(json_text(j));
     ASSERT_FALSE(ran);
     EXPECT_FALSE(ran.errors()[0].message.empty());
   }

@@ -1,7 +1,7 @@
 // `vyre run` on a graph says how it was planned: on standard error with -v, and in its reports.
 
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/report/graph_report_util.h"
 #include "tests/report/schema_util.h"
@@ -28,7 +28,7 @@ class GraphReports : public CommandLine {
     std::vector<std::string> words = {"--report", "r.json"};
     words.insert(words.end(), more.begin(), more.end());
     expect_exit(run(words), 0);
-    const Json j = Json::parse(contents("r.json"));
+    const Json j = parse_json<Json>(contents("r.json"));
     EXPECT_EQ(schema_errors(read_schema("run_report"), j), std::vector<std::string>{});
     return j;
   }
@@ -49,7 +49,7 @@ TEST_F(GraphReports, have_the_plan_that_vyre_plan_shows) {
   const ProcessResult p =
       vyre({"plan", "g.vyre:pipeline", "--len", "x=64", "--set", "rounds=3", "--json"});
   expect_exit(p, 0);
-  const Json plan = Json::parse(p.out);
+  const Json plan = parse_json<Json>(p.out);
   ASSERT_EQ(g["launches"].size(), plan["launches"].size());
   for (size_t i = 0; i < g["launches"].size(); ++i) {
     EXPECT_EQ(g["launches"][i]["calls"], plan["launches"][i]["calls"]) << i;
@@ -80,7 +80,7 @@ TEST_F(GraphReports, have_the_peak_with_and_without) {
 
 TEST_F(GraphReports, of_failed_runs_have_no_graph) {
   expect_exit(run({"--report", "r.json", "--memory-limit", "1"}), 1);
-  const Json j = Json::parse(contents("r.json"));
+  const Json j = parse_json<Json>(contents("r.json"));
   EXPECT_EQ(j["outcome"], "failed");
   EXPECT_FALSE(j.contains("graph"));
 }

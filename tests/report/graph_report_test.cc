@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "driver/reference/interp_backend.h"
 #include "driver/run_graph.h"
 #include "report/run_report.h"
+#include "support/json.h"
 #include "tests/report/graph_report_util.h"
 #include "tests/report/schema_util.h"
 #include "text/parse.h"
@@ -29,7 +29,7 @@ struct Ran {
     RunReport r;
     r.is_graph = true;
     r.graph = report;
-    const Json j = Json::parse(to_json(r));
+    const Json j = parse_json<Json>(to_json(r));
     EXPECT_EQ(schema_errors(read_schema("run_report"), j), std::vector<std::string>{});
     return j["graph"];
   }
@@ -97,7 +97,7 @@ TEST(graph_report, has_the_launches_of_the_plan) {
   ASSERT_EQ(j["refusals"].size(), fusion.refusals.size());
   ASSERT_FALSE(fusion.refusals.empty());
   EXPECT_EQ(j["refusals"][0]["why"], fusion.refusals[0].why);
-  EXPECT_EQ(j["loops"], Json::parse(R"([{"kind": "repeat", "launches": [2, 3]}])"));
+  EXPECT_EQ(j["loops"], parse_json<Json>(R"([{"kind": "repeat", "launches": [2, 3]}])"));
   EXPECT_EQ(j["launches"][1]["depth"], 0);
   EXPECT_EQ(j["launches"][3]["depth"], 1);
   EXPECT_EQ(j["calls"], 8);
@@ -140,10 +140,10 @@ TEST(graph_report, has_the_memory_with_and_without_the_plan) {
   EXPECT_EQ(m["live_sum"], reuse.live_sum);
   ASSERT_EQ(m["placement"].size(), 4u);  // b, c, d, e
   EXPECT_EQ(m["gone"].size(), 2u);       // a, f
-  EXPECT_EQ(m["gone"][0]["live"], Json::parse("[[0, 0]]"));
-  EXPECT_EQ(m["placement"][0]["live"], Json::parse("[[0, 1]]"));  // b
-  EXPECT_EQ(m["placement"][1]["live"], Json::parse("[[1, 4]]"));  // c
-  EXPECT_EQ(m["placement"][3]["live"], Json::parse("[[4, 5]]"));  // e
+  EXPECT_EQ(m["gone"][0]["live"], parse_json<Json>("[[0, 0]]"));
+  EXPECT_EQ(m["placement"][0]["live"], parse_json<Json>("[[0, 1]]"));  // b
+  EXPECT_EQ(m["placement"][1]["live"], parse_json<Json>("[[1, 4]]"));  // c
+  EXPECT_EQ(m["placement"][3]["live"], parse_json<Json>("[[4, 5]]"));  // e
 }
 
 TEST(graph_report, buffers_that_share_bytes_are_never_live_at_once) {
@@ -182,7 +182,7 @@ TEST(graph_report, without_a_plan_both_peaks_are_the_same) {
   EXPECT_EQ(j["memory"]["peak"], 256 * 8);
   for (const Json& b : j["memory"]["placement"]) EXPECT_TRUE(b["slot"].is_null());
   // What has memory of its own is needed as long as the loop around it may come back.
-  EXPECT_EQ(j["memory"]["placement"][3]["live"], Json::parse("[[3, 4]]"));  // d
+  EXPECT_EQ(j["memory"]["placement"][3]["live"], parse_json<Json>("[[3, 4]]"));  // d
 }
 
 TEST(graph_report, in_one_line) {
@@ -193,7 +193,7 @@ TEST(graph_report, in_one_line) {
 }
 
 TEST(graph_report, kernels_have_none) {
-  EXPECT_FALSE(Json::parse(to_json(RunReport{})).contains("graph"));
+  EXPECT_FALSE(parse_json<Json>(to_json(RunReport{})).contains("graph"));
 }
 
 }  // namespace

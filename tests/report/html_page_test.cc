@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "tests/report/schema_util.h"
 
 namespace vyre::report {
@@ -23,7 +23,7 @@ size_t occurrences(std::string_view text, std::string_view piece) {
 Json data(const std::string& page, const std::string& id) {
   const size_t at = page.find("id=\"" + id + "\">");
   const size_t begin = page.find('>', at) + 1;
-  return Json::parse(page.substr(begin, page.find("</script>", begin) - begin), nullptr, false);
+  return try_parse_json<Json>(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
 RunReport sample() {
@@ -58,20 +58,20 @@ RunReport sample() {
 TEST(HtmlPage, holds_the_report_as_the_schema_has_it) {
   const Json report = data(to_html(sample()), "vyre-report");
   EXPECT_EQ(schema_errors(read_schema("run_report"), report), std::vector<std::string>{});
-  EXPECT_EQ(report, Json::parse(to_json(sample())));
+  EXPECT_EQ(report, parse_json<Json>(to_json(sample())));
 }
 
 TEST(HtmlPage, holds_programs_code_and_the_sources_they_point_into) {
   const Json l = data(to_html(sample()), "vyre-listings");
   EXPECT_EQ(l["passes"][0]["before"]["lines"],
-            Json::parse(R"([["kernel k() {"], ["  %0 = const 1 : u32", 2, 7]])"));
+            parse_json<Json>(R"([["kernel k() {"], ["  %0 = const 1 : u32", 2, 7]])"));
   EXPECT_TRUE(l["passes"][0]["after"][0].is_null());
   EXPECT_EQ(l["passes"][0]["after"][1]["lines"].size(), 1u);
   EXPECT_EQ(l["code"][0]["segments"][0]["files"], Json({"lib.vyre", "k.vyre"}));
   EXPECT_EQ(l["code"][0]["segments"][0]["lines"],
-            Json::parse(R"([["  ret", 9, 1], ["  nop", 2, 7, 1]])"));
+            parse_json<Json>(R"([["  ret", 9, 1], ["  nop", 2, 7, 1]])"));
   EXPECT_EQ(l["sources"].size(), 2u);  // nobody points into the third
-  EXPECT_EQ(l["spans"], Json::parse(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
+  EXPECT_EQ(l["spans"], parse_json<Json>(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
 }
 
 TEST(HtmlPage, no_text_can_leave_its_place) {

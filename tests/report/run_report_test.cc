@@ -1,8 +1,8 @@
 #include "report/run_report.h"
+#include "support/json.h"
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 
 namespace vyre::report {
 namespace {
@@ -24,7 +24,7 @@ RunReport sample() {
 }
 
 TEST(run_report, has_every_stage_and_sorts_repeats) {
-  const Json j = Json::parse(to_json(sample()));
+  const Json j = parse_json<Json>(to_json(sample()));
   EXPECT_EQ(j["schema"], 1);
   EXPECT_EQ(j["stages_ns"].size(), stage_names.size());
   EXPECT_EQ(j["stages_ns"]["parse"], 1500);
@@ -41,7 +41,7 @@ TEST(run_report, has_every_stage_and_sorts_repeats) {
 TEST(run_report, lists_only_so_many_repeats_but_counts_all) {
   RunReport r;
   for (uint64_t i = 0; i < 5000; ++i) r.device_ns.push_back(5000 - i);
-  const Json j = Json::parse(to_json(r));
+  const Json j = parse_json<Json>(to_json(r));
   EXPECT_EQ(j["device_time"]["repeats"], 5000);
   EXPECT_EQ(j["device_time"]["each_ns"].size(), listed_repeats);
   EXPECT_EQ(j["device_time"]["min_ns"], 1);
@@ -51,14 +51,14 @@ TEST(run_report, of_a_failed_run_has_its_errors) {
   RunReport r;
   r.exit_code = 1;
   r.diagnostics = {diagnose(Code::Trapped, {}, "it trapped\xff")};
-  const Json j = Json::parse(to_json(r));
+  const Json j = parse_json<Json>(to_json(r));
   EXPECT_EQ(j["outcome"], "failed");
   EXPECT_EQ(j["exit_code"], 1);
   EXPECT_EQ(j["diagnostics"][0]["code"], "V0501");
 }
 
 TEST(run_report, trace_has_the_fields_of_the_format) {
-  const Json j = Json::parse(to_trace(sample()));
+  const Json j = parse_json<Json>(to_trace(sample()));
   size_t complete = 0, names = 0;
   for (const Json& e : j["traceEvents"]) {
     ASSERT_TRUE(e["name"].is_string());
@@ -77,8 +77,8 @@ TEST(run_report, trace_has_the_fields_of_the_format) {
 }
 
 TEST(run_report, of_nothing_is_still_json) {
-  EXPECT_EQ(Json::parse(to_json({}))["device_time"]["repeats"], 0);
-  EXPECT_TRUE(Json::parse(to_trace({}))["traceEvents"].is_array());
+  EXPECT_EQ(parse_json<Json>(to_json({}))["device_time"]["repeats"], 0);
+  EXPECT_TRUE(parse_json<Json>(to_trace({}))["traceEvents"].is_array());
 }
 
 }  // namespace

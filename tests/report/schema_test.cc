@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/run_report.h"
+#include "support/json.h"
 #include "tests/report/schema_util.h"
 
 namespace vyre {
@@ -11,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 size_t errors(const char* schema, const char* value) {
-  return schema_errors(Json::parse(schema), Json::parse(value)).size();
+  return schema_errors(parse_json<Json>(schema), parse_json<Json>(value)).size();
 }
 
 TEST(schema, every_rule_can_fail) {
@@ -41,14 +42,14 @@ TEST(schema, rules_that_are_not_understood_are_errors) {
 }
 
 TEST(schema, reports_of_nothing_fit) {
-  EXPECT_EQ(schema_errors(read_schema("run_report"), Json::parse(report::to_json({}))), std::vector<std::string>{});
-  EXPECT_EQ(schema_errors(read_schema("trace"), Json::parse(report::to_trace({}))), std::vector<std::string>{});
+  EXPECT_EQ(schema_errors(read_schema("run_report"), parse_json<Json>(report::to_json({}))), std::vector<std::string>{});
+  EXPECT_EQ(schema_errors(read_schema("trace"), parse_json<Json>(report::to_trace({}))), std::vector<std::string>{});
 }
 
 TEST(schema, a_member_too_few_or_too_many_is_found) {
   for (const char* name : {"run_report", "trace"}) {
     const Json schema = read_schema(name);
-    const Json good = Json::parse(name == std::string("trace") ? report::to_trace({}) : report::to_json({}));
+    const Json good = parse_json<Json>(name == std::string("trace") ? report::to_trace({}) : report::to_json({}));
     for (const auto& [member, unused] : good.items()) {
       Json bad = good;
       bad.erase(member);

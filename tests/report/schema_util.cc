@@ -5,6 +5,7 @@
 #include <set>
 
 #include "support/file.h"
+#include "support/json.h"
 
 namespace vyre {
 namespace {
@@ -23,17 +24,17 @@ class Validator {
     for (const auto& [keyword, unused] : schema.items())
       if (!known.contains(keyword)) add(path, "the schema has the unknown keyword " + keyword);
     if (schema.contains("type") && !has_any_type(value, schema["type"]))
-      return add(path, "not of type " + schema["type"].dump());
+      return add(path, "not of type " + json_text(schema["type"]));
     if (!schema.contains("type") && !schema.contains("enum") && !schema.contains("const"))
       add(path, "the schema says not what this is");
     if (schema.contains("const") && value != schema["const"])
-      add(path, value.dump() + " is not " + schema["const"].dump());
+      add(path, json_text(value) + " is not " + json_text(schema["const"]));
     if (schema.contains("pattern") && value.is_string() &&
         !std::regex_search(value.get<std::string>(), std::regex(schema["pattern"].get<std::string>())))
-      add(path, value.dump() + " is not like " + schema["pattern"].dump());
+      add(path, json_text(value) + " is not like " + json_text(schema["pattern"]));
     if (schema.contains("enum"))
       if (const Json& e = schema["enum"]; std::find(e.begin(), e.end(), value) == e.end())
-        add(path, value.dump() + " is not one of " + e.dump());
+        add(path, json_text(value) + " is not one of " + json_text(e));
     if (schema.contains("minimum") && value.is_number() &&
         value.get<double>() < schema["minimum"].get<double>())
       add(path, "below the minimum");
@@ -70,7 +71,7 @@ class Validator {
   void check_object(const Json& schema, const Json& value, const std::string& path) {
     const Json properties = schema.value("properties", Json::object());
     for (const Json& name : schema.value("required", Json::array()))
-      if (!value.contains(name.get<std::string>())) add(path, "lacks " + name.dump());
+      if (!value.contains(name.get<std::string>())) add(path, "lacks " + json_text(name));
     for (const auto& [name, member] : value.items()) {
       if (properties.contains(name))
         check(properties[name], member, path + "/" + name);
@@ -89,7 +90,7 @@ std::vector<std::string> schema_errors(const Json& schema, const Json& value) {
 }
 
 Json read_schema(const std::string& name) {
-  return Json::parse(read_file(VYRE_SOURCE_DIR "/docs/schemas/" + name + ".schema.json").bytes);
+  return parse_json<Json>(read_file(VYRE_SOURCE_DIR "/docs/schemas/" + name + ".schema.json").bytes);
 }
 
 }  // namespace vyre

@@ -4,9 +4,10 @@
 // additionalProperties and items, which is all that docs/schemas uses. Anything else in a schema is
 // an error of its own, so that no rule is passed over in silence.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "support/json.h"
 
 namespace vyre {
 

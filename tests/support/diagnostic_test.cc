@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "support/explain.h"
+#include "support/json.h"
 #include "support/source_line.h"
 
 namespace vyre {
@@ -154,7 +154,7 @@ TEST(DiagnosticJson, holds_everything) {
   Diagnostic d = at(3, 7, 2);
   d.op = "add";
   d.note("declared here", {"b.vyre", 1, 2, 3}).with_fix("do it");
-  const auto json = nlohmann::json::parse(to_json({d}));
+  const auto json = parse_json<nlohmann::json>(to_json({d}));
   ASSERT_EQ(json.size(), 1u);
   EXPECT_EQ(json[0]["code"], "V0401");
   EXPECT_EQ(json[0]["name"], "WireBadMagic");
@@ -173,7 +173,7 @@ TEST(DiagnosticJson, holds_everything) {
 
 TEST(DiagnosticJson, bytes_that_are_no_utf8_are_replaced) {
   const auto json =
-      nlohmann::json::parse(to_json({diagnose(some_code, {"\xff.vyre", 1, 1, 1}, "a\xc3")}));
+      parse_json<nlohmann::json>(to_json({diagnose(some_code, {"\xff.vyre", 1, 1, 1}, "a\xc3")}));
   EXPECT_EQ(json[0]["file"], "\xef\xbf\xbd.vyre");
 }
 

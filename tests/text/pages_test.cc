@@ -1,4 +1,4 @@
-// The pages of the language's errors (src/support/codes/text.def) show programs: the first raises the page's code,
+// The pages of the language's errors (src/support/codes/text.md) show programs: the first raises the page's code,
 // the last does what the fix says.
 
 #include <gtest/gtest.h>
@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "support/code_table.h"
 #include "tools/vyre/program_file.h"
 
 namespace vyre {
 namespace {
 
-constexpr int first_code = 101, last_code = 299;  // of text.def
+constexpr int first_code = 101, last_code = 299;  // the range of text in codes.def
 
 /// The blocks between lines of ```.
 std::vector<std::string> examples(std::string_view page) {

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "driver/vulkan/self_test_cases.h"
+#include "support/json.h"
 #include "tests/vulkan/failing_vulkan.h"
 
 namespace vyre::driver {
@@ -89,15 +89,15 @@ TEST_F(VulkanTest, a_damaged_result_is_no_result) {
   other.replace(other.find("-fma32"), 6, "-fmaXX");
   std::vector<std::string> bads = {"", good.substr(0, good.size() / 2), "[]", "{\"key\": 3}",
                                    other};
-  const Json json = Json::parse(good);
+  const Json json = parse_json<Json>(good);
   for (const auto& [name, value] : json.items()) {  // as of a vyre that did not test it
     Json without = json;
     without.erase(name);
-    bads.push_back(without.dump());
+    bads.push_back(json_text(without));
   }
   Json older = json;
   older["key"][0] = json["key"][0].get<int>() - 1;
-  bads.push_back(older.dump());
+  bads.push_back(json_text(older));
   for (const std::string& bad : bads) {
     write(bad);
     EXPECT_FALSE(find_profile(at, d)) << bad;
@@ -128,7 +128,7 @@ TEST_F(VulkanTest, devices_v_tells_who_goes_on_and_whether_launches_can_be_stopp
   const Folder folder;
   const std::vector<std::string> environment = {"VYRE_CACHE_DIR=" + folder.path.string()};
   const auto vulkan = [&] {
-    const Json all = Json::parse(run_vyre(environment, "devices -v --json").output);
+    const Json all = parse_json<Json>(run_vyre(environment, "devices -v --json").output);
     for (const Json& b : all["backends"])
       if (b["name"] == "vulkan") return b["devices"][0];
     return Json();

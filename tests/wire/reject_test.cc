@@ -8,6 +8,7 @@
 
 #include "fuzz/wire_decoder.h"
 #include "ir/builder.h"
+#include "support/code_table.h"
 #include "tests/wire/samples_util.h"
 
 namespace vyre {

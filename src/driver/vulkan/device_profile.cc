@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
 
 #include "driver/cache_directory.h"
 #include "driver/cache_key.h"
 #include "support/hash.h"
+#include "support/json.h"
 
 namespace vyre::driver::vulkan {
 namespace {
@@ -32,7 +32,7 @@ Json key_of(const PhysicalDevice& d) {
 }
 
 std::string file_name(const Json& key) {
-  const Hash128 h = hash128(key.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const Hash128 h = hash128(json_text(key));
   return fmt::format("vulkan-{:016x}.json", h.lo);
 }
 
@@ -59,7 +59,7 @@ std::optional<TestedProfile> find_profile(const std::string& directory, const Ph
   const CacheDirectory::Contents file = folder->read(file_name(key), 1 << 20);
   if (file.kind != CacheDirectory::Contents::Kind::Read) return std::nullopt;
   try {
-    const Json json = Json::parse(
+    const Json json = parse_json<Json>(
         std::string_view(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()));
     if (json.at("key") != key) return std::nullopt;
     TestedProfile t;
@@ -84,15 +84,14 @@ void keep_profile(const std::string& directory, const PhysicalDevice& d, const T
   const auto folder = CacheDirectory::open(directory, CacheDirectory::Open::Create, why);
   if (!folder) return;
   const Json key = key_of(d);
-  const std::string text = Json{{"key", key},
+  const std::string text = json_text(Json{{"key", key},
                                 {"profile", emit_exact::to_text(t.profile)},
                                 {"inexact", t.inexact},
                                 {"findings", t.findings},
                                 {"workgroups_go_on", t.workgroups_go_on},
                                 {"lanes_go_on", t.lanes_go_on},
                                 {"stop_ns", t.stop_ns ? Json(*t.stop_ns) : Json()},
-                                {"test_ns", t.test_ns}}
-                               .dump(2, ' ', false, Json::error_handler_t::replace) +
+                                {"test_ns", t.test_ns}}, 2) +
                            "\n";
   folder->write(file_name(key), std::as_bytes(std::span(text)), ::write);
 }

@@ -70,26 +70,24 @@ void Emitter::clear_arrays() {
 
 /// Tables and shared memory, outside of the entry.
 void Emitter::arrays() {
-  const auto out = [&] { return std::back_inserter(head_); };
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
     if (!once_.contains(fmt::format("pointer {}", i)) || p_.buffers[i].role != Role::Table)
       continue;
     const uint64_t bytes = f_.buffers[i].count * size_of(p_.buffers[i].element);
     const uint64_t from = p_.buffers[i].table_offset;
-    fmt::format_to(out(), ".global .align 16 .b8 vyre_table_{}[{}] = {{", i,
-                   std::max<uint64_t>(bytes, 1));
+    append(head_, ".global .align 16 .b8 vyre_table_{}[{}] = {{", i, std::max<uint64_t>(bytes, 1));
     for (uint64_t k = 0; k < bytes; ++k)
-      fmt::format_to(out(), "{}{}",
-                     k == 0   ? ""
-                     : k % 32 ? ","
-                              : ",\n",
-                     static_cast<unsigned>(p_.table_bytes[from + k]));
+      append(head_, "{}{}",
+             k == 0   ? ""
+             : k % 32 ? ","
+                      : ",\n",
+             static_cast<unsigned>(p_.table_bytes[from + k]));
     head_ += bytes ? "};\n" : "0};\n";
   }
   if (info_.dynamic_shared_bytes)
     head_ += ".extern .shared .align 16 .b8 vyre_shared[];\n";
   else if (info_.static_shared_bytes)
-    fmt::format_to(out(), ".shared .align 16 .b8 vyre_shared[{}];\n", info_.static_shared_bytes);
+    append(head_, ".shared .align 16 .b8 vyre_shared[{}];\n", info_.static_shared_bytes);
 }
 
 }  // namespace vyre::emit_ptx

@@ -9,8 +9,6 @@
 // sign as their type says, at all times; 64-bit integers, f32 and f64 have registers of their own.
 // A value of the program has one register, which control ops may write at several places.
 
-#include <fmt/format.h>
-
 #include <array>
 #include <map>
 #include <optional>
@@ -20,6 +18,7 @@
 
 #include "emit/constants.h"
 #include "emit/ptx/facts.h"
+#include "support/append.h"
 
 namespace vyre::emit_ptx {
 
@@ -36,10 +35,10 @@ class Emitter {
   template <class... Args>
   void ins(fmt::format_string<Args...> format, Args&&... args) {
     out_->push_back('\t');
-    fmt::format_to(std::back_inserter(*out_), format, std::forward<Args>(args)...);
+    append(*out_, format, std::forward<Args>(args)...);
     out_->append(";\n");
   }
-  void label(uint32_t n) { fmt::format_to(std::back_inserter(*out_), "$L{}:\n", n); }
+  void label(uint32_t n) { append(*out_, "$L{}:\n", n); }
   uint32_t new_label() { return labels_++; }
   /// Code for the kernel's start, which everything may use.
   template <class Fn>

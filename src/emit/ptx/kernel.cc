@@ -346,21 +346,18 @@ void Emitter::id_op(OpId id) {
 
 void Emitter::header() {
   std::string top;
-  const auto out = std::back_inserter(top);
-  fmt::format_to(out, ".version {}\n.target {}\n.address_size 64\n\n", ptx_version(options_.arch),
-                 name(options_.arch));
+  append(top, ".version {}\n.target {}\n.address_size 64\n\n", ptx_version(options_.arch),
+         name(options_.arch));
   top += head_;
-  fmt::format_to(out, ".visible .entry {}(\n\t.param .align 8 .b8 {}_param[{}]\n)\n", kernel_symbol,
-                 kernel_symbol, info_.parameter_bytes);
-  fmt::format_to(out, ".maxntid {}, {}, {}\n", p_.workgroup[0], p_.workgroup[1], p_.workgroup[2]);
-  if (options_.min_blocks_per_sm)
-    fmt::format_to(out, ".minnctapersm {}\n", options_.min_blocks_per_sm);
+  append(top, ".visible .entry {}(\n\t.param .align 8 .b8 {}_param[{}]\n)\n", kernel_symbol,
+         kernel_symbol, info_.parameter_bytes);
+  append(top, ".maxntid {}, {}, {}\n", p_.workgroup[0], p_.workgroup[1], p_.workgroup[2]);
+  if (options_.min_blocks_per_sm) append(top, ".minnctapersm {}\n", options_.min_blocks_per_sm);
   top += "{\n";
   for (size_t c = 0; c < registers_.size(); ++c)
     if (registers_[c])
-      fmt::format_to(out, "\t.reg {} {}<{}>;\n", class_type[c], class_prefix[c], registers_[c]);
-  if (f_.private_bytes)
-    fmt::format_to(out, "\t.local .align 16 .b8 vyre_private[{}];\n", f_.private_bytes);
+      append(top, "\t.reg {} {}<{}>;\n", class_type[c], class_prefix[c], registers_[c]);
+  if (f_.private_bytes) append(top, "\t.local .align 16 .b8 vyre_private[{}];\n", f_.private_bytes);
   head_ = std::move(top);
 }
 
@@ -370,7 +367,7 @@ void Emitter::footer() {
   body_ += "}\n";
   // File numbers are known only now; the directives stand at the end, outside of the entry.
   for (const auto& [path, number] : files_)
-    fmt::format_to(std::back_inserter(body_), ".file {} \"{}\"\n", number, printable_path(path));
+    append(body_, ".file {} \"{}\"\n", number, printable_path(path));
 }
 
 /// `.loc` where the source line is another than that of the instruction before.
@@ -382,7 +379,7 @@ void Emitter::line_of(OpId op) {
   if (l.file == none || l.line == 0) return;
   const uint32_t next = static_cast<uint32_t>(files_.size()) + 1;
   const uint32_t file = files_.try_emplace(std::string(given_.string(l.file)), next).first->second;
-  fmt::format_to(std::back_inserter(*out_), "\t.loc {} {} {}\n", file, l.line, l.column);
+  append(*out_, "\t.loc {} {} {}\n", file, l.line, l.column);
 }
 
 }  // namespace vyre::emit_ptx

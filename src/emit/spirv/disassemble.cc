@@ -10,6 +10,7 @@
 #include <spirv/unified1/spirv.hpp>
 
 #include "emit/spirv/emit.h"
+#include "support/append.h"
 
 namespace vyre::emit_spirv {
 namespace {
@@ -269,8 +270,7 @@ class Reader {
   Result<std::string> run(std::span<const uint32_t> words) {
     if (words.size() < 5 || words[0] != spv::MagicNumber)
       return bad("these words do not begin as SPIR-V does");
-    fmt::format_to(out(), "; SPIR-V {}.{}, {} ids\n", words[1] >> 16 & 255, words[1] >> 8 & 255,
-                   words[3]);
+    append(text_, "; SPIR-V {}.{}, {} ids\n", words[1] >> 16 & 255, words[1] >> 8 & 255, words[3]);
     for (const bool writes : {false, true})
       for (size_t at = 5; at < words.size();) {
         const uint32_t count = words[at] >> 16, op = words[at] & 0xffff;
@@ -287,7 +287,6 @@ class Reader {
   }
 
  private:
-  std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
   static Diagnostic bad(std::string message) {
     return diagnose(Code::CodeRejected, {}, std::move(message));
   }
@@ -345,17 +344,17 @@ class Reader {
   void write(uint32_t op, std::span<const uint32_t> w) {
     const Row* row = find_row(op);
     if (!row) {
-      fmt::format_to(out(), "               Op#{}", op);
-      for (const uint32_t word : w) fmt::format_to(out(), " {}", word);
+      append(text_, "               Op#{}", op);
+      for (const uint32_t word : w) append(text_, " {}", word);
       text_ += '\n';
       return;
     }
     const std::string_view kinds = row->operands;
     const size_t result = kinds.find('r');
     if (result != kinds.npos && result < w.size())
-      fmt::format_to(out(), "{:>12} = Op{}", id(w[result]), row->name);
+      append(text_, "{:>12} = Op{}", id(w[result]), row->name);
     else
-      fmt::format_to(out(), "{:>12}   Op{}", "", row->name);
+      append(text_, "{:>12}   Op{}", "", row->name);
     size_t at = 0;
     for (size_t k = 0; at < w.size(); ++k) {
       const char kind = k < kinds.size() ? kinds[k] : kinds.empty() ? 'N' : kinds.back();
@@ -372,32 +371,32 @@ class Reader {
       case 't':
       case 'i':
       case 'I':
-        fmt::format_to(out(), " {}", id(w[at]));
+        append(text_, " {}", id(w[at]));
         return at + 1;
       case 's':
-        fmt::format_to(out(), " \"{}\"", read_string(w, at));
+        append(text_, " \"{}\"", read_string(w, at));
         return at;
       case 'X':
-        fmt::format_to(out(), " {}", word_name('f', w[at]));
+        append(text_, " {}", word_name('f', w[at]));
         return at + 1;
       case 'b':
-        fmt::format_to(out(), " {}",
-                       at > 0 && w[at - 1] == spv::DecorationBuiltIn ? word_name('u', w[at])
-                                                                     : fmt::format("{}", w[at]));
+        append(text_, " {}",
+               at > 0 && w[at - 1] == spv::DecorationBuiltIn ? word_name('u', w[at])
+                                                             : fmt::format("{}", w[at]));
         return at + 1;
       case 'w': {
         if (w[at] & spv::MemoryAccessAlignedMask && at + 1 < w.size())
-          fmt::format_to(out(), " Aligned {}", w[at + 1]);
+          append(text_, " Aligned {}", w[at + 1]);
         if (w[at] & spv::MemoryAccessVolatileMask) text_ += " Volatile";
         if (w[at] & spv::MemoryAccessNonPrivatePointerMask) text_ += " NonPrivatePointer";
         return w.size();
       }
       case 'n':
       case 'N':
-        fmt::format_to(out(), " {}", w[at]);
+        append(text_, " {}", w[at]);
         return at + 1;
       default:
-        fmt::format_to(out(), " {}", word_name(kind, w[at]));
+        append(text_, " {}", word_name(kind, w[at]));
         return at + 1;
     }
   }

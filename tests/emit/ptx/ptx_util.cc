@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "check/check.h"
-#include "lab/embedded_tests.h"
+#include "support/embedded_files.h"
 #include "opt/pipeline.h"
 #include "plan/split_grid.h"
 #include "support/file.h"
@@ -29,7 +29,7 @@ void add(std::vector<Case>& list, const std::string& name, const Program& progra
 
 std::vector<Case> read_all() {
   std::vector<Case> list;
-  for (const lab::EmbeddedFile& file : lab::embedded_tests()) {
+  for (const EmbeddedFile& file : embedded_tests()) {
     if (!file.path.ends_with(".vyre")) continue;
     ParseOptions options;
     options.file_name = fmt::format("{}/{}", VYRE_SOURCE_DIR, file.path);

@@ -1,0 +1,24 @@
+#pragma once
+
+// Parsing and printing JSON. nlohmann's parser and serializer are templates that take seconds to compile, so they
+// are instantiated in json.cc only, for nlohmann::json and nlohmann::ordered_json.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace vyre {
+
+/// Parses a document. Throws Json::exception.
+template <class Json>
+Json parse_json(std::string_view text);
+
+/// Parses a document; the result is_discarded() if the text is not JSON.
+template <class Json>
+Json try_parse_json(std::string_view text);
+
+/// Prints a value, on one line if `indent` is negative. Invalid UTF-8 becomes U+FFFD.
+template <class Json>
+std::string json_text(const Json& value, int indent = -1);
+
+}  // namespace vyre
