@@ -2,16 +2,14 @@
 # names (cuda if it names none). One binary with nothing beside it, for scripts/gpu-check; ctest runs it on a
 # device that every machine has, so that the tests are known to be right.
 
-find_package(GTest REQUIRED)
+include(cmake/test_main.cmake)
 enable_testing()
 
 file(GLOB gpu_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cc)
 if(NOT gpu_test_sources)
   return()
 endif()
-add_executable(vyre_gpu_tests ${gpu_test_sources})
-target_include_directories(vyre_gpu_tests PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(vyre_gpu_tests PRIVATE vyre GTest::gtest_main)
+add_test_binary(vyre_gpu_tests ${gpu_test_sources})
 
 function(add_gpu_tests name device)
   add_test(NAME gpu.${name} COMMAND vyre_gpu_tests WORKING_DIRECTORY ${PROJECT_BINARY_DIR})

@@ -1,21 +1,16 @@
 # vyre_tests: every tests/**/*_test.cc (and *_util.cc, helpers they share) in one GoogleTest binary.
-# vyre_text_tests: tests/runner, which runs the .vyre files under tests/text, one ctest entry a folder,
+# vyre_text_tests: tests/runner, which runs the .vyre files under tests/text, one ctest entry per folder,
 # and the programs and commands in docs/.
+#
+# Two tiers: entries and cases labelled `slow` run only in `scripts/test --all`.
 
-find_package(GTest REQUIRED)
-include(GoogleTest)
-
-set(test_definitions
-  VYRE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VYRE_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+include(cmake/test_main.cmake)
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_util.cc)
 list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu|cuda|gpu|vulkan)/")
 if(test_sources)
-  add_executable(vyre_tests ${test_sources})
-  target_include_directories(vyre_tests PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(vyre_tests PRIVATE ${test_definitions})
-  target_link_libraries(vyre_tests PRIVATE vyre GTest::gtest_main)
+  add_test_binary(vyre_tests ${test_sources})
   # z3 proves the rules of simplify; without it that test says so and is skipped.
   find_path(VYRE_Z3_INCLUDE z3++.h)
   find_library(VYRE_Z3 z3)
@@ -41,51 +36,33 @@ if(test_sources)
     target_link_libraries(vyre_tests PRIVATE vyre_cli)
     add_dependencies(vyre_tests vyre-cli)  # some tests run the tool
   endif()
-  # PRE_TEST: the binary is asked for its tests by ctest, not by the build.
-  gtest_discover_tests(vyre_tests
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    NO_PRETTY_VALUES
-    PROPERTIES LABELS unit TIMEOUT 300)
+  add_test_groups(vyre_tests unit)
 endif()
 
 # The CPU component from inside: linked with its objects, not with the shared library.
 file(GLOB cpu_test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/cpu/*.cc)
 if(TARGET vyre_cpu_objects AND cpu_test_sources)
-  add_executable(vyre_cpu_tests ${cpu_test_sources})
-  target_include_directories(vyre_cpu_tests PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(vyre_cpu_tests PRIVATE ${test_definitions})
-  target_link_libraries(vyre_cpu_tests PRIVATE vyre_cpu_objects vyre GTest::gtest_main)
+  add_test_binary(vyre_cpu_tests ${cpu_test_sources})
+  target_include_directories(vyre_cpu_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(vyre_cpu_tests PRIVATE vyre_cpu_objects)
   if(TARGET vyre-cli)
     target_link_libraries(vyre_cpu_tests PRIVATE vyre_cli)
     add_dependencies(vyre_cpu_tests vyre-cli)
   endif()
   add_dependencies(vyre_cpu_tests vyre_cpu)  # some tests open it
-  gtest_discover_tests(vyre_cpu_tests
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    NO_PRETTY_VALUES
-    PROPERTIES LABELS cpu TIMEOUT 300)
+  add_test_groups(vyre_cpu_tests cpu)
 endif()
 
 # The Vulkan backend, on lavapipe whatever the machine has: a process of its own, because Vulkan's
 # drivers are chosen by the environment.
 file(GLOB vulkan_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/vulkan/*.cc)
 if(VYRE_HAVE_VULKAN AND vulkan_test_sources AND TARGET vyre-cli)
-  add_executable(vyre_vulkan_tests ${vulkan_test_sources})
-  target_include_directories(vyre_vulkan_tests PRIVATE ${PROJECT_SOURCE_DIR} ${VYRE_VOLK_INCLUDE})
-  target_compile_definitions(vyre_vulkan_tests PRIVATE ${test_definitions})
-  target_link_libraries(vyre_vulkan_tests PRIVATE vyre_cli vyre GTest::gtest_main)
+  add_test_binary(vyre_vulkan_tests ${vulkan_test_sources})
+  target_include_directories(vyre_vulkan_tests PRIVATE ${VYRE_VOLK_INCLUDE})
+  target_link_libraries(vyre_vulkan_tests PRIVATE vyre_cli)
   add_dependencies(vyre_vulkan_tests vyre-cli)
-  gtest_discover_tests(vyre_vulkan_tests
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    NO_PRETTY_VALUES
-    PROPERTIES LABELS vulkan TIMEOUT 300)
+  add_test_groups(vyre_vulkan_tests vulkan)
 endif()
 
 # The CUDA backend without a GPU, on a driver that is a fake: a binary of its own, so that no other test
@@ -102,21 +79,14 @@ if(cuda_test_sources)
     target_link_libraries(${library} PRIVATE Threads::Threads)
     set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
   endforeach()
-  add_executable(vyre_cuda_tests ${cuda_test_sources})
-  target_include_directories(vyre_cuda_tests PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(vyre_cuda_tests PRIVATE ${test_definitions})
-  target_link_libraries(vyre_cuda_tests PRIVATE vyre GTest::gtest_main)
+  add_test_binary(vyre_cuda_tests ${cuda_test_sources})
+  target_include_directories(vyre_cuda_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   add_dependencies(vyre_cuda_tests fake_cuda fake_cuda_old)
   if(TARGET vyre-cli)
     target_link_libraries(vyre_cuda_tests PRIVATE vyre_cli)
     add_dependencies(vyre_cuda_tests vyre-cli)
   endif()
-  gtest_discover_tests(vyre_cuda_tests
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    NO_PRETTY_VALUES
-    PROPERTIES LABELS cuda TIMEOUT 300)
+  add_test_groups(vyre_cuda_tests cuda)
 endif()
 
 file(GLOB runner_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runner/*.cc)
@@ -124,7 +94,9 @@ file(GLOB text_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_
 if(runner_sources)
   add_executable(vyre_text_tests ${runner_sources})
   target_include_directories(vyre_text_tests PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(vyre_text_tests PRIVATE ${test_definitions})
+  target_compile_definitions(vyre_text_tests PRIVATE
+    VYRE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VYRE_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_precompile_headers(vyre_text_tests REUSE_FROM vyre)
   target_link_libraries(vyre_text_tests PRIVATE vyre_cli)
   add_test(NAME text.examples COMMAND vyre_text_tests examples WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(text.examples PROPERTIES LABELS text TIMEOUT 600)
@@ -152,8 +124,16 @@ function(add_conformance name device)
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(conformance.${name} PROPERTIES LABELS conformance TIMEOUT 900)
 endfunction()
-# Vulkan's devices that every machine can have, with the validation layers on: what these say fails the
-# test. The suite is in parts, because lavapipe compiles slowly.
+# Moves entries into the slow tier: `scripts/test --all` runs them.
+function(set_slow)
+  foreach(name ${ARGN})
+    if(TEST ${name})
+      set_property(TEST ${name} APPEND PROPERTY LABELS slow)
+    endif()
+  endforeach()
+endfunction()
+# Vulkan devices that every machine can have, with the validation layers on: a message of theirs fails the test.
+# The suite is in parts, because lavapipe compiles slowly.
 function(add_vulkan_conformance name device icd)
   add_conformance(${name} ${device} ${ARGN})
   set_tests_properties(conformance.${name} PROPERTIES LABELS "conformance;vulkan"
@@ -170,12 +150,16 @@ if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_LAVAPIPE)
   add_vulkan_conformance(vulkan_weak "vulkan[profile=weak]" ${VYRE_LAVAPIPE} --only operations/)
   # Operations are small kernels: all of them have a coarse form.
   add_vulkan_conformance(vulkan_coarse "vulkan[coarsen=3]" ${VYRE_LAVAPIPE} --only operations/ --quick)
-  # As GPUs get it: short loops are written out, and load zeros instead of branching.
+  # As for GPUs: short loops are unrolled, and load zeros instead of branching.
   add_vulkan_conformance(vulkan_unrolled "vulkan[unroll=1,profile=+long_loops]" ${VYRE_LAVAPIPE} --only conformance/)
   add_vulkan_conformance(vulkan_nvidia "vulkan[profile=nvidia]" ${VYRE_LAVAPIPE} --only operations/ --quick)
 endif()
 if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_SWIFTSHADER)
   add_vulkan_conformance(swiftshader vulkan ${VYRE_SWIFTSHADER} --only operations/ --quick)
+  foreach(part 1 2 3 4)
+    add_vulkan_conformance(swiftshader_${part} vulkan ${VYRE_SWIFTSHADER} --part ${part}/4 --fuzz 40)
+    set_slow(conformance.swiftshader_${part})
+  endforeach()
 endif()
 if(TARGET vyre-cli)
   add_conformance(interp interp)
@@ -191,13 +175,30 @@ if(TARGET vyre-cli)
     set_tests_properties(conformance.cpu_v3 PROPERTIES SKIP_RETURN_CODE 3)  # a machine without it
   endif()
 endif()
+# Long fuzz runs: random programs and graphs in every way that must agree to the byte.
+function(add_fuzz name)
+  add_test(NAME fuzz.${name} COMMAND vyre-cli fuzz ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 1800)
+  set_slow(fuzz.${name})
+endfunction()
+if(TARGET vyre-cli)
+  add_fuzz(programs --seed 700000 --count 1000)
+  add_fuzz(graphs --seed 710000 --count 500 --graphs)
+  if(TARGET vyre_cpu)
+    add_fuzz(cpu --seed 720000 --count 400 --backends cpu,opt,plan)
+  endif()
+endif()
+# Forced capability sets.
+foreach(name vulkan_weak vulkan_coarse vulkan_unrolled vulkan_nvidia cpu_one_thread cpu_baseline cpu_v3)
+  set_slow(conformance.${name})
+endforeach()
 if(TARGET vyre_text_tests)
   add_test(NAME text.conformance COMMAND vyre_text_tests tests/conformance
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(text.conformance PROPERTIES LABELS text TIMEOUT 600)
 endif()
 
-# The package as strangers see it. Code that was compiled for a sanitizer or for gcov links only with
+# The installed package, used by another project. Code that was compiled for a sanitizer or for gcov links only with
 # the same flags.
 if(TARGET vyre-cli)
   set(outside_flags "")
@@ -211,8 +212,16 @@ if(TARGET vyre-cli)
   add_test(NAME package.outside_project
     COMMAND ${CMAKE_COMMAND} -D VYRE_ROOT=${PROJECT_SOURCE_DIR} -D VYRE_BUILD=${PROJECT_BINARY_DIR}
       -D VYRE_VERSION=${PROJECT_VERSION} -D GENERATOR=${CMAKE_GENERATOR}
-      -D COMPILER=${CMAKE_CXX_COMPILER} -D LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
+      -D COMPILER=${CMAKE_CXX_COMPILER} -D LAUNCHER=${VYRE_CCACHE}
       -D FLAGS=${outside_flags}
       -P ${PROJECT_SOURCE_DIR}/tests/package/outside_project.cmake)
   set_tests_properties(package.outside_project PROPERTIES LABELS package TIMEOUT 300)
 endif()
+
+# tests/cases/cases.py, on cases that crash, hang, fail and so on.
+add_test_binary(vyre_sample_cases ${PROJECT_SOURCE_DIR}/tests/cases/sample.cc)
+add_test(NAME cases.runner COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/cases/check.py
+  $<TARGET_FILE:vyre_sample_cases>)
+set_tests_properties(cases.runner PROPERTIES LABELS unit TIMEOUT 300)
+
+write_test_groups()

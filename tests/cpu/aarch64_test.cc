@@ -1,3 +1,4 @@
+// labels: slow
 // Code for AArch64, run by an emulator: the kernels of the text tests and the examples give the bytes
 // of the interpreter. All are linked into one program and run by one start of it.
 

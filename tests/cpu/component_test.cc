@@ -1,3 +1,4 @@
+// labels: threads
 // libvyre_cpu.so from outside: the right one, none, and wrong ones.
 
 #include "driver/cpu_component.h"

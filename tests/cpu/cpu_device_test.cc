@@ -1,3 +1,4 @@
+// labels: threads
 // The CPU backend as a device: kernels that trap, never end, are kept and loaded again; its
 // options; many threads at once. What each operation gives is tested elsewhere, against the
 // interpreter.

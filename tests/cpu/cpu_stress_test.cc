@@ -1,3 +1,4 @@
+// labels: threads
 // The runtime of the CPU backend with everything at once: launches over many threads, traps,
 // deadlines, graphs, devices that close. For ThreadSanitizer and AddressSanitizer; compiled kernels
 // are not instrumented, but what runs them is.

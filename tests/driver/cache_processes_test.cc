@@ -165,7 +165,7 @@ TEST_F(CacheProcesses, never_give_wrong_bytes_while_entries_are_damaged_and_writ
   std::mt19937 random(2);
   CompileCache own(crowded(directory()));  // the parent is a user too
   const auto stop = Clock::now() + std::chrono::seconds(4);
-  for (int round = 0; Clock::now() < stop; ++round) {
+  while (Clock::now() < stop) {
     const auto pause = Clock::now() + std::chrono::milliseconds(40);
     while (Clock::now() < pause) EXPECT_FALSE(use_once(own, random() % n_programs));
     pid_t& victim = users[random() % users.size()];

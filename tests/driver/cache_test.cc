@@ -1,3 +1,5 @@
+// labels: threads
+
 #include "driver/cache.h"
 
 #include <fcntl.h>

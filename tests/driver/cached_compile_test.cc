@@ -1,3 +1,4 @@
+// labels: threads
 // Device::compile and the cache: with a backend whose code is the text of its program.
 
 #include <atomic>

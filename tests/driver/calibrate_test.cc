@@ -1,3 +1,4 @@
+// labels: threads
 // What `auto` chooses and what it says of it.
 
 #include "driver/calibrate.h"

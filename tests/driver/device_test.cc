@@ -1,3 +1,4 @@
+// labels: threads
 // Devices, buffers and submissions, on the interpreter and on a backend that fails on demand.
 
 #include <thread>

@@ -1,3 +1,4 @@
+// labels: threads
 // Graphs as commands: prepared once, launched again and again with other data.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// labels: threads
 // How submissions end that a backend reports as a trap, a time-out or nothing at all: in the words
 // of the interpreter.
 

@@ -1,3 +1,4 @@
+// labels: threads
 // Graphs on a device against graphs on the interpreter.
 
 #include "driver/run_graph.h"

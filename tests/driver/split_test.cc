@@ -1,3 +1,4 @@
+// labels: threads
 // Programs with grid barriers on a device that has none: split, they do what they do whole.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// labels: threads
 // Several threads on one device: allocating, submitting to several streams, waiting, dropping
 // tickets, freeing. For ThreadSanitizer (preset `tsan`), and for the counts at the end.
 

@@ -73,6 +73,7 @@ TEST(OptSubjects, a_false_mark_is_found) {
   EXPECT_EQ(found_by(wrong, {"opt:marks_everything", "opt:in_bounds"}), "opt:in_bounds");
 }
 
+// labels: slow
 TEST(OptSubjects, nothing_is_found_in_the_passes) {
   FuzzOptions options;
   options.seed = 7'000'000;

@@ -1,3 +1,4 @@
+// labels: slow
 // Programs full of stores, loads and loops over few places, for the passes that move, forward and
 // drop accesses: one invocation, so that there is no race, with indices inside, outside and
 // wrapped. VYRE_MEMORY_PROGRAMS=20000 searches longer.

@@ -1,3 +1,4 @@
+// labels: slow
 // Every expansion on a real driver: profiles are forced as users force them, one thing off in each,
 // and the kernels of profile_kernels.h must give the interpreter's bytes. A kernel runs only where
 // the forced profile changes its code, and some kernel must, so no word of the profile goes
