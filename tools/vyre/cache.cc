@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "support/json.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/report.h"
 
@@ -113,8 +113,8 @@ Json head_json(const Site& site) {
 }
 
 int finish_json(Json out, const Site& site, int code) {
-  out["diagnostics"] = Json::parse(to_json(site.diagnostics));
-  write_out(out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  out["diagnostics"] = parse_json<Json>(to_json(site.diagnostics));
+  write_out(json_text(out, 2) + "\n");
   return code;
 }
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
 
+#include "support/json.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/numbers.h"
@@ -179,7 +179,7 @@ std::string certify_json(const driver::DeviceInfo& device, const lab::CertifyRep
       {"stopped", r.stopped},
       {"groups", groups},
       {"cases", cases}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(all, 2) + "\n";
 }
 
 int certify(const CertifyCommand& command) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "opt/profile_file.h"
+#include "support/json.h"
 #include "text/literal.h"
 
 namespace vyre::cli {
@@ -15,10 +15,10 @@ using Json = nlohmann::ordered_json;
 
 std::string finish(const Json& value) {
   // Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
-  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(value, 2) + "\n";
 }
 
-Json list_of(const Diagnostics& list) { return Json::parse(to_json(list)); }
+Json list_of(const Diagnostics& list) { return parse_json<Json>(to_json(list)); }
 
 /// A float goes through its shortest text: 0.1 in f32 is 0.1 and not 0.10000000149011612, and reads
 /// back to the same bits.
@@ -125,7 +125,7 @@ std::string opt_json(std::span<const OptimizedKernel> kernels) {
   out["ok"] = true;
   Json& list = out["kernels"] = Json::array();
   for (const OptimizedKernel& k : kernels) {
-    list.push_back(Json::parse(opt::to_json(k.report)));
+    list.push_back(parse_json<Json>(opt::to_json(k.report)));
     list.back()["text"] = k.text;
   }
   out["diagnostics"] = Json::array();

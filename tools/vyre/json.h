@@ -9,6 +9,7 @@
 #include "driver/registry.h"
 #include "lab/fuzz.h"
 #include "report/run_report.h"
+#include "support/code_table.h"
 #include "support/diagnostic.h"
 #include "tools/vyre/results.h"
 

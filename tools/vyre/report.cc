@@ -22,11 +22,11 @@ std::string counted(size_t n, std::string_view what) {
 int exit_code(const Diagnostics& list) {
   for (const Diagnostic& d : list) {
     if (d.severity != Severity::Error) continue;
-    // The ranges of codes/cli.def, which failure.h knows nothing of.
+    // The ranges of cli in codes.def, which failure.h does not know.
     const auto number = static_cast<unsigned>(d.code);
     if (number >= 631 && number <= 639) return exit_program_failed;
     if (number >= 641 && number <= 649) return exit_system_failed;
-    if (number >= 661 && number <= 669) return exit_program_failed;  // of codes/lab.def
+    if (number >= 661 && number <= 669) return exit_program_failed;  // lab
     switch (classify(d.code)) {
       case Failure::BadInput:
         return exit_bad_input;
