@@ -53,7 +53,9 @@ FormulaId Size::in(FormulaPool& pool) const { return id_ == no_formula ? pool.co
 Size Size::combine(FormulaOp op, Size a, Size b) {
   FormulaPool local;
   FormulaPool* pool = a.pool_ ? a.pool_ : b.pool_ ? b.pool_ : &local;
-  const FormulaId f = pool->binary(op, a.in(*pool), b.in(*pool));
+  // Named in order: the evaluation order of arguments is unspecified.
+  const FormulaId second = b.in(*pool), first = a.in(*pool);
+  const FormulaId f = pool->binary(op, first, second);
   Size r(0);
   if (pool == &local) {
     if (!local.is_constant(f, &r.value_)) r.value_ = 0;

@@ -71,7 +71,9 @@ std::string ChainWriter::body(const Slot& a, const Slot& b, const Slot& out) {
   const auto store = [&](const std::string& number) {
     return fmt::format("o[i] = {}", element_of(out.element, number));
   };
-  const std::string plain = fmt::format("({} * {} + {} + {})", x, constant(), y, constant());
+  // Named in order: the evaluation order of arguments is unspecified.
+  const uint64_t plus = constant(), by = constant();
+  const std::string plain = fmt::format("({} * {} + {} + {})", x, by, y, plus);
   switch (r_.below(16)) {
     case 0:  // neighbours
       return text + guarded(store(fmt::format("({} ^ {})", number_of(a, "a[i - 1]"),
@@ -88,10 +90,12 @@ std::string ChainWriter::body(const Slot& a, const Slot& b, const Slot& out) {
       return text + fmt::format(
                         "  shared s: u32[{0}]\n  s[local_id.x] = {1}\n  barrier workgroup\n  {2}\n",
                         width_, plain, store(fmt::format("s[{} - 1 - local_id.x]", width_)));
-    case 4:
+    case 4: {
       if (!options_.traps || !r_.chance(40)) break;
-      return text + fmt::format("  assert({} % 61 != {}, {})\n  {}\n", x, r_.below(61), constant(),
+      const uint64_t code = constant(), failing = r_.below(61);
+      return text + fmt::format("  assert({} % 61 != {}, {})\n  {}\n", x, failing, code,
                                 store(plain));
+    }
     case 5:  // several elements an invocation, none of them another's
       return text +
              fmt::format("  for k in 0..{} {{ if i * 3 + k < len(o) {{ o[i * 3 + k] = {} }} }}\n",
@@ -123,10 +127,12 @@ void ChainWriter::call() {
   if (b == o) b = 0;
   const Slot &sa = slots_[a], &sb = slots_[b], &so = slots_[o];
   const std::string length = in_place || r_.chance(30) ? "" : "len(a)";
+  const std::string statements = body(sa, sb, so);
+  const std::string grid = r_.chance(85) ? "len(a)" : "ceil_div(len(a), 2)";
   kernels_ += fmt::format(
       "kernel k{}(a: in {}[], b: in {}[], o: {} {}[{}]) workgroup({}) grid({}) {{\n{}}}\n",
       n_kernels_, name(sa.element), name(sb.element), in_place ? "inout" : "out", name(so.element),
-      length, width_, r_.chance(85) ? "len(a)" : "ceil_div(len(a), 2)", body(sa, sb, so));
+      length, width_, grid, statements);
   calls_ += fmt::format("  call k{}({}, {}, {})\n", n_kernels_, sa.name, sb.name, so.name);
   ++n_kernels_;
 }
@@ -143,9 +149,12 @@ Generated ChainWriter::write() {
   bool open = false;
   for (uint64_t i = 0; i < calls; ++i) {
     if (!open && r_.chance(15)) {
-      calls_ += r_.chance(60)
-                    ? fmt::format("  repeat {} {{\n", r_.below(4))
-                    : fmt::format("  while z[{}] != {} limit 2 {{\n", r_.below(3), r_.below(3));
+      if (r_.chance(60)) {
+        calls_ += fmt::format("  repeat {} {{\n", r_.below(4));
+      } else {
+        const uint64_t end = r_.below(3), at = r_.below(3);
+        calls_ += fmt::format("  while z[{}] != {} limit 2 {{\n", at, end);
+      }
       open = true;
     }
     call();

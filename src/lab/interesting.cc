@@ -19,10 +19,15 @@ uint64_t integer_bits(Random& random, Type type) {
       return top - 1 + random.below(3);  // around the signed limits
     case 3:
       return (1ull << random.below(width)) - 1;
-    case 4:
-      return (1ull << random.below(width)) + random.below(2);
-    case 5:
-      return ~(1ull << random.below(width)) + random.below(3);
+    case 4: {
+      // Named in order: the evaluation order of operands is unspecified.
+      const uint64_t power = 1ull << random.below(width);
+      return power + random.below(2);
+    }
+    case 5: {
+      const uint64_t more = random.below(3);
+      return ~(1ull << random.below(width)) + more;
+    }
     case 6:
       return random.next();
     default:
@@ -52,17 +57,19 @@ uint64_t float_bits(Random& random, uint32_t mantissa, uint32_t exponent) {
       return sign | (one - 1 + random.below(3));  // around 1
     case 7:                                       // a power of two
       return sign | random.between(1, low_mask(exponent) - 1) << mantissa;
-    case 8:  // around the limits of the integers, where conversions saturate
-      return sign |
-             ((one + (random.pick({7u, 8u, 15u, 16u, 24u, 31u, 32u, 53u, 63u, 64u}) << mantissa)) -
-              1 + random.below(3));
+    case 8: {  // around the limits of the integers, where conversions saturate
+      const uint64_t limit =
+          one + (random.pick({7u, 8u, 15u, 16u, 24u, 31u, 32u, 53u, 63u, 64u}) << mantissa);
+      return sign | (limit - 1 + random.below(3));
+    }
     case 9: {  // any bits, but no NaN with a payload
       const uint64_t bits = random.next() & low_mask(mantissa + exponent);
       return bits > inf ? one : sign | bits;
     }
-    default:  // between 1/16 and 16, with few bits
-      return sign | (one + ((random.below(8) - 4) << mantissa)) |
-             (random.below(16) << (mantissa < 4 ? 0 : mantissa - 4));
+    default: {  // between 1/16 and 16, with few bits
+      const uint64_t power = one + ((random.below(8) - 4) << mantissa);
+      return sign | power | (random.below(16) << (mantissa < 4 ? 0 : mantissa - 4));
+    }
   }
 }
 

@@ -50,9 +50,10 @@ ValueId KernelWriter::any_index(uint64_t count, Level least) {
     case 5:
       if (least == Level::Varying) {
         const ValueId id = r_.chance(70) ? linear_ : local_;
-        return r_.chance(50) ? id
-                             : emit(r_.pick({Opcode::Add, Opcode::Sub, Opcode::Xor}), Type::U32,
-                                    {id, u32(r_.below(9))});
+        if (r_.chance(50)) return id;
+        // Named in order: the evaluation order of arguments is unspecified.
+        const ValueId distance = u32(r_.below(9));
+        return emit(r_.pick({Opcode::Add, Opcode::Sub, Opcode::Xor}), Type::U32, {id, distance});
       }
       [[fallthrough]];
     default:
@@ -74,9 +75,14 @@ ValueId KernelWriter::own_index(const Memory& m, uint32_t room) {
 
 /// Certainly out of bounds, with all that follows it.
 ValueId KernelWriter::outside_index(const Memory& m) {
-  if (r_.chance(40))
-    return constant(r_.pick({Type::I8, Type::I16, Type::I32, Type::I64}), ~r_.between(16, 100));
-  if (r_.chance(50)) return constant(r_.pick({Type::U32, Type::U64}), m.count + r_.below(3));
+  if (r_.chance(40)) {
+    const uint64_t index = ~r_.between(16, 100);
+    return constant(r_.pick({Type::I8, Type::I16, Type::I32, Type::I64}), index);
+  }
+  if (r_.chance(50)) {
+    const uint64_t index = m.count + r_.below(3);
+    return constant(r_.pick({Type::U32, Type::U64}), index);
+  }
   const ValueId length = emit(Opcode::Len64, Type::Void, {}, m.buffer);
   return emit(Opcode::Add, Type::U64, {length, convert(value(Type::U32), Type::U64)});
 }

@@ -107,7 +107,9 @@ FormulaId KernelWriter::formula_for(uint64_t target, uint32_t parameters, int de
       return binary(FormulaOp::Rem, a, number(target + d));
     }
     case 3: {
-      const FormulaId a = binary(FormulaOp::Mul, number(d), part(target / d));
+      // Named in order: the evaluation order of arguments is unspecified.
+      const FormulaId quotient = part(target / d);
+      const FormulaId a = binary(FormulaOp::Mul, number(d), quotient);
       return binary(FormulaOp::Add, a, number(target % d));
     }
     case 4:
@@ -187,7 +189,8 @@ void KernelWriter::declare_buffers() {
     add_memory(r_.pick({Role::InOut, Role::Out, Role::Scratch}), w.element, w.count, Use::Read);
   }
   result_ = static_cast<uint32_t>(memory_.size());
-  add_memory(r_.chance(80) ? Role::Out : Role::InOut, Type::U64, total_ + r_.below(3), Use::Own);
+  const uint64_t results = total_ + r_.below(3);
+  add_memory(r_.chance(80) ? Role::Out : Role::InOut, Type::U64, results, Use::Own);
 
   for (uint64_t n = r_.below(4); n-- > 0;) {
     const Type t = r_.chance(35) ? atomic_elements[r_.below(4)] : any_element();
@@ -200,8 +203,9 @@ void KernelWriter::declare_buffers() {
   }
   if (sync_ && is_flat() && r_.chance(35)) add_handoff();
   if (r_.chance(50)) {
-    Memory& m = add_memory(r_.chance(60) ? Role::InOut : Role::Out, atomic_elements[r_.below(4)],
-                           odd_count(), Use::Gather);
+    const uint64_t count = odd_count();
+    const Type t = atomic_elements[r_.below(4)];
+    Memory& m = add_memory(r_.chance(60) ? Role::InOut : Role::Out, t, count, Use::Gather);
     m.gather =
         m.role == Role::Out
             ? r_.pick({Opcode::AtomicAdd, Opcode::AtomicXor, Opcode::AtomicOr, Opcode::AtomicMax})
@@ -215,8 +219,10 @@ void KernelWriter::declare_buffers() {
     add_memory(Role::Shared, t, r_.chance(70) ? all : r_.between(1, all + 5), Use::Own).stride =
         stride;
   }
-  for (uint64_t n = r_.below(3); n-- > 0;)
-    add_memory(Role::Private, any_element(), r_.between(1, 9), Use::Any);
+  for (uint64_t n = r_.below(3); n-- > 0;) {
+    const uint64_t count = r_.between(1, 9);
+    add_memory(Role::Private, any_element(), count, Use::Any);
+  }
   if (r_.chance(35)) add_table();
   choose_grid();
 }

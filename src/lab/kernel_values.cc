@@ -166,8 +166,9 @@ ValueId KernelWriter::condition(Level least) {
   }
   const uint64_t bound = r_.between(2, 6);
   const ValueId a = small_value(Type::U32, bound, least);
-  return emit(r_.pick({Opcode::Lt, Opcode::Eq, Opcode::Ne, Opcode::Ge}), Type::U32,
-              {a, u32(r_.below(bound))});
+  // Named in order: the evaluation order of arguments is unspecified.
+  const ValueId b = u32(r_.below(bound));
+  return emit(r_.pick({Opcode::Lt, Opcode::Eq, Opcode::Ne, Opcode::Ge}), Type::U32, {a, b});
 }
 
 // ---- Pure ops.
@@ -228,8 +229,10 @@ void KernelWriter::id_op() {
       const Type t = type_in(row.types);
       return know(constant(t, interesting_bits(r_, t)), true);
     }
-    case AttrKind::Dim:
-      return know(emit(code, type_in(row.types), {}, r_.below(3)));
+    case AttrKind::Dim: {
+      const uint64_t dim = r_.below(3);
+      return know(emit(code, type_in(row.types), {}, dim));
+    }
     case AttrKind::Buffer: {
       if (row.types == TypeSet::None)
         return know(emit(code, Type::Void, {}, r_.pick(memory_).buffer));
@@ -266,8 +269,8 @@ void KernelWriter::fold_newest() {
 void KernelWriter::fold(ValueId v) {
   const ValueId turned =
       emit(Opcode::RotL, Type::U64, {b_.get(accumulator_), constant(Type::U64, r_.between(1, 63))});
-  b_.set(accumulator_,
-         emit(r_.chance(50) ? Opcode::Xor : Opcode::Add, Type::U64, {turned, as_u64(v)}));
+  const ValueId more = as_u64(v);
+  b_.set(accumulator_, emit(r_.chance(50) ? Opcode::Xor : Opcode::Add, Type::U64, {turned, more}));
 }
 
 }  // namespace vyre::lab

@@ -31,11 +31,13 @@ void KernelWriter::write_prologue() {
   if (is_flat()) {
     linear_ = id(Opcode::GlobalId, 0);
   } else {
-    local_ = mul_add(mul_add(id(Opcode::LocalId, 2), u32(size[1]), id(Opcode::LocalId, 1)),
-                     u32(size[0]), local_);
-    group_ = mul_add(mul_add(id(Opcode::WorkgroupId, 2), id(Opcode::NumWorkgroups, 1),
-                             id(Opcode::WorkgroupId, 1)),
-                     id(Opcode::NumWorkgroups, 0), group_);
+    // Named in order: the evaluation order of arguments is unspecified.
+    const ValueId width = u32(size[0]), y = id(Opcode::LocalId, 1), height = u32(size[1]);
+    const ValueId z = id(Opcode::LocalId, 2);
+    local_ = mul_add(mul_add(z, height, y), width, local_);
+    const ValueId columns = id(Opcode::NumWorkgroups, 0), row = id(Opcode::WorkgroupId, 1);
+    const ValueId rows = id(Opcode::NumWorkgroups, 1), layer = id(Opcode::WorkgroupId, 2);
+    group_ = mul_add(mul_add(layer, rows, row), columns, group_);
     linear_ = mul_add(group_, u32(group_size_), local_);
   }
   for (const ValueId v : {group_, local_, linear_}) know(v, true);

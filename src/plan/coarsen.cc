@@ -182,10 +182,13 @@ class Coarsener {
   ValueId together() {
     std::vector<Copier> all;
     const ValueId global = global_of(first_);
-    for (uint32_t k = 0; k < by_; ++k)
-      all.push_back(k == 0 ? invocation_of(first_, global)
-                           : invocation_of(u32(Opcode::Add, first_, number(k)),
-                                           u32(Opcode::Add, global, number(k * p_.workgroup[0]))));
+    all.push_back(invocation_of(first_, global));
+    for (uint32_t k = 1; k < by_; ++k) {
+      // Named in order: the evaluation order of arguments is unspecified.
+      const ValueId id = u32(Opcode::Add, global, number(k * p_.workgroup[0]));
+      const ValueId workgroup = u32(Opcode::Add, first_, number(k));
+      all.push_back(invocation_of(workgroup, id));
+    }
     const auto write = [&](const std::vector<OpId>& ops) {
       for (const OpId op : ops)
         if (!is_done(op))

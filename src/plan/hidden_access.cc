@@ -26,8 +26,11 @@ void HiddenAccess::begin_segment() {
     place[d] = wide(id(Opcode::WorkgroupId, d));
   }
   workgroup_ = add(mul(add(mul(place[2], groups[1]), place[1]), groups[0]), place[0]);
-  invocation_ = add(mul(workgroup_, u64(lanes)), wide(local_));
-  invocations_ = mul(mul(groups[0], groups[1]), mul(groups[2], u64(lanes)));
+  // Named in order: the evaluation order of arguments is unspecified.
+  const ValueId local = wide(local_);
+  invocation_ = add(mul(workgroup_, u64(lanes)), local);
+  const ValueId in_layers = mul(groups[2], u64(lanes));
+  invocations_ = mul(mul(groups[0], groups[1]), in_layers);
   first_of_workgroup_ = w_.op(Opcode::Eq, Type::U32, {local_, w_.constant(Type::U32, 0)});
   first_of_all_ = w_.op(Opcode::Eq, Type::U64, {invocation_, u64(0)});
 }

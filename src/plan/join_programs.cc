@@ -234,9 +234,10 @@ class ConsumerCopy : public BodyCopy {
       const ValueId last =
           b_.op(Opcode::Min, Type::U64,
                 {b_.op(Opcode::Sub, Type::U64, {bound, number(1)}), number(0xffffffff)});
-      return {both(b_.op(Opcode::Ne, Type::U64, {bound, number(0)}),
-                   b_.op(Opcode::Le, Type::U32, {index, b_.op(Opcode::Cast, Type::U32, {last})})),
-              index};
+      // Named in order: the evaluation order of arguments is unspecified.
+      const ValueId below =
+          b_.op(Opcode::Le, Type::U32, {index, b_.op(Opcode::Cast, Type::U32, {last})});
+      return {both(b_.op(Opcode::Ne, Type::U64, {bound, number(0)}), below), index};
     }
     index = j_.as_u64(index);
     ValueId writes = b_.op(Opcode::Lt, Type::U64, {index, count});

@@ -189,15 +189,14 @@ std::string write_plan(const PlannedGraph& planned, const Module& module, const 
 
 Result<GraphPlan> read_plan(std::string_view text, const std::string& file) {
   // Deep nesting is refused before the parser's stack is: a plan has five levels.
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth < 16; };
-  const Json j = Json::parse(text, shallow, false);
+  const Json j = try_parse_json<Json>(text, 16);
   if (j.is_discarded() || !j.is_object()) return damaged(file, "this is no JSON object");
   const auto format = j.find("format"), version = j.find("version");
   if (format == j.end() || *format != format_name) return damaged(file, "this is no plan of vyre");
   if (version == j.end() || !version->is_number_integer() || *version != plan_file_version)
     return diagnose(Code::PlanFileVersion, {},
                     fmt::format("{}: the plan is of version {}; this vyre reads version {}", file,
-                                version == j.end() ? "none" : version->dump(), plan_file_version))
+                                version == j.end() ? "none" : json_text(*version), plan_file_version))
         .with_fix("make the plan again: `vyre plan FILE:graph --json > p.json`");
   Reader reader(j);
   try {

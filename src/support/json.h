@@ -3,6 +3,7 @@
 // Parsing and printing JSON. nlohmann's parser and serializer are templates that take seconds to compile, so they
 // are instantiated in json.cc only, for nlohmann::json and nlohmann::ordered_json.
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -13,9 +14,10 @@ namespace vyre {
 template <class Json>
 Json parse_json(std::string_view text);
 
-/// Parses a document; the result is_discarded() if the text is not JSON.
+/// Parses a document; the result is_discarded() if the text is not JSON. Values nested deeper than `max_depth` are
+/// left out.
 template <class Json>
-Json try_parse_json(std::string_view text);
+Json try_parse_json(std::string_view text, int max_depth = std::numeric_limits<int>::max());
 
 /// Prints a value, on one line if `indent` is negative. Invalid UTF-8 becomes U+FFFD.
 template <class Json>

@@ -14,7 +14,9 @@ Term scaled_up(Maker& c, const Term& word, const Term& magnitude) {
   const Term subnormal = magnitude < exponent_step;
   // With the exponent 150 a subnormal's bits are those of 2^23 and its multiple of 2^-149.
   const Term above = word + select(subnormal, c.constant(Type::U32, 150 * exponent_step), 149 * exponent_step);
-  const Term base = (word & 0x80000000u) | select(subnormal, c.constant(Type::U32, 0x4b000000u), 0);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term power = select(subnormal, c.constant(Type::U32, 0x4b000000u), 0);
+  const Term base = (word & 0x80000000u) | power;
   return c.op(Opcode::Sub, Type::F32, {real(above), real(base)});
 }
 
@@ -24,7 +26,8 @@ Term scaled_down(Maker& c, const Term& x) {
   const Term subnormal = magnitude < 0x4b000000u;
   const Term base = c.constant(Type::F32, 0x4b000000u);
   const Term integer = bits(c.op(Opcode::Add, Type::F32, {real(magnitude), base})) - 0x4b000000u;
-  return real((word & 0x80000000u) | select(subnormal, integer, magnitude - 149 * exponent_step));
+  const Term scaled = select(subnormal, integer, magnitude - 149 * exponent_step);
+  return real((word & 0x80000000u) | scaled);
 }
 
 }  // namespace
@@ -51,7 +54,8 @@ Term Floats::long_add(const Term& a, const Term& b) {
   if (a.type == Type::F64 || !p_.normal32) return real(soft_add(x, y));
   // Both are below 2^-64. A sum below 2^-126 is an integer times 2^-149, exact.
   const auto scaled = [&](const Term& word) { return scaled_up(c_, word, word & s.magnitude); };
-  return scaled_down(c_, native(Opcode::Add, scaled(x), scaled(y)));
+  const Term up_y = scaled(y), up_x = scaled(x);
+  return scaled_down(c_, native(Opcode::Add, up_x, up_y));
 }
 
 Term Floats::mul(const Term& a, const Term& b) {
@@ -62,9 +66,11 @@ Term Floats::mul(const Term& a, const Term& b) {
   if (a.type == Type::F64 || !p_.normal32) return slowly();
   // Wrong are products of subnormals and those that are subnormal, or were before rounding.
   const Term product = native(Opcode::Mul, a, b);
-  const Term smaller = min(x & s.magnitude, y & s.magnitude);
+  const Term my = y & s.magnitude, mx = x & s.magnitude;
+  const Term smaller = min(mx, my);
   const Term tiny = (bits(product) & s.magnitude) <= s.leading;
-  const Term wrong = (smaller != 0) & ((smaller < s.leading) | tiny);
+  const Term subnormal = (smaller < s.leading) | tiny;
+  const Term wrong = (smaller != 0) & subnormal;
   return c_.branch(wrong, slowly, [&] { return product; });
 }
 
@@ -76,9 +82,12 @@ Term Floats::div(const Term& a, const Term& b) {
 Term Floats::long_div(const Term& a, const Term& b) {
   // A quotient of two f32 that is no f32 and not halfway between two is at least 2^-50 of it away
   // from all of these, subnormal ones included: rounding to f64 first changes nothing.
-  if (a.type == Type::F32 && has_f64() && p_.div64)
-    return narrow(native(Opcode::Div, widen(a), widen(b)));
-  return real(soft_div(bits(a), bits(b)));
+  if (a.type == Type::F32 && has_f64() && p_.div64) {
+    const Term y = widen(b), x = widen(a);
+    return narrow(native(Opcode::Div, x, y));
+  }
+  const Term y = bits(b), x = bits(a);
+  return real(soft_div(x, y));
 }
 
 }  // namespace vyre::emit_exact

@@ -14,7 +14,9 @@ uint64_t bytes_of(uint64_t byte, Type word) { return byte * 0x0101010101010101ul
 Term count_ones(const Term& x) {
   const auto mask = [&](uint64_t byte) { return bytes_of(byte, x.type); };
   const Term pairs = x - ((x >> 1) & mask(0x55));
-  const Term fours = (pairs & mask(0x33)) + ((pairs >> 2) & mask(0x33));
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term upper = (pairs >> 2) & mask(0x33);
+  const Term fours = (pairs & mask(0x33)) + upper;
   const Term bytes = (fours + (fours >> 4)) & mask(0x0f);
   return (bytes * mask(1)) >> (width_of(x.type) - 8);
 }
@@ -39,8 +41,10 @@ Term reversed(const Term& x) {
   for (uint32_t step = 1, i = 0; step < width; step *= 2, ++i) {
     const uint64_t mask = masks[i] & low_mask(width);
     // The outermost halves need no mask: a shift drops the other one.
-    y = 2 * step == width ? (y >> step) | (y << step)
-                          : ((y >> step) & mask) | ((y & mask) << step);
+    const bool outermost = 2 * step == width;
+    const Term up = outermost ? y << step : (y & mask) << step;
+    const Term down = outermost ? y >> step : (y >> step) & mask;
+    y = down | up;
   }
   return y;
 }
@@ -65,7 +69,8 @@ class BitStage : public Remake {
         return give(id, back(leading_zeros(x) - spare));
       case Opcode::Ctz: {
         const Term end = spare ? x | 1ull << width : x;
-        return give(id, back(count_ones(~end & (end - 1))));
+        const Term below = end - 1;
+        return give(id, back(count_ones(~end & below)));
       }
       case Opcode::PopCount:
         return give(id, back(count_ones(x)));
@@ -83,7 +88,8 @@ class BitStage : public Remake {
     const Term empty = count == 0;
     if (insert) {
       const Term field = (c.constant(word, ~0ull) >> amount(full - count)) << amount(offset);
-      const Term mixed = (x & ~field) | ((as_word(operand(id, 1)) << amount(offset)) & field);
+      const Term inserted = (as_word(operand(id, 1)) << amount(offset)) & field;
+      const Term mixed = (x & ~field) | inserted;
       return give(id, back(select(empty, x, mixed)));
     }
     const Term top = x << amount(full - offset - count);

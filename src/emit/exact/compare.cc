@@ -51,10 +51,11 @@ Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s)
       return (u - (constant + 1)) < s.infinity - constant;
     case Opcode::Ge:
       return (u - constant) <= s.infinity - constant;
-    case Opcode::Lt:
-      return (number() < constant) & no_negative_nan();
-    default:
-      return (number() <= constant) & no_negative_nan();
+    default: {
+      // Named in order: the evaluation order of arguments is unspecified.
+      const Term is_number = no_negative_nan();
+      return (code == Opcode::Lt ? number() < constant : number() <= constant) & is_number;
+    }
   }
 }
 
@@ -67,12 +68,16 @@ Term compare_zero(Opcode code, const Term& u, const Shape& s) {
       return (u << 1) != 0;
     case Opcode::Gt:
       return (u - 1) < s.infinity;
-    case Opcode::Ge:
-      return (u <= s.infinity) | (u == s.sign);
+    case Opcode::Ge: {
+      const Term negative_zero = u == s.sign;
+      return (u <= s.infinity) | negative_zero;
+    }
     case Opcode::Lt:
       return (u - (s.sign + 1)) < s.infinity;
-    default:
-      return (as(s.number, u) <= 0) & (u <= (s.sign | s.infinity));
+    default: {
+      const Term is_number = u <= (s.sign | s.infinity);
+      return (as(s.number, u) <= 0) & is_number;
+    }
   }
 }
 
@@ -104,9 +109,11 @@ Term Floats::compare(Opcode code, const Term& a, const Term& b) {
   if (a.is_constant()) return compare_with(mirrored(code), b, a);
   const Shape s = shape_of(a.type);
   const Term x = signed_bits(a), y = signed_bits(b);
-  const Term numbers = max(magnitude_of(x), magnitude_of(y)) <= s.infinity;
+  const Term my = magnitude_of(y), mx = magnitude_of(x);
+  const Term numbers = max(mx, my) <= s.infinity;
   if (code == Opcode::Eq || code == Opcode::Ne) {
-    const Term equal = ((x == y) | (((x | y) << 1) == 0)) & numbers;
+    const Term zeros = ((x | y) << 1) == 0;
+    const Term equal = ((x == y) | zeros) & numbers;
     return code == Opcode::Eq ? equal : !equal;
   }
   const Term i = ordered(x), j = ordered(y);
@@ -138,15 +145,18 @@ Term Floats::extreme(Opcode code, const Term& a, const Term& b) {
     if (k.bits == 0) return select((bits(x) ^ s.sign) <= s.infinity, x, k);
   }
   if (is_native(Opcode::Lt, a.type, a.type)) {
-    const Term first = native(wins, a, b) | native(Opcode::Ne, b, b);
+    const Term unordered = native(Opcode::Ne, b, b);
+    const Term first = native(wins, a, b) | unordered;
     // Equal numbers have equal bits, but for zeros.
     const Term x = bits(a), y = bits(b);
     const Term both = real(code == Opcode::Min ? x | y : x & y);
-    return select(native(Opcode::Eq, a, b), both, select(first, a, b));
+    const Term one = select(first, a, b);
+    return select(native(Opcode::Eq, a, b), both, one);
   }
   const auto key = [&](const Term& number) {
     const uint64_t loses = code == Opcode::Min ? s.magnitude : s.sign;
-    return select(magnitude_of(number) > s.infinity, loses, strict(number));
+    const Term place = strict(number);
+    return select(magnitude_of(number) > s.infinity, loses, place);
   };
   const Term i = key(signed_bits(a)), j = key(signed_bits(b));
   return real(strict(c_.op(code, i.type, {i, j})));

@@ -33,7 +33,9 @@ Term Floats::widen(const Term& x) {
     const Term exponent = cast(Type::U64, (1023 - 149 + 31) - n) << 52;
     const Term fraction =
         (cast(Type::U64, magnitude) << (cast(Type::U64, n) + 21)) & ((1ull << 52) - 1);
-    tiny = select(magnitude == 0, 0, exponent | fraction);
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Term nonzero = exponent | fraction;
+    tiny = select(magnitude == 0, 0, nonzero);
   }
   return real(select(subnormal, tiny, normal) | sign);
 }
@@ -45,9 +47,10 @@ Term Floats::narrow(const Term& x) {
   constexpr uint64_t rebias = (1023ull - 127) << 52;
   const Term infinity = c_.constant(Type::U64, 0x7f800000u);
   const Term based = magnitude - rebias;
-  const Term rounded = (based + 0x0fffffffu + ((based >> 29) & 1)) >> 29;
-  const Term normal =
-      cast(Type::U32, select(magnitude > (0x47full << 52), infinity, min(rounded, infinity)));
+  const Term odd = (based >> 29) & 1;
+  const Term rounded = (based + 0x0fffffffu + odd) >> 29;
+  const Term limited = min(rounded, infinity);
+  const Term normal = cast(Type::U32, select(magnitude > (0x47full << 52), infinity, limited));
   Term tiny;
   if (p_.add64) {
     // Beside 2^-97 the last bit is 2^-149.
@@ -58,12 +61,14 @@ Term Floats::narrow(const Term& x) {
     // The first bits of the significand, and whether there are others.
     const Term significand = ((magnitude << 11) | (1ull << 63));
     const Term lost = one_if(Type::U32, cast(Type::U32, significand) != 0);
-    const Term exponent =
+    const Term wide_exponent =
         max(as(Type::I64, magnitude >> 52) - (1023 - 127), c_.constant(Type::I64, -200));
-    tiny = round_to_float(cast(Type::U32, significand >> 32) | lost, cast(Type::I32, exponent));
+    const Term exponent = cast(Type::I32, wide_exponent);
+    tiny = round_to_float(cast(Type::U32, significand >> 32) | lost, exponent);
   }
   const Term number = select(magnitude < ((1023ull - 126) << 52), tiny, normal);
-  return real(select(magnitude > (0x7ffull << 52), 0x7fc00000u, number | sign));
+  const Term signed_number = number | sign;
+  return real(select(magnitude > (0x7ffull << 52), 0x7fc00000u, signed_number));
 }
 
 /// Truncated, saturated, NaN gives 0.
@@ -79,7 +84,8 @@ Term Floats::to_integer(Type to, const Term& x) {
   // A number below 1 has no bits left, even if the shift would leave one.
   const Term shift =
       min(c_.constant(w.word, f.bias + w.width - 1) - field, c_.constant(w.word, w.width - 1));
-  const Term size = select(field < f.bias, 0, significand >> shift);
+  const Term shifted = significand >> shift;
+  const Term size = select(field < f.bias, 0, shifted);
   const Term none = stored > f.infinity;
   if (is_signed(to)) {
     const uint64_t highest = w.magnitude, lowest = w.sign;
@@ -118,9 +124,12 @@ Term Floats::from_integer(Type to, const Term& x) {
   }
   // Rounded as in round_to_float, but it can be neither subnormal nor too large.
   const Term kept = significand >> f.spare;
-  const Term rest = (significand << (f.width - f.spare)) | (kept & 1);
-  const Term number = kept + ((exponent - 1) << f.fraction) + one_if(f.word, rest > f.top());
-  return real(select(size == 0, 0, number) | select(negative, c_.constant(f.word, f.sign), 0));
+  const Term odd = kept & 1;
+  const Term rest = (significand << (f.width - f.spare)) | odd;
+  const Term up = one_if(f.word, rest > f.top());
+  const Term number = kept + ((exponent - 1) << f.fraction) + up;
+  const Term sign = select(negative, c_.constant(f.word, f.sign), 0);
+  return real(select(size == 0, 0, number) | sign);
 }
 
 }  // namespace vyre::emit_exact

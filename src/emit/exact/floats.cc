@@ -125,8 +125,11 @@ Term Floats::long_form(Opcode code, std::span<const Term> x) {
   switch (code) {
     case Opcode::Add:
       return long_add(x[0], x[1]);
-    case Opcode::Mul:
-      return real(soft_mul(bits(x[0]), bits(x[1])));
+    case Opcode::Mul: {
+      // Named in order: the evaluation order of arguments is unspecified.
+      const Term b = bits(x[1]), a = bits(x[0]);
+      return real(soft_mul(a, b));
+    }
     case Opcode::Div:
       return long_div(x[0], x[1]);
     case Opcode::Sqrt:

@@ -38,7 +38,9 @@ Term Floats::long_sqrt(const Term& x) {
   const Shape s = shape_of(x.type);
   const Term word = bits(x), magnitude = word & s.magnitude;
   const Term field = magnitude >> s.fraction;
-  const Term stored = (magnitude & (s.leading - 1)) | select(field == 0, c_.constant(s.word, 0), s.leading);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term leading = select(field == 0, c_.constant(s.word, 0), s.leading);
+  const Term stored = (magnitude & (s.leading - 1)) | leading;
   const Term n = clz(stored) - s.spare;
   const Term significand = stored << n;  // first bit at `leading`
   const Term exponent = as(s.number, max(field, c_.constant(s.word, 1)) - n - s.bias);
@@ -54,20 +56,24 @@ Term Floats::long_sqrt(const Term& x) {
   // would have more bits than there are), so that bit alone says where to round.
   Term root;
   if (x.type == Type::F32) {
-    root = corrected(significand << (odd + 25), estimate << 1, 18).root;
+    const Term guess = estimate << 1;
+    root = corrected(significand << (odd + 25), guess, 18).root;
   } else {
     // First the root of the upper half of the bits, then the rest by a division; the lower half of
     // the bits is 0.
-    const Root upper = corrected(significand << odd, cast(Type::U64, estimate) << 3, 160);
+    const Term guess = cast(Type::U64, estimate) << 3;
+    const Root upper = corrected(significand << odd, guess, 160);
     const Term scaled = upper.remainder << 27, twice = upper.root << 1;
     const Term step = scaled / twice;
     const Term rest = scaled - step * twice;
-    const Term over = (rest << 27) < step * step;
-    root = (upper.root << 27) + step - one_if(s.word, over);
+    const Term square = step * step;
+    const Term over = one_if(s.word, (rest << 27) < square);
+    root = (upper.root << 27) + step - over;
   }
   const Term rounded = (root + 1) >> 1;
   const Term finite = rounded + (as(s.word, half + (s.bias - 1)) << s.fraction);
-  const Term kept = (magnitude == 0) | (word == s.infinity);
+  const Term infinite = word == s.infinity;
+  const Term kept = (magnitude == 0) | infinite;
   return real(select(kept, word, select(word > s.infinity, s.nan, finite)));
 }
 

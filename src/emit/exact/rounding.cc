@@ -19,13 +19,18 @@ Term Floats::round(Opcode code, const Term& x) {
   if (code == Opcode::Round) {
     small = select(magnitude > ((s.bias - 1) << s.fraction), one, zero);
     // A half goes up if the bit before the point is set.
-    more = (behind >> 1) + min(word & (behind + 1), behind & 1);
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Term last = behind & 1;
+    const Term up = min(word & (behind + 1), last);
+    more = (behind >> 1) + up;
   } else if (code != Opcode::Trunc) {
     const Term away = code == Opcode::Floor ? sign != 0 : sign == 0;
     small = select(away & (magnitude != 0), one, zero);
     more = select(away, behind, zero);
   }
-  return real(select(below_one, small | sign, (word + more) & ~behind));
+  const Term before = ~behind;
+  const Term cut = (word + more) & before;
+  return real(select(below_one, small | sign, cut));
 }
 
 }  // namespace vyre::emit_exact

@@ -23,7 +23,9 @@ struct Parts {
 Parts to_the_top(const Term& magnitude) {
   const Shape s = shape(magnitude);
   const Term field = magnitude >> s.fraction;
-  const Term word = (magnitude << s.spare) | select(field == 0, magnitude.code->constant(s.word, 0), s.top());
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term leading = select(field == 0, magnitude.code->constant(s.word, 0), s.top());
+  const Term word = (magnitude << s.spare) | leading;
   const Term n = clz(word);
   return {word << n, as(s.number, max(field, magnitude.code->constant(s.word, 1)) - n)};
 }
@@ -43,11 +45,13 @@ Term round_to_float(const Term& significand, const Term& exponent) {
   const Term below = at_most(at_least(1 - exponent, 0), s.width - 1);
   const Term word = shift_right(significand, as(s.word, below));
   const Term kept = word >> s.spare;
-  const Term rest = (word << (s.width - s.spare)) | (kept & 1);  // an odd number is more than half
+  const Term odd = kept & 1;
+  const Term rest = (word << (s.width - s.spare)) | odd;  // an odd number is more than half
   const Term up = one_if(s.word, rest > s.top());
   const Term field = as(s.word, at_least(exponent, 1) - 1) << s.fraction;
   const Term rounded = kept + field + up;  // the first bit, or a carry, adds to the exponent
-  return select(significand == 0, 0, min(rounded, rounded.code->constant(s.word, s.infinity)));
+  const Term limited = min(rounded, rounded.code->constant(s.word, s.infinity));
+  return select(significand == 0, 0, limited);
 }
 
 Term soft_add(const Term& a, const Term& b) {
@@ -68,13 +72,18 @@ Term soft_add(const Term& a, const Term& b) {
   };
   const Term e = exponent(large);
   const Term x = significand(large);
-  const Term y = shift_right(significand(small), at_most(e - exponent(small), s.width - 1));
-  const Term sum = select(apart, x - y, x + y);
+  const Term distance = at_most(e - exponent(small), s.width - 1);
+  const Term y = shift_right(significand(small), distance);
+  const Term added = x + y;
+  const Term sum = select(apart, x - y, added);
   const Term n = clz(sum);
-  const Term finite = round_to_float(sum << n, as(s.number, e + 1 - n)) |
-                      select(sum == 0, a & b & s.sign, sign);
+  const Term sign_of_zero = a & b & s.sign;
+  const Term sign_of_sum = select(sum == 0, sign_of_zero, sign);
+  const Term exponent_of_sum = as(s.number, e + 1 - n);
+  const Term finite = round_to_float(sum << n, exponent_of_sum) | sign_of_sum;
 
-  const Term none = (large > s.infinity) | (apart & (small == s.infinity));
+  const Term opposed = apart & (small == s.infinity);
+  const Term none = (large > s.infinity) | opposed;
   const Term special = select(none, s.nan, sign | large);
   return select(large >= s.infinity, special, finite);
 }
@@ -87,11 +96,13 @@ Term soft_mul(const Term& a, const Term& b) {
   const Term high = mulhi(x.significand, y.significand);
   const Term lost = one_if(s.word, (x.significand * y.significand) != 0);
   const Term n = (high >> (s.width - 1)) ^ 1;  // 1 for a product below 2
-  const Term exponent = x.exponent + y.exponent - as(s.number, n) - (s.bias - 1);
+  const Term shifted = as(s.number, n);
+  const Term exponent = x.exponent + y.exponent - shifted - (s.bias - 1);
   const Term finite = round_to_float((high | lost) << n, exponent);
 
   const Term large = max(ma, mb);
-  const Term none = (large > s.infinity) | (min(ma, mb) == 0);
+  const Term zero = min(ma, mb) == 0;
+  const Term none = (large > s.infinity) | zero;
   const Term special = select(none, s.nan, a.code->constant(s.word, s.infinity));
   return select(large >= s.infinity, special, finite) | sign;
 }
@@ -125,12 +136,18 @@ Term soft_div(const Term& a, const Term& b) {
     significand = significand | select((rest << 1) >= divisor, a.code->constant(s.word, half), 0);
   }
   significand = significand | one_if(s.word, rest != 0);
-  const Term exponent = x.exponent - y.exponent - as(s.number, one_if(s.word, smaller)) + s.bias;
+  const Term shifted = as(s.number, one_if(s.word, smaller));
+  const Term exponent = x.exponent - y.exponent - shifted + s.bias;
   const Term finite = round_to_float(significand, exponent);
 
-  const Term none = (max(ma, mb) > s.infinity) | ((ma == mb) & ((ma == 0) | (ma == s.infinity)));
-  const Term infinite = (ma >= s.infinity) | (mb == 0);
-  const Term zero = (ma == 0) | (mb == s.infinity);
+  const Term of_infinity = ma == s.infinity;
+  const Term extreme = (ma == 0) | of_infinity;
+  const Term undefined = (ma == mb) & extreme;
+  const Term none = (max(ma, mb) > s.infinity) | undefined;
+  const Term by_zero = mb == 0;
+  const Term infinite = (ma >= s.infinity) | by_zero;
+  const Term by_infinity = mb == s.infinity;
+  const Term zero = (ma == 0) | by_infinity;
   const Term special = select(none, s.nan, select(infinite, a.code->constant(s.word, s.infinity), 0));
   return select(none | infinite | zero, special, finite) | sign;
 }

@@ -14,7 +14,9 @@ Term scan(Maker& c, const Term& value, uint32_t subgroup, bool halves, const Ste
   Term v = value;
   for (uint32_t d = 1; d < subgroup; d *= 2) {
     const Term lower = shuffle(c, Opcode::SubgroupShuffleUp, v, c.constant(Type::U32, d), halves);
-    v = select(lane >= d, step(lower, v), v);
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Term sum = step(lower, v);
+    v = select(lane >= d, sum, v);
   }
   return shuffle(c, Opcode::SubgroupShuffleUp, v, c.constant(Type::U32, 1), halves);
 }
@@ -43,7 +45,8 @@ Term reduce_by_shuffles(Maker& c, Opcode code, const Term& value, uint32_t subgr
   // alone, so the lowest lane with the wanted remainder has it; if that one is absent, so are all,
   // and their value is the identity.
   const auto local = [&](uint32_t dim) { return c.op(Opcode::LocalId, Type::Void, {}, dim); };
-  const Term linear = (local(2) * size[1] + local(1)) * size[0] + local(0);
+  const Term x = local(0), y = local(1), z = local(2);
+  const Term linear = (z * size[1] + y) * size[0] + x;
   const Term lane = c.op(Opcode::LaneId, Type::Void, {});
   const Term first = linear - lane;
   const Term absent = c.constant(v.type, reduction_identity(code, v.type));
@@ -59,7 +62,8 @@ Term shuffle_by_halves(Maker& c, Opcode code, const Term& value, const Term& lan
   const Term word = value.type == Type::F64 ? bits(value) : as(Type::U64, value);
   const Term low = c.op(code, Type::U32, {cast(Type::U32, word), lane});
   const Term high = c.op(code, Type::U32, {cast(Type::U32, word >> 32), lane});
-  const Term both = cast(Type::U64, low) | (cast(Type::U64, high) << 32);
+  const Term upper = cast(Type::U64, high) << 32;
+  const Term both = cast(Type::U64, low) | upper;
   return value.type == Type::F64 ? real(both) : as(value.type, both);
 }
 

@@ -22,11 +22,16 @@ Digit next_digit(const Term& rest, const Term& next, const Term& divisor) {
   Term q = rest / first;
   Term r = rest - q * first;
   for (int i = 0; i < 2; ++i) {
-    const Term over = (r < 0x10000) & ((q > 0xffff) | (q * second > ((r << 16) | next)));
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Term left = (r << 16) | next;
+    const Term too_much = q * second > left;
+    const Term too_large = (q > 0xffff) | too_much;
+    const Term over = (r < 0x10000) & too_large;
     q = select(over, q - 1, q);
     r = select(over, r + first, r);
   }
-  return {q, ((rest << 16) | next) - q * divisor};
+  const Term taken = q * divisor;
+  return {q, ((rest << 16) | next) - taken};
 }
 
 /// (high, low) / divisor, where high < divisor and the divisor's top bit is set.
@@ -44,16 +49,20 @@ Pair unsigned_quotient(const Pair& a, const Pair& b) {
   // dividend it comes out right or one too large.
   const Term one_word = b.high == 0;
   const Term n = clz(select(one_word, b.low, b.high));
-  const Term divisor = select(one_word, b.low << n, (b.high << n) | above(b.low, n));
+  const Term carried = above(b.low, n);
+  const Term top = (b.high << n) | carried;
+  const Term divisor = select(one_word, b.low << n, top);
   const Term upper = a.high / b.low;
   const Term rest = a.high - upper * b.low;
   const Pair half = shift_right(a, c.constant(Type::U32, 1), false);
-  const Term high = select(one_word, (rest << n) | above(a.low, n), half.high);
+  const Term next = above(a.low, n);
+  const Term high = select(one_word, (rest << n) | next, half.high);
   const Term low = select(one_word, a.low << n, half.low);
   const Term word = quotient_word(high, low, divisor);
 
   const Term estimate = word >> (31 - n);
-  const Term least = select(estimate == 0, zero, estimate - 1);
+  const Term one_less = estimate - 1;
+  const Term least = select(estimate == 0, zero, one_less);
   const Term more = !less(a - Pair{least, zero} * b, b, false);
   return {select(one_word, word, least + carry(more)), select(one_word, upper, zero)};
 }
@@ -81,23 +90,32 @@ Term is_negative(const Pair& x) { return as(Type::I32, x.high) < 0; }
 
 Pair operator+(const Pair& a, const Pair& b) {
   const Term low = a.low + b.low;
-  return {low, a.high + b.high + carry(low < a.low)};
+  const Term carried = carry(low < a.low);
+  return {low, a.high + b.high + carried};
 }
 
 Pair operator-(const Pair& a, const Pair& b) {
-  return {a.low - b.low, a.high - b.high - carry(a.low < b.low)};
+  const Term low = a.low - b.low, borrowed = carry(a.low < b.low);
+  return {low, a.high - b.high - borrowed};
 }
 
 Pair operator*(const Pair& a, const Pair& b) {
   const Pair p = product(a.low, b.low);
-  return {p.low, p.high + a.low * b.high + a.high * b.low};
+  const Term other = a.high * b.low;
+  return {p.low, p.high + a.low * b.high + other};
 }
 
-Term operator==(const Pair& a, const Pair& b) { return (a.low == b.low) & (a.high == b.high); }
+Term operator==(const Pair& a, const Pair& b) {
+  const Term high = a.high == b.high;
+  return (a.low == b.low) & high;
+}
 
 Term less(const Pair& a, const Pair& b, bool is_signed) {
   const Type t = is_signed ? Type::I32 : Type::U32;
-  return (as(t, a.high) < as(t, b.high)) | ((a.high == b.high) & (a.low < b.low));
+  const Term low_less = a.low < b.low;
+  const Term tied_less = (a.high == b.high) & low_less;
+  const Term bh = as(t, b.high), ah = as(t, a.high);
+  return (ah < bh) | tied_less;
 }
 
 Pair high_product(const Pair& a, const Pair& b, bool is_signed) {
@@ -110,18 +128,20 @@ Pair high_product(const Pair& a, const Pair& b, bool is_signed) {
               Pair{sum.high, zero};
   if (!is_signed) return high;
   const Term sa = sign_of(a.high), sb = sign_of(b.high);
-  return high - Pair{b.low & sa, b.high & sa} - Pair{a.low & sb, a.high & sb};
+  const Pair for_b = {a.low & sb, a.high & sb}, for_a = {b.low & sa, b.high & sa};
+  return high - for_a - for_b;
 }
 
 Pair shift_left(const Pair& x, const Term& n) {
   const Term far = (n & 32) != 0;
-  const Term low = x.low << n, high = (x.high << n) | above(x.low, n);
+  const Term low = x.low << n, carried = above(x.low, n), high = (x.high << n) | carried;
   return {select(far, 0, low), select(far, low, high)};
 }
 
 Pair shift_right(const Pair& x, const Term& n, bool is_signed) {
   const Term far = (n & 32) != 0;
-  const Term low = (x.low >> n) | below(x.high, n);
+  const Term carried = below(x.high, n);
+  const Term low = (x.low >> n) | carried;
   const Term high = is_signed ? as(Type::U32, as(Type::I32, x.high) >> as(Type::I32, n)) : x.high >> n;
   const Term filled = is_signed ? sign_of(x.high) : n.code->constant(Type::U32, 0);
   return {select(far, high, low), select(far, filled, high)};
@@ -130,7 +150,9 @@ Pair shift_right(const Pair& x, const Term& n, bool is_signed) {
 Pair rotate_left(const Pair& x, const Term& n) {
   const Term far = (n & 32) != 0;
   const Pair y = select(far, Pair{x.high, x.low}, x);
-  return {(y.low << n) | above(y.high, n), (y.high << n) | above(y.low, n)};
+  const Term from_high = above(y.high, n), low = (y.low << n) | from_high;
+  const Term from_low = above(y.low, n), high = (y.high << n) | from_low;
+  return {low, high};
 }
 
 Division divide(const Pair& a, const Pair& b, bool is_signed) {
@@ -139,7 +161,11 @@ Division divide(const Pair& a, const Pair& b, bool is_signed) {
   const Term na = is_negative(a), nb = is_negative(b);
   const Pair x = is_signed ? select(na, zero - a, a) : a, y = is_signed ? select(nb, zero - b, b) : b;
   const Pair size = unsigned_quotient(x, y);
-  const Pair q = is_signed ? select(na ^ nb, zero - size, size) : size;
+  Pair q = size;
+  if (is_signed) {
+    const Pair negated = zero - size;
+    q = select(na ^ nb, negated, size);
+  }
   const Term none = is_zero(b);
   return {select(none, is_signed ? zero : pair_of(c, ~0ull), q), select(none, zero, a - q * b)};
 }

@@ -117,7 +117,9 @@ void WideStage::load_as(OpId id) {
   const MemoryRef m = from.memory(id);
   const Place at = place(from.operand(id, 0), 0);
   const Term bytes = c.op(Opcode::Len, Type::Void, {}, m.buffer) * size_of(c.program.buffers[m.buffer].element);
-  const Term inside = at.valid & (bytes >= 8) & (at.index <= bytes - 8);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term fits = at.index <= bytes - 8;
+  const Term inside = at.valid & (bytes >= 8) & fits;
   const auto half = [&](uint32_t plus) {
     const Term offset = m.in_bounds ? at.index + plus : select(inside, at.index + plus, ~0u);
     return c.op(Opcode::LoadAs, Type::U32, {offset}, attr_of(id, plus));

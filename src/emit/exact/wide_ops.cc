@@ -17,15 +17,21 @@ Pair saturated(const Pair& a, const Pair& b, bool add, bool is_signed) {
   if (!is_signed)
     return add ? select(less(r, a, false), pair_of(c, ~0ull), r)
                : select(less(a, b, false), pair_of(c, 0), r);
-  const Term overflow = as(Type::I32, (add ? r.high ^ b.high : a.high ^ b.high) & (r.high ^ a.high)) < 0;
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term changed = r.high ^ a.high;
+  const Term overflow = as(Type::I32, (add ? r.high ^ b.high : a.high ^ b.high) & changed) < 0;
   const Pair limit = select(is_negative(a), pair_of(c, 1ull << 63), pair_of(c, ~0ull >> 1));
   return select(overflow, limit, r);
 }
 
 Pair ceil_divided(const Pair& a, const Pair& b, bool is_signed) {
   const Division d = divide(a, b, is_signed);
-  Term up = !(is_zero(d.remainder) | is_zero(b));
-  if (is_signed) up = up & !(is_negative(d.remainder) ^ is_negative(b));
+  const Term by_zero = is_zero(b);
+  Term up = !(is_zero(d.remainder) | by_zero);
+  if (is_signed) {
+    const Term by_negative = is_negative(b);
+    up = up & !(is_negative(d.remainder) ^ by_negative);
+  }
   return d.quotient + widened(up);
 }
 
@@ -35,11 +41,16 @@ Pair bit_op(Opcode code, const Pair& x) {
   const auto count = [&](Opcode op, const Term& t) { return t.code->op(op, Type::U32, {t}); };
   switch (code) {
     case Opcode::Clz:
-      return counted(select(x.high == 0, count(code, x.low) + 32, count(code, x.high)));
-    case Opcode::Ctz:
-      return counted(select(x.low == 0, count(code, x.high) + 32, count(code, x.low)));
-    case Opcode::PopCount:
-      return counted(count(code, x.low) + count(code, x.high));
+    case Opcode::Ctz: {
+      const bool from_top = code == Opcode::Clz;
+      const Term &first = from_top ? x.high : x.low, &second = from_top ? x.low : x.high;
+      const Term in_first = count(code, first), in_second = count(code, second) + 32;
+      return counted(select(first == 0, in_second, in_first));
+    }
+    case Opcode::PopCount: {
+      const Term in_high = count(code, x.high);
+      return counted(count(code, x.low) + in_high);
+    }
     default:
       return {count(Opcode::ReverseBits, x.high), count(Opcode::ReverseBits, x.low)};
   }
@@ -56,9 +67,12 @@ Pair field_op(Opcode code, std::span<const Pair> x, bool is_signed) {
   if (insert) {
     const Pair field = shift_left(shift_right(pair_of(c, ~0ull), 64 - n, false), offset);
     const Pair y = shift_left(x[1], offset);
-    const Pair mixed = {(x[0].low & ~field.low) | (y.low & field.low),
-                        (x[0].high & ~field.high) | (y.high & field.high)};
-    return select(empty, x[0], mixed);
+    const auto mixed = [](const Term& old, const Term& put, const Term& mask) {
+      const Term inside = put & mask;
+      return (old & ~mask) | inside;
+    };
+    const Pair both = {mixed(x[0].low, y.low, field.low), mixed(x[0].high, y.high, field.high)};
+    return select(empty, x[0], both);
   }
   const Pair top = shift_left(x[0], 64 - offset - n);
   return select(empty, pair_of(c, 0), shift_right(top, 64 - n, is_signed));
@@ -85,8 +99,11 @@ Pair wide_op(Opcode code, bool is_signed, std::span<const Pair> x) {
     case Opcode::Min:
     case Opcode::Max:
       return extreme(code, a, b, is_signed);
-    case Opcode::Abs:
-      return is_signed ? select(is_negative(a), pair_of(c, 0) - a, a) : a;
+    case Opcode::Abs: {
+      if (!is_signed) return a;
+      const Pair negated = pair_of(c, 0) - a;
+      return select(is_negative(a), negated, a);
+    }
     case Opcode::Clamp:
       return extreme(Opcode::Min, extreme(Opcode::Max, a, b, is_signed), x[2], is_signed);
     case Opcode::MulHi:

@@ -188,7 +188,9 @@ bool WideStage::is_remade(OpId loop) const {
 void WideStage::open_for(OpId id) {
   const Pair lo = pair(from.operand(id, 0)), hi = pair(from.operand(id, 1)), step = pair(from.operand(id, 2));
   const bool sign = is_signed(from.type(from.operand(id, 0)));
-  const Term still = sign ? is_negative(step) | is_zero(step) : is_zero(step);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Term zero = is_zero(step);
+  const Term still = sign ? is_negative(step) | zero : zero;
   const Term done = still | !less(lo, hi, sign);
   const std::vector<ValueId> carried = values_of(from.operands(id).subspan(3));
   const std::vector<Type> carried_types = types_of(from.results(id));

@@ -267,7 +267,9 @@ llvm::Value* Emitter::select_lanes(V mask, V a, V b) {
   };
   if (is(b, false)) return b_.CreateAnd(mask, a);
   if (is(a, true)) return b_.CreateOr(mask, b);
-  return b_.CreateOr(b_.CreateAnd(mask, a), b_.CreateAnd(b_.CreateNot(mask), b));
+  // Named in order: the evaluation order of arguments is unspecified.
+  V others = b_.CreateAnd(b_.CreateNot(mask), b);
+  return b_.CreateOr(b_.CreateAnd(mask, a), others);
 }
 
 bool Emitter::if_select(OpId id) {
@@ -292,11 +294,16 @@ void Emitter::select_if(OpId id) {
     const ValueId r = p_.result(id, i);
     if (is_uniform(r)) {
       V c = get(condition);
-      set(r, c->getType()->isVectorTy() ? get(yes[i]) : select_lanes(c, get(yes[i]), get(no[i])));
-    } else if (is_uniform(condition)) {
-      set(r, b_.CreateSelect(get(condition), lanes_of(yes[i]), lanes_of(no[i])));
+      const bool is_either = c->getType()->isVectorTy();
+      V if_not = is_either ? nullptr : get(no[i]);
+      V if_so = get(yes[i]);
+      set(r, is_either ? if_so : select_lanes(c, if_so, if_not));
     } else {
-      set(r, select_lanes(get(condition), lanes_of(yes[i]), lanes_of(no[i])));
+      V if_not = lanes_of(no[i]);
+      V if_so = lanes_of(yes[i]);
+      V c = get(condition);
+      set(r, is_uniform(condition) ? b_.CreateSelect(c, if_so, if_not)
+                                   : select_lanes(c, if_so, if_not));
     }
   }
 }
@@ -313,7 +320,10 @@ void Emitter::yield_if(OpId exit, Context& c) {
 }
 
 void Emitter::store_carried(Slot s, V value, bool blend) {
-  if (blend && active_) value = select_lanes(bits(active_), value, load_slot(s, value->getType()));
+  if (blend && active_) {
+    V before = load_slot(s, value->getType());
+    value = select_lanes(bits(active_), value, before);
+  }
   store_slot(s, value);
 }
 

@@ -87,8 +87,11 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
     // of them took, it keeps what it has.
     const auto store_uniform = [&](Slot to) {
       V value = get(from);
-      if (loop.masked)
-        value = b_.CreateSelect(any(active_), value, load_slot(to, value->getType()));
+      if (loop.masked) {
+        // Named in order: the evaluation order of arguments is unspecified.
+        V before = load_slot(to, value->getType());
+        value = b_.CreateSelect(any(active_), value, before);
+      }
       store_slot(to, value);
     };
     if (is_break) {
@@ -103,8 +106,10 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
       store_uniform(loop.values[k]);
     else if (is_integer(p_.type(a)) && shapes_.steps(a)) {
       V base = base_of(from);
-      if (loop.masked)
-        base = b_.CreateSelect(any(active_), base, load_slot(loop.values[k], base->getType()));
+      if (loop.masked) {
+        V before = load_slot(loop.values[k], base->getType());
+        base = b_.CreateSelect(any(active_), base, before);
+      }
       store_slot(loop.values[k], base);
     } else  // lanes that have left keep what they had, if anyone asks
       store_carried(loop.values[k], lanes_of(from),

@@ -76,8 +76,9 @@ llvm::Value* OpLowering::divide_natively(Opcode code, Type type, llvm::Value* a,
   llvm::Value* quotient = b_.CreateSDiv(a, safe);
   if (code == Opcode::CeilDiv) {
     llvm::Value* rest = b_.CreateSub(a, b_.CreateMul(quotient, safe));
-    llvm::Value* up =
-        b_.CreateAnd(b_.CreateICmpNE(rest, zero), b_.CreateICmpSGE(b_.CreateXor(rest, safe), zero));
+    // Named in order: the evaluation order of arguments is unspecified.
+    llvm::Value* same_sign = b_.CreateICmpSGE(b_.CreateXor(rest, safe), zero);
+    llvm::Value* up = b_.CreateAnd(b_.CreateICmpNE(rest, zero), same_sign);
     quotient = b_.CreateAdd(quotient, b_.CreateZExt(up, a->getType()));
   }
   // Divided by 1: -a is right for -1, MIN included.
@@ -100,7 +101,8 @@ llvm::Value* OpLowering::quotient_by_floats(Type type, llvm::Value* a, llvm::Val
     return is_signed ? b_.CreateSIToFP(x, floats) : b_.CreateUIToFP(x, floats);
   };
   // x/0 is an infinity or NaN, never a quotient.
-  llvm::Value* ratio = b_.CreateFDiv(to_float(a), to_float(b));
+  llvm::Value* divisor = to_float(b);
+  llvm::Value* ratio = b_.CreateFDiv(to_float(a), divisor);
   llvm::Value* by_zero = b_.CreateICmpEQ(b, splat(b, 0));
 
   if (!x86()) {  // saturating conversion is native there; NaN gives 0
@@ -114,7 +116,8 @@ llvm::Value* OpLowering::quotient_by_floats(Type type, llvm::Value* a, llvm::Val
     }
     llvm::Value* quotient =
         b_.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {words, floats}, {ratio});
-    return b_.CreateOr(b_.CreateTrunc(quotient, result), b_.CreateSExt(by_zero, result));
+    llvm::Value* ones = b_.CreateSExt(by_zero, result);
+    return b_.CreateOr(b_.CreateTrunc(quotient, result), ones);
   }
   if (narrow) {
     // What does not fit into 32 bits gives 0x80000000, whose low bits are the 0 of a signed x/0.

@@ -59,7 +59,9 @@ llvm::Value* OpLowering::from_f16(llvm::Value* raw) {
   llvm::Value* special = b_.CreateICmpSGT(magnitude, splat(magnitude, (31 << 23) - 1));
   llvm::Value* exponent = b_.CreateSelect(special, splat(bits, 0x7f800000), splat(bits, 0));
   llvm::Value* sign = b_.CreateShl(b_.CreateAnd(bits, 0x8000), 16);
-  llvm::Value* whole = b_.CreateOr(b_.CreateBitCast(scaled, words), b_.CreateOr(exponent, sign));
+  // Named in order: the evaluation order of arguments is unspecified.
+  llvm::Value* rest = b_.CreateOr(exponent, sign);
+  llvm::Value* whole = b_.CreateOr(b_.CreateBitCast(scaled, words), rest);
   return b_.CreateBitCast(whole, floats);
 }
 

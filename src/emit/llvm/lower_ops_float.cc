@@ -87,7 +87,10 @@ llvm::Value* OpLowering::float_min_max(bool min, llvm::Value* a, llvm::Value* b)
     const auto widen = [&](llvm::Value* x) {
       return b_.CreateInsertElement(llvm::PoisonValue::get(vector), x, uint64_t{0});
     };
-    return b_.CreateExtractElement(float_min_max(min, widen(a), widen(b)), uint64_t{0});
+    // Named in order: the evaluation order of arguments is unspecified.
+    llvm::Value* wide_b = widen(b);
+    llvm::Value* wide_a = widen(a);
+    return b_.CreateExtractElement(float_min_max(min, wide_a, wide_b), uint64_t{0});
   }
   llvm::Value* first = b_.CreateSelect(b_.CreateFCmpUNO(a, a), b, a);
   if (!x86()) {

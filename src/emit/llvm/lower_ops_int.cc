@@ -92,7 +92,9 @@ llvm::Value* OpLowering::mulhi(bool is_signed, llvm::Value* a, llvm::Value* b) {
   const auto extend = [&](llvm::Value* x) {
     return is_signed ? b_.CreateSExt(x, wide) : b_.CreateZExt(x, wide);
   };
-  llvm::Value* product = b_.CreateMul(extend(a), extend(b));
+  // Named in order: the evaluation order of arguments is unspecified.
+  llvm::Value* factor = extend(b);
+  llvm::Value* product = b_.CreateMul(extend(a), factor);
   return b_.CreateTrunc(b_.CreateLShr(product, width), a->getType());
 }
 
@@ -148,7 +150,8 @@ llvm::Value* OpLowering::bit_field(Opcode code, Type type, llvm::ArrayRef<llvm::
   }
   llvm::Value* low = b_.CreateLShr(llvm::Constant::getAllOnesValue(work), down);
   llvm::Value* mask = b_.CreateShl(low, amount(offset));
-  llvm::Value* x = b_.CreateShl(b_.CreateZExt(operands[1], work), amount(offset));
+  llvm::Value* place = amount(offset);
+  llvm::Value* x = b_.CreateShl(b_.CreateZExt(operands[1], work), place);
   llvm::Value* merged = b_.CreateXor(bits, b_.CreateAnd(b_.CreateXor(bits, x), mask));
   return b_.CreateSelect(empty, v, b_.CreateTrunc(merged, v->getType()));
 }

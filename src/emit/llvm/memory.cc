@@ -229,14 +229,17 @@ llvm::SmallVector<std::pair<llvm::Value*, llvm::Value*>, 2> Emitter::split_run(c
   };
   V steps = iota(b_.getInt32Ty(), stride);
   V left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, limit, base);
-  add(b_.CreateICmpNE(left, zero), b_.CreateICmpULT(steps, narrow(left)), base);
+  // Named in order: the evaluation order of arguments is unspecified.
+  V before_limit = b_.CreateICmpULT(steps, narrow(left));
+  add(b_.CreateICmpNE(left, zero), before_limit, base);
 
   const OpId def = p_.values[index].def;
   if (def != none && is_on_demand(p_.op(def).code)) return parts;  // ids do not wrap
   const bool wraps = is_unsigned(t) && width_of(t) < 64;
   V before = wraps ? b_.CreateSub(base, b_.getInt64(uint64_t{1} << width_of(t))) : base;
   V gap = b_.CreateSub(zero, before);
-  V some = b_.CreateAnd(b_.CreateICmpULE(gap, b_.getInt64(span)), b_.CreateICmpNE(limit, zero));
+  V not_empty = b_.CreateICmpNE(limit, zero);
+  V some = b_.CreateAnd(b_.CreateICmpULE(gap, b_.getInt64(span)), not_empty);
   V from_zero = b_.CreateSub(steps, narrow(gap));
   add(some, b_.CreateICmpULT(from_zero, narrow(limit)), before);
   return parts;
@@ -400,8 +403,8 @@ llvm::Function* Emitter::gather_function(const Place& p, bool run, Type index_ty
   b.CreateCondBr(b.CreateICmpULT(index, f->getArg(2)), read, next);
   b.SetInsertPoint(read);
   V from = b.CreateGEP(b.getInt8Ty(), f->getArg(0), b.CreateMul(index, b.getInt64(p.scale)));
-  b.CreateStore(b.CreateAlignedLoad(p.raw, from, llvm::Align(p.align)),
-                b.CreateGEP(p.raw, result, lane));
+  V to = b.CreateGEP(p.raw, result, lane);
+  b.CreateStore(b.CreateAlignedLoad(p.raw, from, llvm::Align(p.align)), to);
   b.CreateBr(next);
   b.SetInsertPoint(next);
   V following = b.CreateAdd(lane, b.getInt64(1));

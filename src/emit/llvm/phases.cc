@@ -243,8 +243,9 @@ void Emitter::stretch(const std::vector<OpId>& list, llvm::function_ref<void()> 
   llvm::Type* row = llvm::FixedVectorType::get(b_.getInt8Ty(), S_);
   V live_at = nullptr;
   if (keeps_live) {
-    live_at = b_.CreateGEP(b_.getInt8Ty(), arena_at(live_offset_),
-                           b_.CreateMul(subgroup_, b_.getInt64(S_)));
+    // Named in order: the evaluation order of arguments is unspecified.
+    V first = b_.CreateMul(subgroup_, b_.getInt64(S_));
+    live_at = b_.CreateGEP(b_.getInt8Ty(), arena_at(live_offset_), first);
     V live = b_.CreateAlignedLoad(row, live_at, llvm::Align(1));
     active_ = mask_and(active_, b_.CreateICmpNE(live, llvm::Constant::getNullValue(row)));
   }

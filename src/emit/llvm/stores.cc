@@ -79,8 +79,10 @@ void Emitter::store_dense(const Place& p, ValueId index, V raw) {
     BB over = block("over");
     branch(inside, masked, over, 1);
     enter(masked);
+    // Named in order: the evaluation order of arguments is unspecified.
+    V mask = bits(active_);
     llvm::CallInst* store =
-        b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), bits(active_));
+        b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), mask);
     set_noalias(store, p.buffer);
     b_.CreateBr(end);
     enter(over);
@@ -131,9 +133,14 @@ void Emitter::store_scatter(const Place& p, ValueId index, V raw) {
     set_noalias(store, p.buffer);
     return;
   }
-  if (write) addresses = b_.CreateSelect(bits(write), addresses, splat(arena_at(dummy_offset_)));
-  for (unsigned l = 0; l < S_; ++l)
-    store_at(p, b_.CreateExtractElement(addresses, l), b_.CreateExtractElement(raw, l));
+  if (write) {
+    V nowhere = splat(arena_at(dummy_offset_));
+    addresses = b_.CreateSelect(bits(write), addresses, nowhere);
+  }
+  for (unsigned l = 0; l < S_; ++l) {
+    V element = b_.CreateExtractElement(raw, l);
+    store_at(p, b_.CreateExtractElement(addresses, l), element);
+  }
 }
 
 /// The array of each lane has one element more than it says, which takes what is dropped.
@@ -144,14 +151,18 @@ void Emitter::store_private(const Place& p, ValueId index, V raw) {
   at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, at, nowhere);
   if (one_row) {
     V to = address(p, at);
-    if (active_) raw = b_.CreateSelect(bits(active_), raw, load_at(p, to, raw->getType()));
+    if (active_) {
+      V before = load_at(p, to, raw->getType());
+      raw = b_.CreateSelect(bits(active_), raw, before);
+    }
     return store_at(p, to, raw);
   }
   if (active_) at = b_.CreateSelect(bits(active_), at, nowhere);
   for (unsigned l = 0; l < S_; ++l) {
     Place lane = p;
     lane.pointer = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), p.pointer, p.lane_bytes * l);
-    store_at(p, address(lane, b_.CreateExtractElement(at, l)), b_.CreateExtractElement(raw, l));
+    V element = b_.CreateExtractElement(raw, l);
+    store_at(p, address(lane, b_.CreateExtractElement(at, l)), element);
   }
 }
 

@@ -176,11 +176,14 @@ llvm::Value* Emitter::bits(V mask) { return mask ? from_stored(mask, mask_type()
 llvm::Value* Emitter::mask_and(V a, V b) {
   if (!a) return b ? wide(b) : nullptr;
   if (!b) return wide(a);
-  return b_.CreateAnd(wide(a), wide(b));
+  // Named in order: the evaluation order of arguments is unspecified.
+  V wide_b = wide(b);
+  return b_.CreateAnd(wide(a), wide_b);
 }
 
 llvm::Value* Emitter::mask_without(V a, V b) {
-  return b_.CreateAnd(wide(a), b_.CreateNot(wide(b)));
+  V others = b_.CreateNot(wide(b));
+  return b_.CreateAnd(wide(a), others);
 }
 
 llvm::Value* Emitter::mask_bits(V mask) {

@@ -45,8 +45,10 @@ void Emitter::clear_arrays() {
   // Every thread clears 16 bytes and goes on by the size of the workgroup.
   const uint64_t bytes = (end - first + 15) / 16 * 16, step = uint64_t{16} * f_.invocations;
   const Text at = word(), last = word(), more = pred();
-  ins("mad.lo.u32 {}, {}, 16, {}", at, linear_id(), shared_base());
-  ins("add.u32 {}, {}, {}", last, shared_base(), first + bytes);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Text base = shared_base(), thread = linear_id();
+  ins("mad.lo.u32 {}, {}, 16, {}", at, thread, base);
+  ins("add.u32 {}, {}, {}", last, base, first + bytes);
   if (first) ins("add.u32 {}, {}, {}", at, at, first);
   if (bytes <= step) {
     if (bytes < step) {

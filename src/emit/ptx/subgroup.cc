@@ -63,7 +63,9 @@ Emitter::Text Emitter::member_mask() {
 Emitter::Text Emitter::live_mask() {
   if (!f_.has_traps) return member_mask();
   Text r = word();
-  ins("vote.sync.ballot.b32 {}, {}, {}", r, bool_constant(true), member_mask());
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Text members = member_mask();
+  ins("vote.sync.ballot.b32 {}, {}, {}", r, bool_constant(true), members);
   return r;
 }
 

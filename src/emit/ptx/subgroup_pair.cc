@@ -19,7 +19,9 @@ void Emitter::pair_sync() {
   }
   const Text own = once("turn", [&] {
     Text r = word();
-    ins("mad.lo.u32 {}, {}, 4, {}", r, linear_id(), shared_base());
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Text base = shared_base();
+    ins("mad.lo.u32 {}, {}, 4, {}", r, linear_id(), base);
     return r;
   });
   const Text first = once("first turn", [&] {
@@ -53,7 +55,8 @@ void Emitter::pair_sync() {
 void Emitter::pair_put(Type t, const Text& v) {
   const Text own = once("slot", [&] {
     Text r = word();
-    ins("mad.lo.u32 {}, {}, 8, {}", r, linear_id(), shared_base());
+    const Text base = shared_base();
+    ins("mad.lo.u32 {}, {}, 8, {}", r, linear_id(), base);
     return r;
   });
   if (t == Type::Bool) {

@@ -68,7 +68,9 @@ void Emitter::grid_barrier(OpId at) {
   ins("@{} bra $L{}", first, others);
   const Text blocks = once("blocks", [&] {
     Text n = word();
-    ins("mul.lo.u32 {}, {}, {}", n, num_workgroups(0), num_workgroups(1));
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Text rows = num_workgroups(1);
+    ins("mul.lo.u32 {}, {}, {}", n, num_workgroups(0), rows);
     ins("mul.lo.u32 {}, {}, {}", n, n, num_workgroups(2));
     return n;
   });
@@ -192,7 +194,8 @@ void Emitter::trap_tail() {
   label(end);
   if (uses_pairs()) {  // absent from now on
     const Text at = word();
-    ins("mad.lo.u32 {}, {}, 4, {}", at, linear_id(), shared_base());
+    const Text base = shared_base();
+    ins("mad.lo.u32 {}, {}, 4, {}", at, linear_id(), base);
     ins("st.release.cta.shared.u32 [{}+{}], 0xffffffff", at, pair_turns_);
   }
   ins("exit");
@@ -234,7 +237,8 @@ void Emitter::stop_tail() {
       stop_op_);
   if (uses_pairs()) {
     const Text at = word();
-    ins("mad.lo.u32 {}, {}, 4, {}", at, linear_id(), shared_base());
+    const Text base = shared_base();
+    ins("mad.lo.u32 {}, {}, 4, {}", at, linear_id(), base);
     ins("st.release.cta.shared.u32 [{}+{}], 0xffffffff", at, pair_turns_);
   }
   ins("exit");

@@ -83,7 +83,9 @@ Id Emitter::word_at(const Place& p, Id word) {
   if (size < 8 || f_.packed[p.buffer])
     return load(array_pointer(p, word), u32(), p.space, p.buffer, 4);
   const Id index = ins(spv::OpShiftRightLogical, u32(), {word, c32(1)});
-  const Id whole = load(array_pointer(p, index), raw_type(Type::U64), p.space, p.buffer, 8);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Id type = raw_type(Type::U64);
+  const Id whole = load(array_pointer(p, index), type, p.space, p.buffer, 8);
   const Id halves = ins(spv::OpBitcast, words(2), {whole});
   const Id odd = ins(spv::OpBitwiseAnd, u32(), {word, c32(1)});
   return ins(spv::OpVectorExtractDynamic, u32(), {halves, odd});
@@ -109,9 +111,11 @@ Id Emitter::raw_load(const Place& p, uint32_t k) {
     const Id first = ins(spv::OpShiftLeftLogical, u32(), {index, c32(1)});
     const Id low = word_at(p, first);
     const Id high = word_at(p, ins(spv::OpIAdd, u32(), {first, c32(1)}));
-    return ins(spv::OpBitcast, u64(), {pair(low, high)});
+    const Id both = pair(low, high);
+    return ins(spv::OpBitcast, u64(), {both});
   }
-  const Id raw = load(array_pointer(p, index), element_type(p.buffer), p.space, p.buffer, size);
+  const Id type = element_type(p.buffer);
+  const Id raw = load(array_pointer(p, index), type, p.space, p.buffer, size);
   if (size >= 4 || p.space == Space::Private) return raw;
   return ins(is_signed(p.element) ? spv::OpSConvert : spv::OpUConvert, u32(), {raw});
 }

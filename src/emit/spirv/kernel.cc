@@ -226,7 +226,9 @@ void Emitter::place_in_grid() {
     const auto plus = [&](Id a, Id word) { return ins(spv::OpIAdd, type, {a, number(word)}); };
     Id rest = plus(times(number(z), ny), y);
     rest = plus(times(rest, nx), x);
-    const Id total = times(times(number(num_workgroups(0)), num_workgroups(1)), num_workgroups(2));
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Id gz = num_workgroups(2), gy = num_workgroups(1), gx = num_workgroups(0);
+    const Id total = times(times(number(gx), gy), gz);
     leave_if(ins(spv::OpUGreaterThanEqual, b(), {rest, total}));
     for (uint32_t d = 0; d < 3; ++d) {
       const Id by = number(num_workgroups(d));

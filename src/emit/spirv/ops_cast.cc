@@ -15,7 +15,9 @@ Id Emitter::cast(Type to, Type from, Id x) {
   }
   if (from == Type::Bool) {
     const uint64_t one = to == Type::F32 ? 0x3f800000 : to == Type::F64 ? 0x3ff0000000000000 : 1;
-    return select(to, x, constant_of(to, one), zero_of(to));
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Id no = zero_of(to), yes = constant_of(to, one);
+    return select(to, x, yes, no);
   }
   if (is_float(from) && is_integer(to)) return float_to_int(to, x);
   if (is_float(from)) return ins(spv::OpFConvert, type_of(to), {x});

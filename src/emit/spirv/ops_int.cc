@@ -84,8 +84,11 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
   const Id al = low(a), ah = high(a), bl = low(b_), bh = high(b_);
   const Id ll = ins(spv::OpIMul, u64(), {al, bl}), lh = ins(spv::OpIMul, u64(), {al, bh});
   const Id hl = ins(spv::OpIMul, u64(), {ah, bl}), hh = ins(spv::OpIMul, u64(), {ah, bh});
-  const Id middle = sum(sum(high(ll), low(lh)), low(hl));
-  Id result = sum(sum(hh, high(lh)), sum(high(hl), high(middle)));
+  // Named in order: the evaluation order of arguments is unspecified.
+  const Id hl_low = low(hl), lh_low = low(lh), ll_high = high(ll);
+  const Id middle = sum(sum(ll_high, lh_low), hl_low);
+  const Id carried = high(middle), hl_high = high(hl), upper = sum(hl_high, carried);
+  Id result = sum(sum(hh, high(lh)), upper);
   if (!is_signed(t)) return result;
   const Id zero = m_.constant64(0);
   const Id minus_a = ins(spv::OpSLessThan, b(), {a, zero});
@@ -103,8 +106,8 @@ Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   // Two of three: a, b and no bit in the sum; or no bit in a, b and one in the difference.
   const Id x = adds ? a : ins(spv::OpNot, u64(), {a});
   const Id y = adds ? ins(spv::OpNot, u64(), {result}) : result;
-  const Id carry = logic(spv::OpBitwiseOr, logic(spv::OpBitwiseAnd, x, b_),
-                         logic(spv::OpBitwiseAnd, logic(spv::OpBitwiseOr, x, b_), y));
+  const Id one_and_y = logic(spv::OpBitwiseAnd, logic(spv::OpBitwiseOr, x, b_), y);
+  const Id carry = logic(spv::OpBitwiseOr, logic(spv::OpBitwiseAnd, x, b_), one_and_y);
   const Id all = logic(spv::OpShiftRightArithmetic, carry, unseen(63));
   if (adds) return logic(spv::OpBitwiseOr, result, all);
   return logic(spv::OpBitwiseAnd, result, ins(spv::OpNot, u64(), {all}));
@@ -117,8 +120,10 @@ Id Emitter::saturate(Opcode code, Type t, Id a, Id b_) {
   if (!is_signed(t)) {
     if (width == 64 && !options_.profile.saturate64) return saturate_by_carry(adds, a, b_);
     if (!adds) return ins(spv::OpISub, type, {pick(t, false, a, b_), b_});  // max(a, b) - b
-    if (width < 32)
-      return pick(t, true, ins(spv::OpIAdd, type, {a, b_}), constant_of(t, low_mask(width)));
+    if (width < 32) {
+      const Id most = constant_of(t, low_mask(width));
+      return pick(t, true, ins(spv::OpIAdd, type, {a, b_}), most);
+    }
     const Id room = ins(spv::OpNot, type, {b_});  // min(a, MAX - b) + b
     return ins(spv::OpIAdd, type, {pick(t, true, a, room), b_});
   }

@@ -89,7 +89,9 @@ Id Emitter::reduce(Opcode code, Type t, Id v) {
       const Id lowest = ins(spv::OpBitwiseAnd, u32(), {across, c32(2 * d - 1)});
       const Id number = ins(spv::OpIAdd, u32(), {lanes_first(), lowest});
       const Id there = ins(spv::OpULessThan, b(), {number, c32(f_.invocations)});
-      other = select(t, there, exchange(t, v, lowest), constant_of(t, reduction_identity(code, t)));
+      // Named in order: the evaluation order of arguments is unspecified.
+      const Id identity = constant_of(t, reduction_identity(code, t));
+      other = select(t, there, exchange(t, v, lowest), identity);
     }
     const Id in[] = {v, other};
     v = compute(step, t, in);
@@ -119,7 +121,10 @@ Id Emitter::move_lanes(OpId id) {
   const Op& o = p_.op(id);
   const Type t = p_.type(p_.operand(id, 0));
   Id v = get(p_.operand(id, 0));
-  if (f_.has_ghosts) v = select(t, alive(), v, zero_of(t));
+  if (f_.has_ghosts) {
+    const Id zero = zero_of(t);
+    v = select(t, alive(), v, zero);
+  }
   const Id x = get(p_.operand(id, 1)), size = c32(f_.lanes);
   Id from = x, there = 0;
   switch (o.code) {
@@ -127,11 +132,13 @@ Id Emitter::move_lanes(OpId id) {
       from = ins(spv::OpISub, u32(), {lane(), x});
       there = ins(spv::OpULessThanEqual, b(), {x, lane()});
       break;
-    case Opcode::SubgroupShuffleDown:
+    case Opcode::SubgroupShuffleDown: {
       from = ins(spv::OpIAdd, u32(), {lane(), x});
-      there = both(ins(spv::OpULessThan, b(), {x, size}),  // a distance below the size cannot wrap
-                   ins(spv::OpULessThan, b(), {from, size}));
+      const Id ends_inside = ins(spv::OpULessThan, b(), {from, size});
+      // A distance below the size cannot wrap.
+      there = both(ins(spv::OpULessThan, b(), {x, size}), ends_inside);
       break;
+    }
     case Opcode::SubgroupShuffleXor:
       from = ins(spv::OpBitwiseXor, u32(), {lane(), x});
       [[fallthrough]];
@@ -144,7 +151,8 @@ Id Emitter::move_lanes(OpId id) {
     const Id number = ins(spv::OpIAdd, u32(), {lanes_first(), inside});
     there = both(there, ins(spv::OpULessThan, b(), {number, c32(f_.invocations)}));
   }
-  return select(t, there, exchange(t, v, inside), zero_of(t));
+  const Id zero = zero_of(t);
+  return select(t, there, exchange(t, v, inside), zero);
 }
 
 /// Bit i is the condition of lane 32 * word + i.
@@ -153,8 +161,8 @@ Id Emitter::ballot_word(Id condition, uint32_t word) {
   if (f_.lanes_by == Lanes::Shuffle) {
     m_.capability(spv::CapabilityGroupNonUniform);
     m_.capability(spv::CapabilityGroupNonUniformBallot);
-    const Id all =
-        ins(spv::OpGroupNonUniformBallot, words(4), {scope_of(spv::ScopeSubgroup), condition});
+    const Id scope = scope_of(spv::ScopeSubgroup);
+    const Id all = ins(spv::OpGroupNonUniformBallot, words(4), {scope, condition});
     if (f_.lanes == options_.profile.subgroup_size || f_.lanes > 32) return part(all, word);
     const Id which = ins(spv::OpShiftRightLogical, u32(), {segment(), c32(5)});
     const Id bits = options_.profile.subgroup_size <= 32
@@ -182,10 +190,12 @@ Id Emitter::any_lane(Id condition) {
     return ins(spv::OpGroupNonUniformAny, b(), {scope_of(spv::ScopeSubgroup), condition});
   }
   Id word = 0;
-  if (f_.lanes_by == Lanes::Shuffle && f_.lanes <= 32)
+  if (f_.lanes_by == Lanes::Shuffle && f_.lanes <= 32) {
     word = ballot_word(condition, 0);
-  else
-    word = reduce(Opcode::SubgroupOr, Type::U32, select(Type::U32, condition, c32(1), c32(0)));
+  } else {
+    const Id no = c32(0), yes = c32(1);
+    word = reduce(Opcode::SubgroupOr, Type::U32, select(Type::U32, condition, yes, no));
+  }
   return ins(spv::OpINotEqual, b(), {word, c32(0)});
 }
 

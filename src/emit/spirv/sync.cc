@@ -44,8 +44,10 @@ void Emitter::uniform_load(OpId id) {
   const uint32_t n = width_of(t) == 64 ? 2 : 1;
   const Id array = shared_words("uniform", 2);
   const auto at = [&](uint32_t k) {
-    return ins(spv::OpAccessChain, m_.type_pointer(spv::StorageClassWorkgroup, u32()),
-               {array, c32(k)});
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Id index = c32(k);
+    const Id type = m_.type_pointer(spv::StorageClassWorkgroup, u32());
+    return ins(spv::OpAccessChain, type, {array, index});
   };
   control_barrier(spv::ScopeWorkgroup);
   const Id first = ins(spv::OpIEqual, b(), {linear_id(), c32(0)});
@@ -55,8 +57,10 @@ void Emitter::uniform_load(OpId id) {
     const Id x = is_outside_always(place.inside) ? zero_of(t) : load_element(place, 0);
     if (n == 2) {
       const Id halves = ins(spv::OpBitcast, words(2), {x});
-      for (uint32_t k = 0; k < 2; ++k)
-        store(at(k), part(halves, k), Space::Shared, place.buffer, 0);
+      for (uint32_t k = 0; k < 2; ++k) {
+        const Id half = part(halves, k);
+        store(at(k), half, Space::Shared, place.buffer, 0);
+      }
       return;
     }
     const Id word = t == Type::Bool  ? ins(spv::OpSelect, u32(), {x, c32(1), c32(0)})

@@ -40,7 +40,9 @@ void Emitter::trap(Id code, OpId id) {
       const Id ids[] = {x, y};
       for (uint32_t d = 2; d-- > 0;) {
         const Wide size = times(wide_of(Type::U32, num_workgroups(d)), p_.workgroup[d]);
-        n = add(product(n, size), wide_of(Type::U32, ids[d]));
+        // Named in order: the evaluation order of arguments is unspecified.
+        const Wide id_in_row = wide_of(Type::U32, ids[d]);
+        n = add(product(n, size), id_in_row);
       }
       return n;
     });
@@ -49,7 +51,8 @@ void Emitter::trap(Id code, OpId id) {
     const Id function = trap_function();
     const Id at = has64() ? control.low : pair(control.low, control.high);
     const Id n = has64() ? number.low : pair(number.low, number.high);
-    ins(spv::OpFunctionCall, m_.type_void(), {function, at, n, x, y, z, code, c32(f_.given[id])});
+    const Id op = c32(f_.given[id]);
+    ins(spv::OpFunctionCall, m_.type_void(), {function, at, n, x, y, z, code, op});
   };
   if (f_.has_ghosts) {
     when(alive(), tell);

@@ -96,7 +96,10 @@ Id Emitter::hidden(Type t, Id x) {
   if (opaque_.contains(x)) return x;
   const Id zero = once({"zero", width_of(t)}, [&] {
     const Id word = param_word(zero_offset);
-    return width_of(t) == 64 ? ins(spv::OpBitcast, u64(), {pair(word, word)}) : word;
+    if (width_of(t) < 64) return word;
+    // Named in order: the evaluation order of arguments is unspecified.
+    const Id both = pair(word, word);
+    return ins(spv::OpBitcast, u64(), {both});
   });
   const Id bits = is_float(t) ? bits_of(t, x) : x;
   return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits, zero}));
@@ -116,7 +119,8 @@ Id Emitter::unseen(Type t, uint64_t bits) {
   if (width_of(t) < 64 && !is_float(t)) return low;
   return once({"unseen of", bits, static_cast<uint32_t>(t)}, [&] {
     if (width_of(t) < 64) return from_bits(t, low);
-    return ins(spv::OpBitcast, type_of(t), {pair(low, unseen(static_cast<uint32_t>(bits >> 32)))});
+    const Id both = pair(low, unseen(static_cast<uint32_t>(bits >> 32)));
+    return ins(spv::OpBitcast, type_of(t), {both});
   });
 }
 
@@ -143,8 +147,9 @@ Emitter::Wide Emitter::wide_of(Type t, Id x) {
 }
 
 Emitter::Wide Emitter::wide_words(Id low, Id high) {
-  if (has64()) return {ins(spv::OpBitcast, u64(), {pair(low, high)}), 0};
-  return {low, high};
+  if (!has64()) return {low, high};
+  const Id both = pair(low, high);
+  return {ins(spv::OpBitcast, u64(), {both}), 0};
 }
 
 Emitter::Wide Emitter::add(Wide a, Wide b_) {

@@ -57,7 +57,9 @@ struct Writer {
         const Wide m = (power + odd - 1) / odd;
         if (m >> n) break;
         if (m * odd - power > Wide{1} << (s + drop)) continue;
-        return shift_right(binary(Opcode::MulHi, shift_right(x, drop), constant(uint64_t(m))), s);
+        // Named in order: the evaluation order of arguments is unspecified.
+        const ValueId multiplier = constant(uint64_t(m));
+        return shift_right(binary(Opcode::MulHi, shift_right(x, drop), multiplier), s);
       }
     }
     // N+1 bits: m = 2^N + low; (x·m) >> N is t + x with t = mulhi(x, low), which may not fit.

@@ -77,7 +77,9 @@ class Maker {
   ValueId make_test(const LoopPlan& plan) {
     before_ = plan.loop;
     const ValueId first = wide(p_.operand(plan.loop, 0));
-    const ValueId last = sum(wide(p_.operand(plan.loop, 1)), number(-1));
+    // Named in order: the evaluation order of arguments is unspecified.
+    const ValueId minus_one = number(-1);
+    const ValueId last = sum(wide(p_.operand(plan.loop, 1)), minus_one);
     ValueId all = none;
     for (const auto& [key, offsets] : plan.tests) {
       ValueId least = number(offsets.least), greatest = number(offsets.greatest);
