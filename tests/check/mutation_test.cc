@@ -231,9 +231,12 @@ class Mutator {
       case 4:
         change(b.loc);
         break;
-      default:
-        b.name.assign(below(400), static_cast<char>(below(256)));
+      default: {
+        // Named in order: the evaluation order of arguments is unspecified.
+        const auto letter = static_cast<char>(below(256));
+        b.name.assign(below(400), letter);
         break;
+      }
     }
   }
   void damage_formula(FormulaNode& n) {

@@ -171,7 +171,9 @@ class Generator {
   ValueId condition() {
     constexpr Opcode codes[] = {Opcode::Lt, Opcode::Eq, Opcode::Ge, Opcode::Ne};
     const uint32_t m = 2 + pick(6);
-    return k_.op(codes[pick(4)], Type::U32, {k_.rem(k_.get(var()), k_.u32(m)), k_.u32(pick(m))});
+    // Named in order: the evaluation order of arguments is unspecified.
+    const ValueId bound = k_.u32(m), a = k_.rem(k_.get(var()), bound), b = k_.u32(pick(m));
+    return k_.op(codes[pick(4)], Type::U32, {a, b});
   }
 
   void statements(int depth) {
@@ -181,12 +183,16 @@ class Generator {
 
   void statement(int depth) {
     switch (pick(depth > 0 ? 12 : 6)) {
-      default:
-        k_.set(var(), expression());
+      default: {
+        const ValueId v = expression();
+        k_.set(var(), v);
         break;
-      case 3:
-        k_.store(1, k_.rem(k_.get(var()), k_.u32(10)), k_.get(var()));
+      }
+      case 3: {
+        const ValueId v = k_.get(var()), bound = k_.u32(10);
+        k_.store(1, k_.rem(k_.get(var()), bound), v);
         break;
+      }
       case 4:
         k_.set(narrow_, k_.op(Opcode::Add, Type::U8,
                               {k_.get(narrow_), k_.op(Opcode::Cast, Type::U8, {k_.get(var())})}));
@@ -219,9 +225,11 @@ class Generator {
         break;
       case 9:
       case 10: {
-        const ValueId i =
-            k_.begin_for(k_.u32(pick(3)), k_.rem(k_.get(var()), k_.u32(6)), k_.u32(1 + pick(2)));
-        k_.set(var(), k_.add(k_.get(var()), i));
+        const ValueId step = k_.u32(1 + pick(2)), bound = k_.u32(6);
+        const ValueId hi = k_.rem(k_.get(var()), bound), lo = k_.u32(pick(3));
+        const ValueId i = k_.begin_for(lo, hi, step);
+        const ValueId sum = k_.add(k_.get(var()), i);
+        k_.set(var(), sum);
         statements(depth - 1);
         k_.end_for();
         break;

@@ -230,7 +230,9 @@ class Writer {
       case 8:
       case 9: {
         const Val lo = r_.chance(60) ? constant() : any();
-        const Val hi = min(r_.chance(60) ? any() : expression(), k_.constant(Type::U32, 12));
+        // Named in order: the evaluation order of arguments is unspecified.
+        const Val most = k_.constant(Type::U32, 12);
+        const Val hi = min(r_.chance(60) ? any() : expression(), most);
         k_.for_(lo, hi, [&](const Val& i) {
           const size_t known = values_.size();
           values_.push_back(i);

@@ -66,7 +66,9 @@ class Writer {
   }
   std::string place() {
     constexpr std::array<std::string_view, 7> buffers = {"y", "y", "y", "w", "w", "t", "z"};
-    return fmt::format("{}[{}]", random_.pick(buffers), index());
+    // Named in order: the evaluation order of arguments is unspecified.
+    const std::string at = index();
+    return fmt::format("{}[{}]", random_.pick(buffers), at);
   }
   std::string value() {
     switch (random_.below(5)) {
@@ -105,7 +107,8 @@ class Writer {
   void statement(int depth) {
     const uint64_t kind = random_.below(depth < 3 ? 16 : 9);
     if (kind < 4) {
-      text_ += fmt::format("{} = {}\n", place(), value());
+      const std::string v = value();
+      text_ += fmt::format("{} = {}\n", place(), v);
     } else if (kind < 7) {
       text_ += fmt::format("s = s * 31 + {}\n", place());
     } else if (kind == 7) {  // twice the same place
@@ -115,7 +118,8 @@ class Writer {
       constexpr std::array<std::string_view, 4> others = {"q[{0}] = u8(s)", "atomic_add(y[{0}], 3)",
                                                           "s += atomic_max(t[{0}], 9)",
                                                           "assert(s != 77, 5)"};
-      text_ += fmt::format(fmt::runtime(random_.pick(others)), index()) + "\n";
+      const std::string at = index();
+      text_ += fmt::format(fmt::runtime(random_.pick(others)), at) + "\n";
     } else if (kind < 11) {
       text_ += fmt::format("if {} {{\n", condition());
       block(depth + 1, int(random_.between(1, 3)));
@@ -139,8 +143,8 @@ class Writer {
     constexpr std::array<std::string_view, 5> from = {"0", "0", "1", "c", "a"},
                                               by = {"", "", "", " step 2", " step 3"};
     constexpr std::array<std::string_view, 7> to = {"a", "a", "a + 2", "12", "c", "3", "len(w)"};
-    text_ += fmt::format("for {} in {}..{}{} {{\n", i, random_.pick(from), random_.pick(to),
-                         random_.pick(by));
+    const std::string_view step = random_.pick(by), end = random_.pick(to);
+    text_ += fmt::format("for {} in {}..{}{} {{\n", i, random_.pick(from), end, step);
     counters_.push_back(i);
     const bool before = in_loop_;
     in_loop_ = true;

@@ -232,7 +232,9 @@ uint64_t interesting(Random& random, Type type) {
                                  std::numeric_limits<double>::quiet_NaN()}));
       case 1: {
         const int most = type == Type::F32 ? 149 : 1074;
-        return bits(std::ldexp(random.below(2) ? 1.0 : -1.0, int(random.below(2 * most)) - most));
+        // Named in order: the evaluation order of arguments is unspecified.
+        const int exponent = int(random.below(2 * most)) - most;
+        return bits(std::ldexp(random.below(2) ? 1.0 : -1.0, exponent));
       }
       case 2:
         return bits(double(int64_t(random.below(41))) - 20);

@@ -307,7 +307,9 @@ TEST(Handoff, random_pairs_give_the_same_bytes) {
   const auto pick = [&](uint32_t n) { return uint32_t(random() % n); };
   for (int round = 0; round < 120; ++round) {
     const uint32_t a = 1 + pick(6), k = 1 + pick(5), width = 1 + pick(7);
-    const std::string length = fmt::format("(len(x) * {} + {}) / {}", a, pick(9), 1 + pick(3));
+    // Named in order: the evaluation order of arguments is unspecified.
+    const uint32_t divisor = 1 + pick(3);
+    const std::string length = fmt::format("(len(x) * {} + {}) / {}", a, pick(9), divisor);
     const std::string make = fmt::format(
         "for j in 0..{} {{ if (x[i] + j) % 5 != 0 {{ t[i * {} + j + {}] = x[i] * 16 + j }} }}\n",
         width > a ? a : width, a, pick(5));

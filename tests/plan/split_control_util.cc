@@ -43,7 +43,10 @@ class ControlWriter {
   }
   std::string condition() {
     constexpr const char* compare[] = {"<", "==", ">", "!="};
-    return fmt::format("{} {} {}", uniform(), compare[below(4)], uniform());
+    // Named in order: the evaluation order of arguments is unspecified.
+    const std::string right = uniform();
+    const char* const symbol = compare[below(4)];
+    return fmt::format("{} {} {}", uniform(), symbol, right);
   }
 
   void block(int depth, int loops) {
@@ -72,15 +75,19 @@ class ControlWriter {
       case 3:
         out_ += fmt::format("g = g + {} + 1\n", uniform());
         break;
-      case 4:
-        out_ += fmt::format("s[l] = s[l] + b\nw[{}] = w[{}] + a\n", below(3), below(3));
+      case 4: {
+        const uint32_t from = below(3);
+        out_ += fmt::format("s[l] = s[l] + b\nw[{}] = w[{}] + a\n", below(3), from);
         break;
-      case 5:  // a workgroup's business in uniform flow
+      }
+      case 5: {  // a workgroup's business in uniform flow
+        const std::string added = uniform();
         out_ += fmt::format(
             "if {} {{\nbarrier workgroup\nif l == 2 {{ s[8] = s[8] + {} }}\nbarrier workgroup\na = "
             "a + s[8]\nbarrier workgroup\n}}\n",
-            condition(), uniform());
+            condition(), added);
         break;
+      }
       case 6:
         barrier();
         out_ += fmt::format("if i == {} {{ t[{}] = g }}\n", below(lanes), lanes - 1);
@@ -129,8 +136,9 @@ class ControlWriter {
 
   void counted_loop(int depth, int loops) {
     const std::string name = fmt::format("j{}", names_++);
-    out_ += fmt::format("for {} in {}..{} step {} {{\n", name, below(3),
-                        below(2) ? std::to_string(below(6)) : "x[n]", 1 + below(3));
+    const uint32_t step = 1 + below(3);
+    const std::string end = below(2) ? std::to_string(below(6)) : "x[n]";
+    out_ += fmt::format("for {} in {}..{} step {} {{\n", name, below(3), end, step);
     counters_.push_back(name);
     block(depth - 1, loops + 1);
     counters_.pop_back();

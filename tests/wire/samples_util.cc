@@ -14,8 +14,9 @@ void add_buffers(Program& p) {
       {.name = "a", .role = Role::Scalar, .element = Type::F32, .count = p.formulas.constant(1)});
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::F16});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});
-  const FormulaId blocks =
-      p.formulas.binary(FormulaOp::CeilDiv, p.formulas.len(1), p.formulas.constant(256));
+  // Named in order: the evaluation order of arguments is unspecified.
+  const FormulaId size = p.formulas.constant(256);
+  const FormulaId blocks = p.formulas.binary(FormulaOp::CeilDiv, p.formulas.len(1), size);
   p.buffers.push_back({.name = "sums", .role = Role::Out, .element = Type::U32, .count = blocks});
   p.buffers.push_back({.name = "tile",
                        .role = Role::Shared,
@@ -117,8 +118,8 @@ Module rich_module() {
                        .count = g.formulas.len(0),
                        .parameter = false,
                        .place = {"lib.vyre", 2, 1, 1}});
-  const FormulaId times =
-      g.formulas.binary(FormulaOp::Max, g.formulas.len(0), g.formulas.constant(3));
+  const FormulaId least = g.formulas.constant(3);
+  const FormulaId times = g.formulas.binary(FormulaOp::Max, g.formulas.len(0), least);
   const auto node = [&](GraphNode n) { g.nodes.push_back(std::move(n)); };
   node({.kind = GraphNodeKind::Repeat, .count = times, .place = {"main.vyre", 31, 3, 6}});
   node({.kind = GraphNodeKind::Call, .kernel = 1, .args = {{.buffer = 1}}, .grid = {{0, 5}}});
@@ -142,7 +143,10 @@ Program random_program(uint64_t seed) {
   Program p;
   p.name = "random";
   p.buffers.resize(1 + below(3));
-  for (Buffer& b : p.buffers) b.name = std::string(1 + below(4), char('a' + below(26)));
+  for (Buffer& b : p.buffers) {
+    const char letter = char('a' + below(26));
+    b.name = std::string(1 + below(4), letter);
+  }
   p.blocks.emplace_back();
   const auto op_codes = all_ops();
   std::vector<ValueId> known;
@@ -157,7 +161,8 @@ Program random_program(uint64_t seed) {
     const auto code = below(6) == 0 ? Opcode::Region : Opcode(below(op_codes.size()));
     std::vector<ValueId> operands(known.empty() ? 0 : below(4));
     for (ValueId& v : operands) v = known[below(known.size())];
-    std::vector<Type> results(below(3), Type(1 + below(11)));
+    const auto result = Type(1 + below(11));
+    std::vector<Type> results(below(3), result);
     uint64_t attr = 0;
     switch (info(code).attribute) {
       case AttrKind::Bits:

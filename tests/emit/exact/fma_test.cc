@@ -88,8 +88,9 @@ class HardOperands {
   float power(float x, int e) { return std::ldexp(x, e); }
   /// The number, or a near neighbour.
   float beside(float x) {
-    return from_bits(std::bit_cast<uint32_t>(x) +
-                     uint32_t(number(-2, 2)) * uint32_t(random_.chance(60)));
+    // Named in order: the evaluation order of operands is unspecified.
+    const auto distance = uint32_t(number(-2, 2));
+    return from_bits(std::bit_cast<uint32_t>(x) + distance * uint32_t(random_.chance(60)));
   }
 
   lab::Random random_;
