@@ -83,6 +83,9 @@ def read_labels(file):
 
 
 def read_binaries(path):
+    """Returns pairs of prefix and path; none if the preset has no binaries of cases."""
+    if not os.path.exists(path):
+        return []
     with open(path) as f:
         return [line.split(None, 1) for line in f.read().splitlines() if line]
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 
+#include "opt/pipeline.h"
 #include "support/failure.h"
 #include "support/file.h"
 #include "text/print.h"

@@ -13,6 +13,7 @@
 
 #include "driver/cpu_component.h"
 #include "emit/spirv/emit.h"
+#include "opt/pipeline.h"
 #include "plan/split_grid.h"
 #include "support/file.h"
 #include "support/source_line.h"

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "opt/passes_doc.h"
+#include "opt/pipeline.h"
 #include "text/print.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/json.h"

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "opt/pipeline.h"
 #include "support/file.h"
 
 namespace vyre::cli {

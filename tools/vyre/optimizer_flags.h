@@ -7,8 +7,12 @@
 #include <string>
 
 #include "driver/backend.h"
-#include "opt/pipeline.h"
 #include "support/result.h"
+
+namespace vyre::opt {
+struct OptimizeOptions;  // opt/pipeline.h, which half of the commands do without
+struct ProfileData;
+}  // namespace vyre::opt
 
 namespace vyre::cli {
 
