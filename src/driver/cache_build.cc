@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "driver/cache_key.h"
-#include "vyre/version.h"
+#include "support/version.h"
 
 namespace vyre::driver {
 namespace {
@@ -77,7 +77,7 @@ std::string object_id() {
 }  // namespace
 
 const std::string& build_id() {
-  static const std::string id = fmt::format("{} {} {}", VYRE_VERSION, VYRE_GIT, object_id());
+  static const std::string id = fmt::format("{} {} {}", library_version(), library_revision(), object_id());
   return id;
 }
 

@@ -8,8 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "support/version.h"
 #include "tools/vyre/command_description.h"
-#include "vyre/version.h"
 
 namespace vyre::cli {
 namespace {
@@ -451,7 +451,7 @@ struct Parser {
     app.get_formatter()->column_width(28);
     app.get_formatter()->label("TEXT", "");
     app.get_formatter()->label("REQUIRED", "");
-    app.set_version_flag("--version", fmt::format("vyre {} ({})", VYRE_VERSION, VYRE_GIT),
+    app.set_version_flag("--version", fmt::format("vyre {} ({})", library_version(), library_revision()),
                          "Print the version and exit");
     app.footer(
         "EXAMPLE\n"
@@ -611,7 +611,7 @@ CommandDescription describe(const CLI::App& app, const std::string& path) {
 
 Result<Command> help_command(const Parser& p) {
   const CommandDescription app = describe(p.app, "vyre");
-  if (p.help.man) return Command(TextCommand{man_page(app, VYRE_VERSION)});
+  if (p.help.man) return Command(TextCommand{man_page(app, library_version())});
   if (p.help.completion == "bash") return Command(TextCommand{bash_completion(app)});
   if (p.help.completion == "zsh") return Command(TextCommand{zsh_completion(app)});
   if (p.help.completion == "fish") return Command(TextCommand{fish_completion(app)});

@@ -11,6 +11,7 @@
 #include "driver/cache.h"
 #include "plan/plan_file.h"
 #include "support/file.h"
+#include "support/version.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/device_run.h"
 #include "tools/vyre/json.h"
@@ -20,7 +21,6 @@
 #include "tools/vyre/report_graph.h"
 #include "tools/vyre/results.h"
 #include "tools/vyre/terminal.h"
-#include "vyre/version.h"
 #include "wire/fingerprint.h"
 
 namespace vyre::cli {
@@ -86,7 +86,7 @@ std::vector<std::string> output_paths(const std::vector<std::string>& out) {
 class Session {
  public:
   explicit Session(const RunCommand& command) : command_(command), start_(now()) {
-    report_.vyre = VYRE_VERSION;
+    report_.vyre = library_version();
     report_.command = command.words;
   }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+// The version that this library was built as. Only version.cc includes the generated vyre/version.h, so a commit
+// recompiles one small source.
+
+#include <string_view>
+
+namespace vyre {
+
+/// "0.1.0".
+std::string_view library_version();
+/// What `git describe` said when the build was configured, or "unknown".
+std::string_view library_revision();
+
+}  // namespace vyre
