@@ -9,6 +9,7 @@
 
 #include "driver/cache_program.h"
 #include "driver/device_state.h"
+#include "driver/optimizer_target.h"
 #include "opt/full_writes.h"
 #include "opt/pipeline.h"
 
@@ -39,8 +40,7 @@ opt::OptimizeOptions options_for(const DeviceState& d, const Optimization& wante
   o.passes = wanted.passes;
   if (!wanted.passes && !wanted.profile && info.optimizes) o.passes = d.passes;
   o.profile_data = wanted.learnt.get();
-  o.target.shared_bytes = info.limits.shared_bytes;
-  o.target.launch_bytes = wanted.launch_bytes;
+  o.target = optimizer_target(info, wanted.launch_bytes);
   o.schedule.keep_texts = wanted.keep_texts;
   return o;
 }
@@ -91,7 +91,7 @@ Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& pr
       !done)
     return done.errors();
   made->given = std::make_shared<const Program>(program);
-  made->full_writes = opt::find_full_writes(*changed);
+  made->full_writes = opt::FullWrites(*changed);
   made->program = std::move(changed);
   const std::lock_guard lock(mutex);
   keep(optimized, made);

@@ -11,6 +11,7 @@
 
 #include "driver/device.h"
 #include "driver/submit_sequence.h"
+#include "opt/full_writes.h"
 #include "opt/report.h"
 #include "plan/split_grid.h"
 
@@ -22,7 +23,7 @@ struct Optimized {
   uint64_t launch_bytes = 0;                       // what they were told of the launch
   std::shared_ptr<const Program> given, program;   // the same if no pass ran
   bool has_texts = false;                          // the report keeps programs as text
-  std::vector<bool> full_writes;                   // by buffer (opt/full_writes.h); empty: unknown
+  opt::FullWrites full_writes;                     // of `program`; proves nothing if no pass ran
   uint32_t coarse = 1;                             // DeviceCommand::coarse; not 1: `program` is
   opt::RunReport report;
 };
@@ -38,7 +39,7 @@ struct ExecutableState {
   opt::RunReport optimizer;
   std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
   std::vector<Segment> segments;                // one, the program itself, if it does not
-  std::vector<bool> full_writes;                // by buffer of the program, if it is not split
+  opt::FullWrites full_writes;                  // of the program, if it is not split
   uint32_t subgroup_size = 0;
   CompileOptions options;  // that the backend was given
   uint32_t coarse = 1;     // DeviceCommand::coarse of its launches
@@ -57,13 +58,6 @@ struct ExecutableState {
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };
-
-/// Must an `out` buffer be cleared before a launch, or is every element written anyway?
-inline bool needs_clear(const ExecutableState& e, size_t buffer, const LaunchShape& shape) {
-  const uint64_t invocations = shape.num_workgroups[0] * e.program->workgroup[0];
-  return shape.workgroups() == 0 || buffer >= e.full_writes.size() || !e.full_writes[buffer] ||
-         invocations < shape.counts[buffer];
-}
 
 /// A submission under way.
 ///

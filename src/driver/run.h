@@ -47,7 +47,7 @@ struct RunOutcome {
   std::vector<std::vector<std::byte>> buffers;  // by buffer index; filled for InOut and Out
   LaunchShape shape;
   StageTimes times;                 // of the first repeat
-  std::vector<uint64_t> device_ns;  // of the launch, by repeat
+  std::vector<uint64_t> device_ns;  // of the launch and of clearing its outputs, by repeat
   uint64_t uploaded = 0, read_back = 0;
   uint64_t device_bytes = 0;  // the most that was in use at once
   uint64_t segments = 0;      // launches of one repeat: more than one if the program was split

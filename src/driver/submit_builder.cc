@@ -254,7 +254,7 @@ bool SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand
     const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]);
     if (!buffer) continue;
     const bool cleared = b.role == Role::Out && l.clear_outputs;
-    if (cleared && needs_clear(*l.executable.state(), i, c.shape))
+    if (cleared && !l.executable.state()->full_writes.covers(uint32_t(i), c.shape, c.scalars))
       fill(c.buffers[i], 0, buffer->bytes, 0);
     if (is_writable(b.role))
       writes(*buffer, cleared);

@@ -283,7 +283,8 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
     const MemoryRange& place = places_[call.bound[i]];
     c.buffers[i] = place.memory;
     c.offsets[i] = place.offset;
-    if (p.buffers[i].role == Role::Out && needs_clear(e, i, shape)) fill(part, place, step.node);
+    if (p.buffers[i].role == Role::Out && !e.full_writes.covers(uint32_t(i), shape, scalars))
+      fill(part, place, step.node);
   }
   if (own->bytes > 0) {
     const Result<MemoryRange> room = scratch(own->bytes, p);

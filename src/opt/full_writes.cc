@@ -1,70 +1,407 @@
 #include "opt/full_writes.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "ir/constant_trips.h"
+#include "ir/eval.h"
 #include "opt/effects.h"
-#include "opt/ranges.h"
-#include "opt/tile_bounds.h"
 
 namespace vyre::opt {
+
 namespace {
 
-/// Stores that every invocation gets to come in a row: the body, and regions in it.
-class Finder {
- public:
-  explicit Finder(const Program& p)
-      : p_(p),
-        effects_(p),
-        ranges_(p),
-        tiles_(p, ranges_, TileForms::most_workgroups(p)),
-        full_(p.buffers.size()) {}
+constexpr uint32_t local_dimension = 3, loop_dimension = 6;
+constexpr size_t max_terms = 12, max_stores = 256;
+constexpr uint32_t max_depth = 64;
 
-  std::vector<bool> run() {
-    for (OpId op = p_.blocks[0].first; op != none;) {
-      if (p_.op(op).code == Opcode::Region) {
-        op = p_.blocks[p_.block(op, 0)].first;
-        continue;
-      }
-      if (effects_.of(op).leaves) break;
-      visit(op);
-      op = after(op);
-    }
-    return std::move(full_);
-  }
-
- private:
-  void visit(OpId op) {
-    if (p_.op(op).code == Opcode::Store) {
-      const uint32_t b = p_.memory(op).buffer;
-      const auto at = tiles_.by_invocation(p_.operand(op, 0), op);
-      if ((touched_ >> b & 1) == 0 && at && at->exact && at->group == 1 && at->low == 0 &&
-          at->high == 0)
-        full_[b] = true;
-    }
-    const EffectSummary& e = effects_.of(op);
-    touched_ |= e.reads | e.writes | e.atomics;
-  }
-
-  /// The next op that is reached; none after the body.
-  OpId after(OpId op) const {
-    while (p_.op(op).next == none) {
-      op = p_.blocks[p_.op(op).parent].parent;
-      if (op == none) return none;
-    }
-    return p_.op(op).next;
-  }
-
-  const Program& p_;
-  Effects effects_;
-  Ranges ranges_;
-  TileForms tiles_;
-  std::vector<bool> full_;
-  uint64_t touched_ = 0;
-};
+/// Numbers of the type that are not negative are below 2^this.
+uint32_t positive_bits(Type t) { return width_of(t) - is_signed(t); }
 
 }  // namespace
 
-std::vector<bool> find_full_writes(const Program& program) {
-  if (program.buffers.size() > 64) return std::vector<bool>(program.buffers.size());
-  return Finder(program).run();
+/// Collects the stores of a program, with their forms and guards.
+class FullWriteFinder {
+ public:
+  FullWriteFinder(const Program& p, FullWrites& out)
+      : p_(p), out_(out), effects_(p), node_of_(p.values.size(), unknown), forms_(p.values.size()) {}
+
+  void run() {
+    std::vector<uint32_t> guards;
+    out_.stores_ = block(0, guards, 0).stores;
+    Form by_invocation{{{0, p_.workgroup[0], {}}}, 0, positive_bits(Type::U32)};
+    if (p_.workgroup[0] > 1) by_invocation.terms.push_back({local_dimension, 1, {}});
+    for (StoreSet& s : out_.stores_) s.is_by_invocation = s.guards.empty() && s.form == by_invocation;
+  }
+
+ private:
+  using Node = FullWrites::Node;
+  using Term = FullWrites::Term;
+  using Form = FullWrites::Form;
+  using Guard = FullWrites::Guard;
+  using StoreSet = FullWrites::StoreSet;
+  static constexpr uint32_t unknown = none - 1;
+
+  struct Found {
+    std::vector<StoreSet> stores;
+    bool is_open = true;  // false: an unknown set of invocations reaches the end
+  };
+
+  // ---- Launch-uniform values.
+
+  /// The node of a value, or none if the value is not launch-uniform.
+  uint32_t node(ValueId v) {
+    uint32_t& known = node_of_[v];
+    if (known != unknown) return known;
+    known = none;  // operands are defined before their users, so there are no cycles
+    const OpId def = p_.values[v].def;
+    if (def == none || !is_counted(p_.type(v))) return none;
+    const Op& o = p_.op(def);
+    Node n{o.code, o.type, Type::U32, p_.type(v), o.attr, {}};
+    switch (o.code) {
+      case Opcode::Const:
+      case Opcode::Scalar:
+      case Opcode::Len:
+      case Opcode::Len64:
+      case Opcode::NumWorkgroups:
+      case Opcode::WorkgroupSize:
+        break;
+      default:
+        if (!is_pure(o.code) || o.operands.count == 0 || depth_ >= max_depth) return none;
+        ++depth_;
+        for (const ValueId operand : p_.operands(def)) n.operands.push_back(node(operand));
+        --depth_;
+        if (std::count(n.operands.begin(), n.operands.end(), none)) return none;
+        n.source = p_.type(p_.operand(def, 0));
+        if (!find_eval(n.code, n.type, n.source)) return none;
+    }
+    out_.nodes_.push_back(std::move(n));
+    return node_of_[v] = uint32_t(out_.nodes_.size() - 1);
+  }
+  static bool is_counted(Type t) { return is_integer(t) || t == Type::Bool; }
+
+  // ---- Forms.
+
+  const std::optional<Form>& form(ValueId v) {
+    auto& known = forms_[v];
+    if (!known) {
+      known.emplace();  // no form
+      if (depth_ < max_depth) {
+        ++depth_;
+        *known = make_form(v);
+        --depth_;
+      }
+    }
+    return *forms_[v];
+  }
+
+  std::optional<Form> make_form(ValueId v) {
+    const Type t = p_.type(v);
+    if (!is_integer(t)) return std::nullopt;
+    const uint32_t bits = positive_bits(t);
+    if (const auto c = constant_bits(p_, v)) {
+      if (*c & ~low_mask(bits)) return std::nullopt;
+      return Form{{}, *c, bits};
+    }
+    if (const uint32_t n = node(v); n != none) return Form{{{none, 1, {n}}}, 0, bits};
+    const OpId def = p_.values[v].def;
+    if (def == none) return std::nullopt;  // variables of loops are set by loop()
+    const Op& o = p_.op(def);
+    const uint32_t d = uint32_t(o.attr);
+    switch (o.code) {
+      case Opcode::GlobalId: {
+        Form f{{{d, p_.workgroup[d], {}}}, 0, bits};
+        if (p_.workgroup[d] > 1) f.terms.push_back({local_dimension + d, 1, {}});
+        return f;
+      }
+      case Opcode::WorkgroupId:
+        return Form{{{d, 1, {}}}, 0, bits};
+      case Opcode::LocalId:
+        if (p_.workgroup[d] == 1) return Form{{}, 0, bits};
+        return Form{{{local_dimension + d, 1, {}}}, 0, bits};
+      case Opcode::Add:
+        return sum(form(p_.operand(def, 0)), form(p_.operand(def, 1)), bits);
+      case Opcode::Mul:
+        if (auto f = product(p_.operand(def, 0), p_.operand(def, 1), bits)) return f;
+        return product(p_.operand(def, 1), p_.operand(def, 0), bits);
+      case Opcode::Shl: {
+        const auto by = constant_bits(p_, p_.operand(def, 1));
+        if (!by) return std::nullopt;
+        return scaled(form(p_.operand(def, 0)), uint64_t{1} << (*by & (width_of(t) - 1)), bits);
+      }
+      case Opcode::Cast: {
+        std::optional<Form> f = form(p_.operand(def, 0));
+        if (f) f->bits = std::min(f->bits, bits);
+        return f;
+      }
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static std::optional<Form> sum(const std::optional<Form>& a, const std::optional<Form>& b, uint32_t bits) {
+    if (!a || !b || a->terms.size() + b->terms.size() > max_terms) return std::nullopt;
+    Form r = *a;
+    r.bits = std::min({a->bits, b->bits, bits});
+    if (__builtin_add_overflow(r.offset, b->offset, &r.offset)) return std::nullopt;
+    for (const Term& t : b->terms) {
+      const auto same = std::find_if(r.terms.begin(), r.terms.end(), [&](const Term& u) {
+        return u.dimension == t.dimension && u.factors == t.factors;
+      });
+      if (same == r.terms.end())
+        r.terms.push_back(t);
+      else if (__builtin_add_overflow(same->coefficient, t.coefficient, &same->coefficient))
+        return std::nullopt;
+    }
+    std::sort(r.terms.begin(), r.terms.end(), [](const Term& x, const Term& y) {
+      return x.dimension != y.dimension ? x.dimension < y.dimension : x.factors < y.factors;
+    });
+    return r;
+  }
+
+  static std::optional<Form> scaled(std::optional<Form> f, uint64_t by, uint32_t bits) {
+    if (!f) return f;
+    f->bits = std::min(f->bits, bits);
+    if (__builtin_mul_overflow(f->offset, by, &f->offset)) return std::nullopt;
+    for (Term& t : f->terms)
+      if (__builtin_mul_overflow(t.coefficient, by, &t.coefficient)) return std::nullopt;
+    return f;
+  }
+
+  /// a times a launch-uniform b.
+  std::optional<Form> product(ValueId a, ValueId b, uint32_t bits) {
+    if (const auto c = constant_bits(p_, b)) {
+      if (*c & ~low_mask(bits)) return std::nullopt;
+      return scaled(form(a), *c, bits);
+    }
+    const uint32_t n = node(b);
+    if (n == none) return std::nullopt;
+    std::optional<Form> f = form(a);
+    if (!f) return f;
+    f->bits = std::min(f->bits, bits);
+    for (Term& t : f->terms) {
+      t.factors.push_back(n);
+      std::sort(t.factors.begin(), t.factors.end());
+    }
+    if (f->offset) f->terms.insert(f->terms.begin(), {none, f->offset, {n}});
+    f->offset = 0;
+    return sum(f, Form{{}, 0, bits}, bits);  // sorted
+  }
+
+  // ---- Conditions.
+
+  /// Guards that together say that a condition has this value; nothing if they cannot say it.
+  std::optional<std::vector<uint32_t>> guards_of(ValueId condition, bool value) {
+    std::vector<uint32_t> found;
+    std::vector<std::pair<ValueId, bool>> todo = {{condition, value}};
+    while (!todo.empty()) {
+      const auto [v, wanted] = todo.back();
+      todo.pop_back();
+      if (const uint32_t n = node(v); n != none) {
+        found.push_back(guard({Guard::Kind::Uniform, {}, n, wanted}));
+        continue;
+      }
+      const OpId def = p_.values[v].def;
+      if (def == none) return std::nullopt;
+      const Opcode code = p_.op(def).code;
+      if (code == Opcode::Not) {
+        todo.push_back({p_.operand(def, 0), !wanted});
+      } else if (code == (wanted ? Opcode::And : Opcode::Or)) {
+        for (const ValueId part : p_.operands(def)) todo.push_back({part, wanted});
+      } else if (const auto g = comparison(def, wanted)) {
+        found.push_back(guard(*g));
+      } else {
+        return std::nullopt;
+      }
+      if (found.size() + todo.size() > 16) return std::nullopt;
+    }
+    return found;
+  }
+
+  std::optional<Guard> comparison(OpId op, bool wanted) {
+    Opcode code = p_.op(op).code;
+    if (p_.op(op).operands.count != 2 || !is_integer(p_.type(p_.operand(op, 0)))) return std::nullopt;
+    ValueId a = p_.operand(op, 0), b = p_.operand(op, 1);
+    const auto kind = [](Opcode c) -> std::optional<Guard::Kind> {
+      switch (c) {
+        case Opcode::Lt: return Guard::Kind::Below;
+        case Opcode::Le: return Guard::Kind::AtMost;
+        case Opcode::Ge: return Guard::Kind::AtLeast;
+        case Opcode::Eq: return Guard::Kind::Equal;
+        default: return std::nullopt;
+      }
+    };
+    const auto mirrored = [](Opcode c) {
+      return c == Opcode::Lt ? Opcode::Gt : c == Opcode::Gt ? Opcode::Lt : c == Opcode::Le ? Opcode::Ge
+             : c == Opcode::Ge ? Opcode::Le : c;
+    };
+    const auto negated = [](Opcode c) {
+      return c == Opcode::Lt ? Opcode::Ge : c == Opcode::Ge ? Opcode::Lt : c == Opcode::Gt ? Opcode::Le
+             : c == Opcode::Le ? Opcode::Gt : c == Opcode::Eq ? Opcode::Ne : c == Opcode::Ne ? Opcode::Eq : c;
+    };
+    if (!wanted) code = negated(code);
+    if (node(b) == none) {
+      std::swap(a, b);
+      code = mirrored(code);
+    }
+    const uint32_t bound = node(b);
+    const auto k = kind(code);
+    if (bound == none || !k) return std::nullopt;
+    const std::optional<Form>& f = form(a);
+    if (!f) return std::nullopt;
+    return Guard{*k, *f, bound, true};
+  }
+
+  uint32_t guard(Guard g) {
+    const auto same = std::find(out_.guards_.begin(), out_.guards_.end(), g);
+    if (same != out_.guards_.end()) return uint32_t(same - out_.guards_.begin());
+    out_.guards_.push_back(std::move(g));
+    return uint32_t(out_.guards_.size() - 1);
+  }
+
+  // ---- Blocks.
+
+  /// The stores of a block that invocations under `guards` reach. Appends what holds after the block.
+  Found block(BlockId b, std::vector<uint32_t>& guards, uint32_t depth) {
+    Found found;
+    for (OpId op = p_.blocks[b].first; op != none && found.is_open; op = p_.op(op).next) {
+      switch (p_.op(op).code) {
+        case Opcode::Store:
+          store(op, 1, guards, found);
+          break;
+        case Opcode::StoreN:
+          store(op, p_.op(op).operands.count - 1, guards, found);
+          break;
+        case Opcode::Region:
+          if (depth < max_depth) {
+            take(block(p_.block(op, 0), guards, depth + 1), found);
+            continue;  // its effects are noted
+          }
+          found.is_open = !effects_.of(op).leaves;
+          break;
+        case Opcode::If:
+          branch(op, guards, depth, found);
+          break;
+        case Opcode::For:
+          loop(op, guards, depth, found);
+          break;
+        default:
+          if (p_.op(op).n_blocks && effects_.of(op).leaves) found.is_open = false;
+      }
+      read_ |= effects_.of(op).reads | effects_.of(op).atomics;
+    }
+    return found;
+  }
+
+  static void take(Found from, Found& to) {
+    for (StoreSet& s : from.stores)
+      if (to.stores.size() < max_stores) to.stores.push_back(std::move(s));
+    to.is_open &= from.is_open;
+  }
+
+  void store(OpId op, uint32_t elements, const std::vector<uint32_t>& guards, Found& found) {
+    const uint32_t b = p_.memory(op).buffer;
+    if (p_.buffers[b].role != Role::Out || (read_ >> b & 1)) return;
+    const std::optional<Form>& f = form(p_.operand(op, 0));
+    if (!f) return;
+    // Neighbours of an earlier store that has the same guards extend it.
+    for (StoreSet& s : found.stores)
+      if (s.buffer == b && s.guards == guards && s.form.terms == f->terms && s.form.offset <= f->offset &&
+          f->offset - s.form.offset <= s.elements) {
+        s.elements = std::max(s.elements, f->offset - s.form.offset + elements);
+        s.form.bits = std::min(s.form.bits, f->bits);
+        return;
+      }
+    if (found.stores.size() < max_stores) found.stores.push_back({b, *f, elements, guards});
+  }
+
+  bool leaves(BlockId b) const {
+    for (OpId op = p_.blocks[b].first; op != none; op = p_.op(op).next)
+      if (effects_.of(op).leaves) return true;
+    return false;
+  }
+
+  void branch(OpId op, std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
+    std::array<Found, 2> sides;
+    std::array<std::optional<std::vector<uint32_t>>, 2> conditions;
+    std::array<bool, 2> leave;
+    const uint64_t read = read_;
+    uint64_t read_by_sides = 0;
+    for (uint32_t i = 0; i < 2; ++i) {
+      conditions[i] = guards_of(p_.operand(op, 0), i == 0);
+      leave[i] = leaves(p_.block(op, i));
+      std::vector<uint32_t> inside = guards;
+      read_ = read;
+      if (depth < max_depth) sides[i] = block(p_.block(op, i), inside, depth + 1);
+      read_by_sides |= read_;
+    }
+    read_ = read_by_sides;
+    for (uint32_t i = 0; i < 2; ++i)
+      for (StoreSet& s : sides[i].stores) {
+        const auto same = [&](const StoreSet& t) {
+          return t.buffer == s.buffer && t.form == s.form && t.elements == s.elements && t.guards == s.guards;
+        };
+        const auto& others = sides[1 - i].stores;
+        const bool in_both = std::any_of(others.begin(), others.end(), same);
+        if (in_both && i == 1) continue;  // taken from the other side
+        if (!in_both) {
+          if (!conditions[i]) continue;
+          s.guards.insert(s.guards.end(), conditions[i]->begin(), conditions[i]->end());
+        }
+        if (found.stores.size() < max_stores) found.stores.push_back(s);
+      }
+    // Invocations that do not leave have the condition of the other side.
+    if (leave[0] && leave[1]) found.is_open = false;
+    for (uint32_t i = 0; i < 2 && found.is_open; ++i) {
+      if (!leave[i]) continue;
+      const auto& rest = conditions[1 - i];
+      if (rest)
+        guards.insert(guards.end(), rest->begin(), rest->end());
+      else
+        found.is_open = false;
+    }
+  }
+
+  void loop(OpId op, const std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
+    const EffectSummary& e = effects_.of(op);
+    if (e.leaves) found.is_open = false;  // a return
+    const BlockId body = p_.block(op, 0);
+    const FullWrites::Loop l{node(p_.operand(op, 0)), node(p_.operand(op, 1)), node(p_.operand(op, 2))};
+    if (e.leaves || depth >= max_depth || l.lo == none || l.hi == none || l.step == none || breaks(body)) return;
+    const ValueId i = p_.args(body)[0];
+    const auto dimension = uint32_t(loop_dimension + out_.loops_.size());
+    Form f{{{dimension, 1, {l.step}}}, 0, positive_bits(p_.type(i))};
+    if (constant_bits(p_, p_.operand(op, 2)) == uint64_t{1}) f.terms[0].factors.clear();
+    if (constant_bits(p_, p_.operand(op, 0)) != uint64_t{0}) f.terms.push_back({none, 1, {l.lo}});
+    forms_[i] = std::optional<Form>(std::move(f));
+    const uint32_t runs = guard({Guard::Kind::Runs, {}, dimension, true});
+    out_.loops_.push_back(l);
+    // A read in one iteration may come before a store in the next.
+    read_ |= e.reads | e.atomics;
+    std::vector<uint32_t> inside = guards;
+    inside.push_back(runs);
+    Found stores = block(body, inside, depth + 1);
+    stores.is_open = true;  // `continue` ends at the loop
+    take(std::move(stores), found);
+  }
+
+  bool breaks(BlockId body) const {
+    bool found = false;
+    walk(p_, body, [&](OpId op) { found |= p_.op(op).code == Opcode::Break; });
+    return found;
+  }
+
+  const Program& p_;
+  FullWrites& out_;
+  Effects effects_;
+  std::vector<uint32_t> node_of_;
+  std::vector<std::optional<std::optional<Form>>> forms_;
+  uint64_t read_ = 0;  // buffers that an invocation may have read
+  uint32_t depth_ = 0;
+};
+
+FullWrites::FullWrites(const Program& program) : workgroup_(program.workgroup) {
+  if (program.buffers.size() <= 64) FullWriteFinder(program, *this).run();
 }
 
 }  // namespace vyre::opt

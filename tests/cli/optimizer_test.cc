@@ -390,6 +390,23 @@ TEST_F(Bisect, finds_the_kernel_of_a_graph) {
   EXPECT_EQ(vyre({"run", "before.vyre", "--in", "y=10", "--print", "y"}).out, "y: 24\n");
 }
 
+// The pass is selected for launches of at least 16 KiB: `run` does not run it on a small one.
+constexpr opt::PassDescriptor wrong_if_large = {.name = "subtract_if_large",
+                                                .summary = "is wrong",
+                                                .run = subtract_instead,
+                                                .phase = opt::Phase::Loop,
+                                                .family = opt::CostFamily::Memory};
+
+TEST_F(Bisect, selects_the_passes_that_run_selects_for_the_same_launch) {
+  const std::string program = file("folds.vyre", folds);
+  const opt::RegisterPassForTest registered(wrong_if_large);
+  const Ended small = bisect(program, "y=10,20");
+  EXPECT_EQ(small.code, 0) << small.err;
+  const Ended large = bisect(program, "y=@" + file("large.bin", std::string(16384, '\1')));
+  EXPECT_EQ(large.code, 1);
+  EXPECT_NE(large.err.find("pass `subtract_if_large`"), std::string::npos) << large.err;
+}
+
 TEST_F(Bisect, a_trap_that_comes_or_goes_is_a_difference) {
   file("k.vyre",
        "kernel k(y: inout u32[]) workgroup(4) grid(len(y)) {\n  assert(y[0] + 1 > 2, 5)\n}\n");

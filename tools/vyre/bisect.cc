@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 
+#include "driver/optimizer_target.h"
 #include "opt/pipeline.h"
 #include "support/failure.h"
 #include "support/file.h"
@@ -79,6 +80,13 @@ class Bisection {
     if (mistakes_.empty()) {
       auto device = driver::Device::open(choice_, options);
       if (good(device)) device_ = std::move(*device);
+    }
+    if (mistakes_.empty()) {
+      uint64_t launch_bytes = 0;
+      if (target_.kernel)
+        if (const auto shape = resolve_launch(*target_.kernel, launch_->inputs))
+          launch_bytes = driver::parameter_bytes(*target_.kernel, *shape);
+      optimize_.target = driver::optimizer_target(device_.info(), launch_bytes);
     }
     return mistakes_.empty();
   }
