@@ -178,6 +178,8 @@ bool HostDevice::loop(Job& job, const DeviceCommand& c) {
   return true;
 }
 
+void HostDevice::fill(std::byte* at, uint64_t bytes, uint8_t value) { std::memset(at, value, bytes); }
+
 bool HostDevice::run(Job& job, const DeviceCommand& c) {
   using Kind = DeviceCommand::Kind;
   switch (c.kind) {
@@ -192,7 +194,7 @@ bool HostDevice::run(Job& job, const DeviceCommand& c) {
         std::memmove(address(c.memory) + c.offset, address(c.source) + c.source_offset, c.bytes);
       return true;
     case Kind::Fill:
-      if (c.bytes) std::memset(address(c.memory) + c.offset, c.value, c.bytes);
+      if (c.bytes) fill(address(c.memory) + c.offset, c.bytes, c.value);
       return true;
     case Kind::Loop:
       return loop(job, c);

@@ -49,6 +49,8 @@ class HostDevice : public BackendDevice {
   /// none. False: it did not end well, and the outcome says how.
   virtual bool launch(const DeviceCommand& command, std::span<std::byte* const> buffers,
                       const Surroundings& around) = 0;
+  /// Sets bytes of a buffer.
+  virtual void fill(std::byte* at, uint64_t bytes, uint8_t value);
 
   /// Forgets what has not begun and waits for what has. A derived class calls it first in its
   /// destructor, after telling its launches to stop.

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -147,6 +148,15 @@ class CpuDevice : public HostDevice {
   }
 
  private:
+  /// Large buffers are filled by all threads, which also spreads their page faults.
+  void fill(std::byte* at, uint64_t bytes, uint8_t value) override {
+    constexpr uint64_t part = 256 << 10;
+    if (bytes < 2 * part) return HostDevice::fill(at, bytes, value);
+    workers_.run(0, bytes, part, workers_.threads(), [&](uint64_t first, uint64_t last) {
+      std::memset(at + first, value, last - first);
+    });
+  }
+
   Result<CpuOptions> options_with(const CompileOptions& compile) const {
     CpuOptions options = options_;
     options.threads = 0;
