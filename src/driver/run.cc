@@ -82,6 +82,10 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     arguments.emplace_back(*made);
     if (is_host_input(b.role)) uploads.push_back(Upload{*made, *inputs.data[i]});
     if (b.role == Role::InOut) restores.push_back(uploads.back());
+    if (b.role == Role::Out && options.dirty_outputs) {
+      uploads.push_back(Fill{*made, dirty_byte});
+      restores.push_back(uploads.back());
+    }
     if (!is_host_output(b.role)) continue;
     try {
       out.buffers[i].resize(bytes);

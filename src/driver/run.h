@@ -7,6 +7,9 @@
 
 namespace vyre::driver {
 
+/// The byte of RunOptions::dirty_outputs.
+inline constexpr uint8_t dirty_byte = 0xa5;
+
 struct RunOptions {
   CompileOptions compile;
   double time_limit = 0;
@@ -15,6 +18,7 @@ struct RunOptions {
   /// Of graphs: how they are planned (GraphOptions).
   bool fuse = true, reuse = true;
   std::shared_ptr<const plan::GraphPlan> plan;
+  bool dirty_outputs = false;  // for tests: `out` buffers hold other bytes than zeros before each repeat
   uint32_t repeat = 1;  // each from the given inputs; restoring them is not timed
   /// Called now and then, from the calling thread, with the share of the work that is done. With it
   /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.

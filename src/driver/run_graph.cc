@@ -104,6 +104,8 @@ class GraphRun {
     for (size_t i = 0; i < arguments_.size(); ++i)
       if (is_host_input(g_.buffers[i].role) && g_.buffers[i].role != Role::Scalar)
         uploads.push_back(Upload{buffer(i), *inputs_.data[i]});
+      else if (g_.buffers[i].role == Role::Out && options_.dirty_outputs)
+        uploads.push_back(Fill{buffer(i), dirty_byte});
     const uint64_t upload_begin = steady_ns();
     const Result<SubmitReport> up = submit(first ? "upload" : "restore", std::move(uploads), 0);
     if (!up) return up.errors();
