@@ -45,7 +45,7 @@ file(GLOB cpu_test_sources CONFIGURE_DEPENDS
 if(TARGET vyre_cpu_objects AND cpu_test_sources)
   add_test_binary(vyre_cpu_tests ${cpu_test_sources})
   target_include_directories(vyre_cpu_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(vyre_cpu_tests PRIVATE vyre_cpu_objects)
+  target_link_libraries(vyre_cpu_tests PRIVATE vyre_cpu_objects bench_programs)
   if(TARGET vyre-cli)
     target_link_libraries(vyre_cpu_tests PRIVATE vyre_cli)
     add_dependencies(vyre_cpu_tests vyre-cli)
