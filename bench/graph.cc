@@ -1,16 +1,18 @@
-// What plans gain, measured against the same graph without a plan in the same run, interleaved.
-// Usage: bench_graph [device] [rounds].
+// The effect of plans: the same graphs with and without a plan in the same run, interleaved.
 //
-// A chain of elementwise kernels against one of them; hex decode -> newlines and base64 decode ->
-// DFA scan fused and not; the time of a plan for 1,000 stages; replaying 64 tiny stages.
+// The graphs of bench/programs.txt as one table; a chain of elementwise kernels against one of
+// them; hex decode -> newlines and base64 decode -> DFA scan; the time of a plan for 1,000 stages;
+// replaying 64 tiny stages.
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/plan_table.h"
 #include "driver/device.h"
 #include "driver/registry.h"
 #include "ir/graph_launch.h"
@@ -239,18 +241,40 @@ void replay(Device& d, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "auto";
-  const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 15;
+  std::string name = "auto";
+  int rounds = 15;
+  bool quick = false, small = false, table_only = false, no_table = false;
+  bench::PlanTableOptions table;
+  CLI::App app{"Graphs with and without a plan; results are compared before they are timed"};
+  app.add_option("device", name, "Backend to run on")->capture_default_str();
+  app.add_option("rounds", rounds, "Interleaved pairs of runs")->capture_default_str();
+  app.add_option("--filter", table.filter,
+                 "Measure only graphs of the table with this in their name");
+  app.add_flag("--quick", quick, "Use smaller data for the table");
+  app.add_flag("--small", small, "Use tiny data for the table; the times mean nothing");
+  app.add_flag("--table", table_only, "Print only the table");
+  app.add_flag("--no-table", no_table, "Leave out the table");
+  CLI11_PARSE(app, argc, argv);
   Result<Device> d = Device::open(name);
   if (!d) {
     fmt::print(stderr, "{}", render(d.errors(), {}));
     return 3;
   }
   fmt::print("device: {} ({})\n", d->info().name, d->info().backend);
-  elementwise(*d, rounds);
-  showcase(*d, "hex_newlines.vyre", {uint64_t{1} << 25}, 1.4, rounds);
-  showcase(*d, "base64_scan.vyre", {8, uint64_t{1} << 25}, 0, rounds);
-  planning();
-  replay(*d, rounds);
+  rounds = std::max(1, rounds);
+  if (!table_only && table.filter.empty()) {
+    elementwise(*d, rounds);
+    showcase(*d, "hex_newlines.vyre", {uint64_t{1} << 25}, 1.4, rounds);
+    showcase(*d, "base64_scan.vyre", {8, uint64_t{1} << 25}, 0, rounds);
+    planning();
+    replay(*d, rounds);
+  }
+  if (!no_table) {
+    table.pairs = rounds;
+    table.size = small   ? bench::ProgramSize::Tiny
+                 : quick ? bench::ProgramSize::Quick
+                         : bench::ProgramSize::Full;
+    met &= bench::print_plan_table(*d, table);
+  }
   return met ? 0 : 1;
 }

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "check/check.h"
-#include "support/file.h"
 #include "text/parse.h"
 
 namespace bench {
@@ -180,10 +179,11 @@ std::vector<ProgramEntry> parse_programs(std::string_view text) {
   return all;
 }
 
-std::vector<ProgramEntry> read_programs(const std::string& bench_folder) {
-  const FileContents text = read_file(bench_folder + "/programs.txt");
-  if (!text) throw std::runtime_error(text.error->what);
-  return parse_programs(text.bytes);
+std::vector<ProgramEntry> program_entries(bool graphs) {
+  std::vector<ProgramEntry> some;
+  for (ProgramEntry& e : parse_programs(program_file("programs.txt")))
+    if (e.is_graph == graphs) some.push_back(std::move(e));
+  return some;
 }
 
 double select_number(const std::string& list, ProgramSize size) {
@@ -219,11 +219,10 @@ BenchProgram make_program(const ProgramEntry& entry, const std::string& text, Pr
   return p;
 }
 
-BenchProgram load_program(const ProgramEntry& entry, const std::string& bench_folder,
-                          ProgramSize size) {
-  const FileContents text = read_file(bench_folder + "/" + entry.file);
-  if (!text) throw std::runtime_error(text.error->what);
-  return make_program(entry, text.bytes, size);
+BenchProgram load_program(const ProgramEntry& entry, ProgramSize size) {
+  const std::string text(program_file(entry.file));
+  if (text.empty()) throw std::runtime_error(fmt::format("bench/{} is missing", entry.file));
+  return make_program(entry, text, size);
 }
 
 }  // namespace bench

@@ -35,8 +35,11 @@ struct ProgramEntry {
 };
 
 std::vector<ProgramEntry> parse_programs(std::string_view text);
-/// Reads bench/programs.txt of the source tree.
-std::vector<ProgramEntry> read_programs(const std::string& bench_folder);
+/// A file of bench/ that is inside the program: programs.txt or the text of an entry. Empty if
+/// there is no such file. bench/common/embed.cmake writes it.
+std::string_view program_file(std::string_view name);
+/// The entries of bench/programs.txt that are graphs, or those that are kernels.
+std::vector<ProgramEntry> program_entries(bool graphs);
 
 struct ProgramArgument {
   std::string name;
@@ -68,9 +71,8 @@ struct BenchProgram {
 /// Parses and checks the text, resolves sizes and makes data. The same entry and size give the same
 /// bytes.
 BenchProgram make_program(const ProgramEntry& entry, const std::string& text, ProgramSize size);
-/// The same with the text from the source tree.
-BenchProgram load_program(const ProgramEntry& entry, const std::string& bench_folder,
-                          ProgramSize size);
+/// The same with the text of the entry's file.
+BenchProgram load_program(const ProgramEntry& entry, ProgramSize size);
 
 /// The number of a list such as "1000/64K/4M" that `size` selects.
 double select_number(const std::string& list, ProgramSize size);

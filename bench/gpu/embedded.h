@@ -1,17 +1,13 @@
 #pragma once
 
-// Files inside the program: the kernels and the machine code of the CUDA twins. embed.cmake writes them.
+// Files inside the program: the kernels and the machine code of the CUDA baselines.
+// bench/common/embed.cmake writes the definition.
 
 #include <string_view>
 
 namespace bench {
 
-struct EmbeddedFile {
-  std::string_view name;  // "copy.vyre", "twins_same.cubin"
-  std::string_view bytes;
-};
-
-/// Empty: there is none of this name.
+/// The bytes of "copy.vyre" or "twins_same.cubin"; empty if there is no such file.
 std::string_view embedded(std::string_view name);
 
 }  // namespace bench

@@ -25,13 +25,6 @@ using vyre::driver::Device;
 
 const std::string folder = std::string(VYRE_SOURCE_DIR) + "/bench";
 
-std::vector<ProgramEntry> entries(bool graphs) {
-  std::vector<ProgramEntry> some;
-  for (ProgramEntry& e : read_programs(folder))
-    if (e.is_graph == graphs) some.push_back(std::move(e));
-  return some;
-}
-
 Device open_on(vyre::driver::Backend& backend) {
   vyre::driver::OpenOptions options;
   options.use_cache = false;
@@ -50,7 +43,7 @@ std::vector<std::vector<std::byte>> outputs(const Device& device, const BenchPro
 class BenchPrograms : public testing::TestWithParam<ProgramEntry> {};
 
 TEST_P(BenchPrograms, cpu_gives_the_bytes_of_the_interpreter) {
-  const BenchProgram program = load_program(GetParam(), folder, ProgramSize::Tiny);
+  const BenchProgram program = load_program(GetParam(), ProgramSize::Tiny);
   const auto expected = outputs(open_on(*vyre::driver::choose("interp")->backend), program, false);
   const Device cpu = open_on(*vyre::driver::cpu_backend());
   EXPECT_TRUE(outputs(cpu, program, true) == expected);
@@ -60,8 +53,9 @@ TEST_P(BenchPrograms, cpu_gives_the_bytes_of_the_interpreter) {
 }
 
 std::string name_of(const testing::TestParamInfo<ProgramEntry>& info) { return info.param.name; }
-INSTANTIATE_TEST_SUITE_P(Kernels, BenchPrograms, testing::ValuesIn(entries(false)), name_of);
-INSTANTIATE_TEST_SUITE_P(Graphs, BenchPrograms, testing::ValuesIn(entries(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, BenchPrograms, testing::ValuesIn(program_entries(false)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Graphs, BenchPrograms, testing::ValuesIn(program_entries(true)), name_of);
 
 /// Names of graphs, or of kernels, in the files of a folder: "natural/blur.vyre:blur".
 std::set<std::string> names_in(const std::string& relative, bool graphs) {
@@ -84,8 +78,8 @@ std::set<std::string> names_in(const std::string& relative, bool graphs) {
 
 std::set<std::string> listed(bool graphs) {
   std::set<std::string> names;
-  for (const ProgramEntry& e : entries(graphs)) {
-    const BenchProgram p = load_program(e, folder, ProgramSize::Tiny);
+  for (const ProgramEntry& e : program_entries(graphs)) {
+    const BenchProgram p = load_program(e, ProgramSize::Tiny);
     names.insert(e.file + ":" + (graphs ? p.graph().name : p.kernel().name));
   }
   return names;
