@@ -49,7 +49,8 @@ struct Maker {
   template <class T>
   void input(const std::vector<T>& v, Kind kind = Kind::In) {
     c.parameters.push_back(
-        {.kind = kind, .buffer = c.buffers.size(), .is_float = std::is_same_v<T, float>});
+        {.kind = kind, .buffer = c.buffers.size(), .is_float = std::is_same_v<T, float>,
+         .element_size = sizeof(T)});
     c.buffers.push_back(bytes_of(v));
     c.bytes += c.buffers.back().size() * (kind == Kind::InOut ? 2 : 1);
   }
@@ -58,7 +59,8 @@ struct Maker {
     c.parameters.push_back({.kind = Kind::Out,
                             .buffer = c.buffers.size(),
                             .is_float = std::is_same_v<T, float>,
-                            .zeroed = zeroed});
+                            .zeroed = zeroed,
+                            .element_size = sizeof(T)});
     c.buffers.emplace_back(n * sizeof(T));
     c.bytes += n * sizeof(T);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/program.h"
 #include "twins.h"
 
 namespace bench {
@@ -22,11 +23,14 @@ struct Parameter {
   uint32_t scalar = 0;    // bits
   bool is_float = false;  // elements or scalar; decides how results are compared
   bool zeroed = false;    // Out: every launch begins with zeros
+  uint32_t element_size = 4;
 };
 
 struct Case {
   std::string name;    // kernels/NAME.vyre and NAME.cl
   std::string kernel;  // the kernel's name in both
+  const vyre::Program* program = nullptr;  // this one instead of kernels/NAME.vyre
+  bool clear_outputs = false;              // the device zeroes outputs where it has to
   Bound bound = Bound::Memory;
   Twins twins;
   std::vector<Parameter> parameters;

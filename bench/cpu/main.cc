@@ -10,6 +10,7 @@
 
 #include "machine.h"
 #include "passes.h"
+#include "plain.h"
 #include "report.h"
 
 namespace bench {
@@ -20,7 +21,7 @@ using vyre::driver::Device;
 struct Options {
   std::string backend = "cpu", filter, json;
   bool quick = false, small = false, compile_only = false, no_compile = false, verbose = false,
-       check_only = false, cpu_time = false, passes = false;
+       check_only = false, cpu_time = false, passes = false, plain_only = false, no_plain = false;
   int repeats = 0;
   uint32_t subgroup_size = 0;
 };
@@ -99,6 +100,29 @@ Row run_case(const Case& c, const Devices& devices, const Options& options) {
   return row;
 }
 
+/// The kernels of bench/programs.txt.
+std::vector<Row> run_plain(const Device& device, const Options& options) {
+  const ProgramSize size = options.small   ? ProgramSize::Tiny
+                           : options.quick ? ProgramSize::Quick
+                                           : ProgramSize::Full;
+  std::vector<Row> rows;
+  for (const ProgramEntry& entry : program_entries(false)) {
+    if (entry.name.find(options.filter) == std::string::npos) continue;
+    fmt::print(stderr, "{} …\n", entry.name);
+    const BenchProgram program = load_program(entry, size);
+    const Case c = plain_case(program);
+    const PlainPeers peers = plain_peers(c, device, options.subgroup_size);
+    rows.push_back({.kernel = c.name, .bytes = c.bytes, .by_cpu_time = options.cpu_time});
+    if (options.check_only)
+      fmt::print("{}: vyre and OpenMP agree\n", c.name);
+    else
+      rows.back().times =
+          measure(c.name, {{vyre_all, peers.vyre.get()}, {gcc_openmp, peers.openmp.get()}},
+                  measure_options(options));
+  }
+  return rows;
+}
+
 int run_passes(const Options& options) {
   const Device device = open(options.backend);
   auto about = machine();
@@ -119,7 +143,7 @@ int run_passes(const Options& options) {
 int run(const Options& options) {
   if (options.passes) return run_passes(options);
   auto about = machine();
-  std::vector<Row> rows;
+  std::vector<Row> rows, plain;
   Devices devices;
   if (!options.compile_only) {
     devices.vyre = open(options.backend);
@@ -133,24 +157,27 @@ int run(const Options& options) {
   if (!options.compile_only) {
     start_measuring();
     for (const std::string& name : case_names()) {
-      if (!options.filter.empty() && name.find(options.filter) == name.npos) continue;
+      if (options.plain_only || name.find(options.filter) == name.npos) continue;
       fmt::print(stderr, "{} …\n", name);
       rows.push_back(run_case(make_case(name, options.small), devices, options));
     }
-    if (rows.empty()) fail(fmt::format("no kernel has `{}` in its name", options.filter));
+    if (!options.no_plain) plain = run_plain(*devices.vyre, options);
+    if (rows.empty() && plain.empty())
+      fail(fmt::format("no kernel has `{}` in its name", options.filter));
     if (options.check_only) return 0;
-    print_table(rows);
+    if (!rows.empty()) print_table(rows);
+    if (!plain.empty()) print_plain_table(plain);
   }
   std::vector<Latency> latencies;
-  if (!options.no_compile && options.filter.empty()) {
+  if (!options.no_compile && !options.plain_only && options.filter.empty()) {
     latencies = measure_latency(options.backend, options.quick);
     print_latencies(latencies);
   }
   const std::vector<Goal> all = goals(rows, latencies, options.cpu_time);
-  if (!options.small) print_goals(all);
+  if (!options.small && !all.empty()) print_goals(all);
   if (const double load = load_average(); load > 0) fmt::print("load at the end: {:.2f}\n", load);
   if (!options.json.empty()) {
-    const std::string text = to_json(about, rows, latencies, all).dump(2) + "\n";
+    const std::string text = to_json(about, rows, plain, latencies, all).dump(2) + "\n";
     if (options.json == "-") {
       fmt::print("{}", text);
     } else if (std::FILE* file = std::fopen(options.json.c_str(), "w")) {
@@ -189,6 +216,8 @@ int main(int argc, char** argv) {
   app.add_flag("--compile", options.compile_only,
                "Only the latencies: compiling, disk cache, empty launch");
   app.add_flag("--no-compile", options.no_compile, "No latencies");
+  app.add_flag("--plain", options.plain_only, "Measure only the kernels of bench/programs.txt");
+  app.add_flag("--no-plain", options.no_plain, "Leave out the kernels of bench/programs.txt");
   app.add_flag("--passes", options.passes,
                "Instead: what each pass gains by leaving it out, and what bounds checks cost");
   app.add_flag("--verbose", options.verbose, "Print every repeat");

@@ -61,10 +61,9 @@ double number(const std::byte* data, size_t i, size_t size, bool is_float) {
     std::memcpy(&v, data + i * 4, 4);
     return v;
   }
-  if (size == 1) return double(std::to_integer<uint8_t>(data[i]));
-  uint32_t v;
-  std::memcpy(&v, data + i * 4, 4);
-  return v;
+  uint64_t v = 0;
+  std::memcpy(&v, data + i * size, size);
+  return double(v);
 }
 
 }  // namespace
@@ -101,8 +100,7 @@ Difference compare(const Case& c, size_t parameter, std::span<const std::byte> e
                    std::span<const std::byte> got, double tolerance) {
   const Parameter& p = c.parameters[parameter];
   Difference d;
-  // Only classify has elements of one byte.
-  const size_t size = c.name == "classify" && expected.size() > 4 ? 1 : 4;
+  const size_t size = p.element_size;
   d.elements = expected.size() / size;
   if (expected.size() == got.size() &&
       std::memcmp(expected.data(), got.data(), expected.size()) == 0)

@@ -26,14 +26,15 @@ class VyrePeer : public Peer {
            const Optimization& optimize)
       : case_(c), device_(std::move(device)) {
     const Program program =
-        load_program(fmt::format("{}/kernels/{}.vyre", BENCH_CPU_DIR, c.name), c.kernel);
+        c.program ? *c.program
+                  : load_program(fmt::format("{}/kernels/{}.vyre", BENCH_CPU_DIR, c.name), c.kernel);
     Launch launch;
     CompileOptions how;
     how.subgroup_size = subgroup_size;
     how.optimize = optimize;
     if (threads) how.extra = {fmt::format("threads={}", threads)};
     launch.executable = take(device_.compile(program, how), c.name);
-    launch.clear_outputs = false;  // those that need zeros are filled, as in the twins
+    launch.clear_outputs = c.clear_outputs;  // else those that need zeros are filled, as in the twins
     for (const Parameter& p : c.parameters) {
       if (p.kind == Parameter::Kind::Scalar) {
         launch.arguments.push_back(scalar(p.scalar));

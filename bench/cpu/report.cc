@@ -30,6 +30,18 @@ double mean(const std::vector<Row>& rows, Bound bound, const char* peer, const c
 
 const char* name(Bound b) { return b == Bound::Memory ? "memory" : "compute"; }
 
+nlohmann::ordered_json peers_json(const Row& row) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const auto& [peer, t] : row.times) {
+    auto& p = all[peer] = {{"median_us", t.median_us},
+                           {"best_us", t.best_us},
+                           {"cpu_us", t.cpu_us},
+                           {"repeats_us", t.repeats_us}};
+    if (t.device_us > 0) p["device_us"] = t.device_us;
+  }
+  return all;
+}
+
 }  // namespace
 
 double Row::time(const std::string& peer) const {
@@ -135,7 +147,8 @@ void print_goals(const std::vector<Goal>& goals) {
 }
 
 nlohmann::ordered_json to_json(const std::vector<std::pair<std::string, std::string>>& machine,
-                               const std::vector<Row>& rows, const std::vector<Latency>& latencies,
+                               const std::vector<Row>& rows, const std::vector<Row>& plain,
+                               const std::vector<Latency>& latencies,
                                const std::vector<Goal>& goals) {
   nlohmann::ordered_json all;
   for (const auto& [what, value] : machine) all["machine"][what] = value;
@@ -143,15 +156,13 @@ nlohmann::ordered_json to_json(const std::vector<std::pair<std::string, std::str
   for (const Row& row : rows) {
     nlohmann::ordered_json r = {
         {"kernel", row.kernel}, {"class", name(row.bound)}, {"bytes", row.bytes}};
-    for (const auto& [peer, t] : row.times) {
-      auto& p = r["peers"][peer] = {{"median_us", t.median_us},
-                                    {"best_us", t.best_us},
-                                    {"cpu_us", t.cpu_us},
-                                    {"repeats_us", t.repeats_us}};
-      if (t.device_us > 0) p["device_us"] = t.device_us;
-    }
+    r["peers"] = peers_json(row);
     all["kernels"].push_back(std::move(r));
   }
+  all["plain_kernels"] = nlohmann::json::array();
+  for (const Row& row : plain)
+    all["plain_kernels"].push_back(
+        {{"kernel", row.kernel}, {"bytes", row.bytes}, {"peers", peers_json(row)}});
   all["latencies"] = nlohmann::json::array();
   for (const Latency& l : latencies) {
     nlohmann::ordered_json r = {{"what", l.what}, {"goal_us", l.goal_us}};

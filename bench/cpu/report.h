@@ -51,7 +51,8 @@ void print_table(const std::vector<Row>& rows);
 void print_latencies(const std::vector<Latency>& latencies);
 void print_goals(const std::vector<Goal>& goals);
 nlohmann::ordered_json to_json(const std::vector<std::pair<std::string, std::string>>& machine,
-                               const std::vector<Row>& rows, const std::vector<Latency>& latencies,
+                               const std::vector<Row>& rows, const std::vector<Row>& plain,
+                               const std::vector<Latency>& latencies,
                                const std::vector<Goal>& goals);
 
 }  // namespace bench
