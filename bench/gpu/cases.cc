@@ -69,8 +69,6 @@ struct Maker {
 };
 
 using Argument = TwinLaunch::Argument;
-Argument at(uint32_t buffer) { return {true, buffer}; }
-Argument value(uint32_t bits) { return {false, bits}; }
 uint32_t groups(uint64_t n, uint32_t by) { return uint32_t((n + by - 1) / by); }
 
 void make_copy(Maker& m, bool small) {

@@ -5,8 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "common/programs.h"
 
 namespace bench {
 
@@ -20,9 +23,10 @@ struct Parameter {
 struct DataBuffer {
   uint64_t bytes = 0;
   std::vector<std::byte> contents;  // empty: zeros
+  bool zeroed = false;              // the baseline needs zeros before each launch
 };
 
-/// A kernel of twins.cu and how it is launched. Its parameters are buffers and 32-bit scalars.
+/// A kernel of twins.cu or plain.cu and how it is launched. Its parameters are buffers and 32-bit scalars.
 struct TwinLaunch {
   struct Argument {
     bool is_buffer = false;
@@ -33,9 +37,14 @@ struct TwinLaunch {
   std::vector<Argument> arguments;
 };
 
+/// Values of TwinLaunch arguments.
+inline TwinLaunch::Argument at(uint32_t buffer) { return {true, buffer}; }
+inline TwinLaunch::Argument value(uint32_t bits) { return {false, bits}; }
+
 struct Case {
   std::string name;    // kernels/NAME.vyre
   std::string kernel;  // in it
+  std::shared_ptr<const BenchProgram> plain;  // instead: a kernel of bench/programs.txt
   std::vector<Parameter> parameters;
   std::vector<DataBuffer> buffers;
   TwinLaunch twin, wide;
@@ -45,11 +54,15 @@ struct Case {
   /// With nvcc's own defaults products and sums are contracted: other results are no mistake.
   bool contracts = false;
   double goal = 0;  // of the ratio to the twin that is written the same way; 0: none
+  double tolerance = 0;  // largest relative difference of f32 results; 0: equal to the byte
 };
 
 /// Names of all cases in the order of the table.
 const std::vector<std::string>& case_names();
 /// `small`: sizes that the interpreter can run.
 Case make_case(const std::string& name, bool small);
+
+/// A kernel of bench/programs.txt beside its baseline in plain.cu.
+Case plain_case(const ProgramEntry& entry, ProgramSize size);
 
 }  // namespace bench

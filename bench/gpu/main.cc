@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "latency.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::vector<std::string> backends = {"cuda"};
   std::string filter, json;
-  bool no_latency = false, no_kernels = false;
+  bool no_latency = false, no_kernels = false, plain_only = false, no_plain = false, quick = false;
   Options how;
 };
 
@@ -81,12 +82,8 @@ void print_latencies(const std::vector<Latency>& all) {
   }
 }
 
-Json to_json(const std::vector<Row>& rows, const std::vector<Latency>& latencies,
-             const std::map<std::string, vyre::driver::Device>& devices) {
-  Json all;
-  for (const auto& [name, device] : devices)
-    all["devices"][name] = {{"name", device.info().name}, {"driver", device.info().driver_version}};
-  all["kernels"] = Json::array();
+Json rows_json(const std::vector<Row>& rows) {
+  Json all = Json::array();
   for (const Row& row : rows) {
     Json r = {{"kernel", row.kernel}, {"bytes", row.bytes}, {"operations", row.operations},
               {"operation", row.operation}, {"goal", row.goal}};
@@ -94,14 +91,43 @@ Json to_json(const std::vector<Row>& rows, const std::vector<Latency>& latencies
       r["ns"][peer] = {{"median", median(samples)}, {"samples", samples}};
     r["failures"] = row.failures;
     r["differences"] = row.differences;
-    all["kernels"].push_back(r);
+    all.push_back(r);
   }
+  return all;
+}
+
+Json to_json(const std::vector<Row>& rows, const std::vector<Row>& plain,
+             const std::vector<Latency>& latencies,
+             const std::map<std::string, vyre::driver::Device>& devices) {
+  Json all;
+  for (const auto& [name, device] : devices)
+    all["devices"][name] = {{"name", device.info().name}, {"driver", device.info().driver_version}};
+  all["kernels"] = rows_json(rows);
+  all["plain_kernels"] = rows_json(plain);
   all["latencies"] = Json::array();
   for (const Latency& l : latencies)
     all["latencies"].push_back({{"what", l.what}, {"backend", l.backend}, {"value", l.value},
                                 {"unit", l.unit}, {"goal", l.goal}, {"note", l.note},
                                 {"failure", l.failure}});
   return all;
+}
+
+/// Cases that the flags select, made one at a time: each may hold a gigabyte.
+std::vector<std::function<Case()>> select_cases(const Flags& flags) {
+  std::vector<std::function<Case()>> cases;
+  const auto selected = [&](const std::string& name) {
+    return !flags.no_kernels && name.find(flags.filter) != name.npos;
+  };
+  for (const std::string& name : case_names())
+    if (!flags.plain_only && selected(name))
+      cases.emplace_back([=, small = flags.how.small] { return make_case(name, small); });
+  const ProgramSize size = flags.how.small ? ProgramSize::Tiny
+                           : flags.quick   ? ProgramSize::Full
+                                           : ProgramSize::Large;
+  for (const ProgramEntry& entry : program_entries(false))
+    if (!flags.no_plain && selected(entry.name))
+      cases.emplace_back([=] { return plain_case(entry, size); });
+  return cases;
 }
 
 int run(Flags& flags) {
@@ -131,11 +157,13 @@ int run(Flags& flags) {
   if (!missing.empty()) fmt::print("no CUDA twins: {}\n", missing);
   std::fflush(stdout);
 
-  std::vector<Row> rows;
-  for (const std::string& name : case_names()) {
-    if (flags.no_kernels || name.find(flags.filter) == name.npos) continue;
-    rows.push_back(measure(make_case(name, flags.how.small), devices, cuda, flags.how));
-    const Row& row = rows.back();
+  std::vector<Row> rows, plain;
+  for (const std::function<Case()>& make : select_cases(flags)) {
+    const Case c = make();
+    std::vector<Row>& list = c.plain ? plain : rows;
+    list.push_back(measure(c, devices, cuda, flags.how));
+    const Row& row = list.back();
+    const std::string& name = c.name;
     fmt::print("{}:", name);
     for (const auto& [peer, samples] : row.samples)
       fmt::print(" {} {:.1f} us", peer, median(samples) * 1e-3);
@@ -146,17 +174,18 @@ int run(Flags& flags) {
     std::fflush(stdout);
   }
   std::vector<Latency> latencies;
-  if (!flags.no_latency && flags.filter.empty())
+  if (!flags.no_latency && !flags.plain_only && flags.filter.empty())
     for (const std::string& name : flags.backends)
       for (Latency& l : measure_latency(name, devices.at(name), cuda, flags.how)) {
         failed |= !l.failure.empty();
         latencies.push_back(std::move(l));
       }
   if (!rows.empty()) print_rows(rows, flags);
+  if (!plain.empty()) print_plain_table(plain, flags.backends, flags.how.samples);
   if (!latencies.empty()) print_latencies(latencies);
   if (!flags.json.empty()) {
     std::ofstream file(flags.json);
-    file << to_json(rows, latencies, devices).dump(1) << '\n';
+    file << to_json(rows, plain, latencies, devices).dump(1) << '\n';
   }
   std::fflush(stdout);
   return failed ? 1 : 0;
@@ -179,6 +208,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--json", flags.json, "Also write everything as JSON to this file");
   app.add_flag("--small", flags.how.small, "Small data, for the interpreter; the times mean nothing");
+  app.add_flag("--quick", flags.quick, "Use smaller data for the kernels of bench/programs.txt");
+  app.add_flag("--plain", flags.plain_only, "Measure only the kernels of bench/programs.txt");
+  app.add_flag("--no-plain", flags.no_plain, "Leave out the kernels of bench/programs.txt");
   app.add_flag("--no-latency", flags.no_latency, "Only the kernels");
   app.add_flag("--no-kernels", flags.no_kernels, "Only the latencies");
   CLI11_PARSE(app, argc, argv);

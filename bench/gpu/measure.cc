@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace bench {
 namespace {
@@ -27,7 +28,7 @@ Peers make_peers(Row& row, const Case& c,
   Peers peers;
   for (const auto& [name, device] : devices)
     add(row, peers, name, [&, d = device] { return vyre_peer(c, d); });
-  if (!cuda || !cuda->same) return peers;
+  if (!cuda || !(c.plain ? cuda->plain : cuda->same)) return peers;
   std::shared_ptr<CudaMemory> memory;
   try {
     memory = std::make_shared<CudaMemory>(cuda, c);
@@ -38,6 +39,10 @@ Peers make_peers(Row& row, const Case& c,
   const auto twin = [&](const char* name, const TwinLaunch& t, cuda::ModuleHandle module) {
     if (!t.name.empty()) add(row, peers, name, [&] { return cuda_peer(c, memory, t, module); });
   };
+  if (c.plain) {
+    twin(twin_same, c.twin, cuda->plain);
+    return peers;
+  }
   twin(twin_same, c.twin, cuda->same);
   twin(twin_wide, c.wide, cuda->same);
   twin(twin_own, c.twin, cuda->own);
@@ -53,6 +58,19 @@ std::vector<std::vector<std::byte>> results(const Case& c, Peer& peer) {
     if (p.kind == Parameter::Kind::InOut || p.kind == Parameter::Kind::Out)
       all[p.buffer] = peer.read(p.buffer);
   return all;
+}
+
+/// True if the results are equal, or if the case allows a difference and all f32 are close enough.
+bool agree(const Case& c, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  if (a == b) return true;
+  if (c.tolerance == 0) return false;
+  for (size_t i = 0; i + 4 <= a.size(); i += 4) {
+    float x, y;
+    std::memcpy(&x, a.data() + i, 4);
+    std::memcpy(&y, b.data() + i, 4);
+    if (!(std::abs(x - y) <= c.tolerance * (1 + std::abs(x)))) return false;
+  }
+  return true;
 }
 
 /// All results to the byte; those of nvcc's defaults only where these do not contract.
@@ -74,7 +92,7 @@ void compare(Row& row, const Case& c, Peers& peers) {
       }
       if (c.contracts && name.ends_with("_default")) continue;
       for (size_t i = 0; i < got.size(); ++i) {
-        if (got[i] == wanted[i]) continue;
+        if (agree(c, got[i], wanted[i])) continue;
         const auto at = std::mismatch(got[i].begin(), got[i].end(), wanted[i].begin()).first;
         row.differences.push_back(fmt::format("{}: {} and {} differ in buffer {}, first in byte {} of {}",
                                               c.name, first, name, i, at - got[i].begin(),

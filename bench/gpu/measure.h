@@ -42,4 +42,9 @@ double median(std::vector<double> v);
 Row measure(const Case& c, const std::map<std::string, vyre::driver::Device>& devices,
             const std::shared_ptr<Cuda>& cuda, const Options& options);
 
+/// Prints kernels of bench/programs.txt as a Markdown table, the worst ratio first, and the
+/// geometric means. Ratios below 0.9 are marked.
+void print_plain_table(std::vector<Row> rows, const std::vector<std::string>& backends,
+                       int samples);
+
 }  // namespace bench

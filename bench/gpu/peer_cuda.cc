@@ -29,7 +29,9 @@ std::shared_ptr<Cuda> Cuda::open(std::string& missing) {
   c->check(api->context_retain(&c->context, device), "cuDevicePrimaryCtxRetain");
   c->check(api->context_push(c->context), "cuCtxPushCurrent");
   c->check(api->stream_create(&c->stream, cuda::stream_non_blocking), "cuStreamCreate");
-  for (auto [name, module] : {std::pair("twins_same.cubin", &c->same), {"twins_default.cubin", &c->own}})
+  for (auto [name, module] : {std::pair("twins_same.cubin", &c->same),
+                              {"twins_default.cubin", &c->own},
+                              {"plain.cubin", &c->plain}})
     if (const std::string_view cubin = embedded(name); !cubin.empty())
       *module = c->load(cubin.data());
   if (!c->same) missing = "no nvcc when this was built";
@@ -107,10 +109,15 @@ class CudaPeer : public Peer {
     };
     const auto g = at_least_one(twin_.grid), b = at_least_one(twin_.block);
     c_.check(c_.api.event_record(begin_, c_.stream), "cuEventRecord");
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
+      for (size_t k = 0; k < memory_->buffers.size(); ++k)
+        if (case_.buffers[k].zeroed)
+          c_.check(c_.api.fill_bytes(memory_->buffers[k], 0, case_.buffers[k].bytes, c_.stream),
+                   "cuMemsetD8");
       c_.check(c_.api.launch(function_, g[0], g[1], g[2], b[0], b[1], b[2], 0, c_.stream,
                              parameters_.data(), nullptr),
                "cuLaunchKernel");
+    }
     c_.check(c_.api.event_record(end_, c_.stream), "cuEventRecord");
     c_.check(c_.api.stream_synchronize(c_.stream), "cuStreamSynchronize");
     float ms = 0;

@@ -15,9 +15,11 @@ namespace {
 class VyrePeer : public Peer {
  public:
   VyrePeer(const Case& c, driver::Device device) : case_(c), device_(std::move(device)) {
-    const Module module = load_module(c.name + ".vyre");
-    launch_.executable = take(device_.compile(module.kernels[0]), c.name);
-    launch_.clear_outputs = false;  // the twins do not clear them either
+    const Program program =
+        c.plain ? c.plain->kernel() : std::move(load_module(c.name + ".vyre").kernels[0]);
+    launch_.executable = take(device_.compile(program), c.name);
+    // A plain kernel runs as users run it; the twins do not clear their outputs.
+    launch_.clear_outputs = c.plain != nullptr;
     for (const Parameter& p : c.parameters) {
       if (p.kind == Parameter::Kind::Scalar) {
         launch_.arguments.push_back(scalar(p.scalar));
@@ -43,7 +45,8 @@ class VyrePeer : public Peer {
   }
   double launch(uint32_t count) override {
     // One time for all of them, as the twins have it.
-    return double(run(std::vector<Command>(count, launch_)).run_ns) / count;
+    const SubmitReport report = run(std::vector<Command>(count, launch_));
+    return double(report.run_ns + report.fill_ns) / count;
   }
   std::vector<std::byte> read(size_t buffer) override {
     std::vector<std::byte> bytes(case_.buffers[buffer].bytes);

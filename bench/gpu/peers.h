@@ -61,6 +61,8 @@ class Cuda {
   cuda::FunctionHandle function(cuda::ModuleHandle module, const std::string& name) const;
   /// The twins with the same arithmetic, and those with nvcc's defaults; null: there is no nvcc.
   cuda::ModuleHandle same = nullptr, own = nullptr;
+  /// The baselines of plain.cu, with the same arithmetic.
+  cuda::ModuleHandle plain = nullptr;
 
  private:
   explicit Cuda(const cuda::Api& a) : api(a) {}
