@@ -109,7 +109,9 @@ struct DeviceCommand {
   MemoryHandle source = 0;  // Copy
   uint64_t source_offset = 0;
   uint8_t value = 0;                                // Fill
-  std::shared_ptr<std::vector<std::byte>> staging;  // Upload: what to write; Readback: filled
+  /// Upload: what to write. Readback: the backend assigns the bytes to it; its capacity suffices,
+  /// so that the host neither allocates nor zeroes memory that the device then overwrites.
+  std::shared_ptr<std::vector<std::byte>> staging;
   // Launch.
   std::shared_ptr<const Program> program;
   std::shared_ptr<CompiledKernel> kernel;

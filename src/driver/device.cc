@@ -53,10 +53,12 @@ Result<SubmitReport> Ticket::wait() const {
   device_->settle(state_);
   const std::lock_guard lock(state_->mutex);
   if (!state_->errors.empty()) return state_->errors;
-  for (const TicketState::Out& out : state_->readbacks)
-    if (!state_->delivered && !out.to.empty())
-      std::memcpy(out.to.data(), out.staging->data(), out.to.size());
-  state_->delivered = true;
+  if (!std::exchange(state_->delivered, true))
+    for (const TicketState::Out& out : state_->readbacks)
+      if (out.all)
+        *out.all = std::move(*out.staging);
+      else if (!out.to.empty())
+        std::memcpy(out.to.data(), out.staging->data(), out.to.size());
   return state_->report;
 }
 
@@ -107,6 +109,7 @@ Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions&
 }
 
 const DeviceInfo& Device::info() const { return state_->backend->info(); }
+bool Device::has_telemetry() const { return bool(state_->options.telemetry); }
 const std::string& Device::chosen_because() const { return state_->chosen_because; }
 
 // ---- Memory.

@@ -153,6 +153,12 @@ struct Readback {
   std::span<std::byte> bytes;  // must stay until the ticket is waited for
   uint64_t offset = 0;
 };
+/// All bytes of a buffer, as the new contents of a vector. The host does not zero the vector first,
+/// and copies nothing after the device has delivered the bytes.
+struct ReadbackAll {
+  Buffer from;
+  std::vector<std::byte>* to = nullptr;  // must stay until the ticket is waited for
+};
 struct Copy {
   Buffer to;
   Buffer from;
@@ -181,7 +187,7 @@ struct LaunchGraph {
   GraphExecutable graph;
   std::vector<Argument> arguments;
 };
-using Command = std::variant<Upload, Readback, Copy, Fill, Launch, LaunchGraph>;
+using Command = std::variant<Upload, Readback, ReadbackAll, Copy, Fill, Launch, LaunchGraph>;
 
 struct SubmitOptions {
   uint32_t stream = 0;
@@ -256,6 +262,8 @@ class Device {
   static Result<Device> open(Backend& backend, uint32_t index, const OpenOptions& options = {});
 
   const DeviceInfo& info() const;
+  /// True if OpenOptions::telemetry is set: launches that are timed are reported to it.
+  bool has_telemetry() const;
   /// Why `auto` chose this one; "" if it was named.
   const std::string& chosen_because() const;
 

@@ -74,6 +74,7 @@ struct TicketState {
   struct Out {
     std::shared_ptr<std::vector<std::byte>> staging;
     std::span<std::byte> to;
+    std::vector<std::byte>* all = nullptr;  // takes the staging memory instead of a copy
   };
   std::vector<Out> readbacks;
   std::vector<Executable> executables;  // by command as submitted; empty but for launches

@@ -187,7 +187,10 @@ bool HostDevice::run(Job& job, const DeviceCommand& c) {
       if (c.bytes) std::memcpy(address(c.memory) + c.offset, c.staging->data(), c.bytes);
       return true;
     case Kind::Readback:
-      if (c.bytes) std::memcpy(c.staging->data(), address(c.memory) + c.offset, c.bytes);
+      if (c.bytes) {
+        const std::byte* const from = address(c.memory) + c.offset;
+        c.staging->assign(from, from + c.bytes);
+      }
       return true;
     case Kind::Copy:
       if (c.bytes)

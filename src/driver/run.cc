@@ -86,15 +86,9 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
       uploads.push_back(Fill{*made, dirty_byte});
       restores.push_back(uploads.back());
     }
-    if (!is_host_output(b.role)) continue;
-    try {
-      out.buffers[i].resize(bytes);
-    } catch (const std::exception&) {
-      return diagnose(Code::OutOfMemory, {},
-                      fmt::format("out of memory: the output `{}` needs {} bytes", b.name, bytes))
-          .with_fix("give smaller lengths");
-    }
-    readbacks.push_back(Readback{*made, out.buffers[i]});
+    if (!is_host_output(b.role) || !is_requested(options, i)) continue;
+    if (Result<> r = reserve_output(out.buffers[i], bytes, b.name); !r) return r.errors();
+    readbacks.push_back(ReadbackAll{*made, &out.buffers[i]});
   }
 
   // One stage of one repeat: what is submitted, how long it took the host, and the device.
@@ -106,6 +100,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     SubmitOptions o;
     o.time_limit = time_limit;
     o.output_limit = options.output_limit;
+    o.call_times = options.call_times || device.has_telemetry();
     const uint64_t start = steady_ns();
     Result<Ticket> t = device.submit(std::move(commands), o);
     if (!t) return t.errors();

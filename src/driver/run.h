@@ -18,6 +18,12 @@ struct RunOptions {
   /// Of graphs: how they are planned (GraphOptions).
   bool fuse = true, reuse = true;
   std::shared_ptr<const plan::GraphPlan> plan;
+  /// The outputs that are read back, by buffer of the program or of the graph. Empty: all.
+  std::vector<bool> outputs;
+  /// Time each call of a graph and each launch of a split kernel separately. The device then
+  /// records more events, and runs loops of a graph launch by launch. A device with telemetry
+  /// always does.
+  bool call_times = false;
   bool dirty_outputs = false;  // for tests: `out` buffers hold other bytes than zeros before each repeat
   uint32_t repeat = 1;  // each from the given inputs; restoring them is not timed
   /// Called now and then, from the calling thread, with the share of the work that is done. With it
@@ -48,7 +54,8 @@ struct StageTimes {
 };
 
 struct RunOutcome {
-  std::vector<std::vector<std::byte>> buffers;  // by buffer index; filled for InOut and Out
+  /// By buffer index; filled for the InOut and Out buffers that RunOptions::outputs selects.
+  std::vector<std::vector<std::byte>> buffers;
   LaunchShape shape;
   StageTimes times;                 // of the first repeat
   std::vector<uint64_t> device_ns;  // of the launch and of clearing its outputs, by repeat

@@ -139,16 +139,10 @@ class GraphRun {
   Result<> read_back(const GraphShape& shape) {
     std::vector<Command> readbacks;
     for (size_t i = 0; i < arguments_.size(); ++i) {
-      if (!is_host_output(g_.buffers[i].role)) continue;
-      try {
-        out_.buffers[i].resize(shape.bytes(g_, i));
-      } catch (const std::exception&) {
-        return diagnose(Code::OutOfMemory, {},
-                        fmt::format("out of memory: the output `{}` needs {} bytes",
-                                    g_.buffers[i].name, shape.bytes(g_, i)))
-            .with_fix("give smaller lengths");
-      }
-      readbacks.push_back(Readback{buffer(i), out_.buffers[i]});
+      if (!is_host_output(g_.buffers[i].role) || !is_requested(options_, i)) continue;
+      if (Result<> r = reserve_output(out_.buffers[i], shape.bytes(g_, i), g_.buffers[i].name); !r)
+        return r;
+      readbacks.push_back(ReadbackAll{buffer(i), &out_.buffers[i]});
     }
     const uint64_t begin = steady_ns();
     const Result<SubmitReport> down = submit("readback", std::move(readbacks), 0);
@@ -164,6 +158,7 @@ class GraphRun {
     if (commands.empty()) return SubmitReport{};
     SubmitOptions o;
     o.time_limit = time_limit;
+    o.call_times = options_.call_times || device_.has_telemetry();
     const uint64_t begin = steady_ns();
     const Result<Ticket> t = device_.submit(std::move(commands), o);
     if (!t) return t.errors();

@@ -10,11 +10,13 @@
 namespace vyre::driver {
 
 struct GraphRunOutcome {
-  std::vector<std::vector<std::byte>> buffers;  // by buffer; filled for InOut and Out parameters
+  /// By buffer; filled for the InOut and Out parameters that RunOptions::outputs selects.
+  std::vector<std::vector<std::byte>> buffers;
   std::vector<uint64_t> counts;                 // elements of every buffer of the graph
   uint64_t calls = 0;  // that ran, of one repeat; calls that were fused are one
-  std::vector<CallTime>
-      call_ns;  // of the first repeat, in order; the first SubmitReport::most_calls
+  /// With RunOptions::call_times: of the first repeat, in order; the first
+  /// SubmitReport::most_calls.
+  std::vector<CallTime> call_ns;
   std::vector<uint64_t> device_ns;  // of all calls, by repeat
   StageTimes times;                 // of the first repeat; `run` is all that is between the copies
   GraphExecutable graph;            // how it ran: the plan

@@ -1,9 +1,12 @@
 #pragma once
 
-// What run.cc and run_graph.cc share: events of a run, and waiting with an eye on the progress.
+// Shared by run.cc and run_graph.cc: events of a run, requested outputs, and waiting with progress.
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -59,6 +62,24 @@ class RunTrace {
  private:
   std::vector<RunEvent> host_, device_;
 };
+
+/// True if the caller wants the bytes of an output.
+inline bool is_requested(const RunOptions& options, size_t buffer) {
+  return options.outputs.empty() || (buffer < options.outputs.size() && options.outputs[buffer]);
+}
+
+/// Reserves memory for an output that will be read back as a whole; it is not zeroed.
+inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
+                               const std::string& name) {
+  try {
+    memory.reserve(bytes);
+  } catch (const std::exception&) {
+    return diagnose(Code::OutOfMemory, {},
+                    fmt::format("out of memory: the output `{}` needs {} bytes", name, bytes))
+        .with_fix("use smaller lengths");
+  }
+  return Ok{};
+}
 
 /// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.
 inline Result<SubmitReport> wait_for(const Ticket& t, const std::function<void(double)>& progress) {

@@ -84,15 +84,30 @@ void SubmissionBuilder::one(const Upload& u) {
 
 void SubmissionBuilder::one(const Readback& r) {
   if (!usable(r.from, true) || !inside(r.from, r.offset, r.bytes.size(), "a readback")) return;
+  read_back(r.from, r.offset, r.bytes.size(),
+            {std::make_shared<std::vector<std::byte>>(), r.bytes, nullptr});
+}
+
+void SubmissionBuilder::one(const ReadbackAll& r) {
+  if (!usable(r.from, true)) return;
+  auto staging = std::make_shared<std::vector<std::byte>>();
+  if (r.to->empty()) staging->swap(*r.to);  // memory that the caller has reserved is used
+  read_back(r.from, 0, r.from.bytes, {std::move(staging), {}, r.to});
+}
+
+/// The memory is reserved and not zeroed: the backend assigns the bytes.
+void SubmissionBuilder::read_back(const Buffer& from, uint64_t offset, uint64_t bytes,
+                                  TicketState::Out out) {
   DeviceCommand c;
   c.kind = Kind::Readback;
-  c.memory = d_.slots[r.from.slot].memory;
-  c.offset = r.offset;
-  c.bytes = r.bytes.size();
-  c.staging = std::make_shared<std::vector<std::byte>>(r.bytes.size());
-  t_.readbacks.push_back({c.staging, r.bytes});
-  output_bytes += c.bytes;
-  reads(r.from);
+  c.memory = d_.slots[from.slot].memory;
+  c.offset = offset;
+  c.bytes = bytes;
+  c.staging = out.staging;
+  c.staging->reserve(bytes);
+  t_.readbacks.push_back(std::move(out));
+  output_bytes += bytes;
+  reads(from);
   t_.recorder.add(number_, std::move(c));
 }
 

@@ -30,6 +30,7 @@ class SubmissionBuilder {
   void writes(const Buffer& b, bool whole);
   bool is_redefined(const Buffer& b) const;
   void fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value);
+  void read_back(const Buffer& from, uint64_t offset, uint64_t bytes, TicketState::Out out);
 
   /// Runs of launches that came before (submit_sequence.cc).
   void add_each(std::span<const Command> commands, uint32_t first);
@@ -42,6 +43,7 @@ class SubmissionBuilder {
 
   void one(const Upload& u);
   void one(const Readback& r);
+  void one(const ReadbackAll& r);
   void one(const Copy& k);
   void one(const Fill& f);
   void one(const Launch& l);

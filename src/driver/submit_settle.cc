@@ -142,7 +142,7 @@ void DeviceState::settle_one(TicketState& t) {
     if (auto unusable = unusable_input(t)) t.errors = {std::move(*unusable)};
     const bool ok = t.errors.empty();
     if (ok)
-      for (const TicketState::Out& out : t.readbacks) t.report.read_back += out.to.size();
+      for (const TicketState::Out& out : t.readbacks) t.report.read_back += out.staging->size();
     let_go(t, ok);
     for (size_t i = 0; ok && options.telemetry && t.call_times && i < t.executables.size(); ++i)
       if (const ExecutableState* e = t.executables[i].state())

@@ -17,11 +17,18 @@ namespace {
 
 using namespace driver;
 
+struct Counts {
+  int readbacks = 0;
+  uint64_t read_bytes = 0;
+  int launches = 0;
+  int timed_launches = 0;
+};
+
 /// Passes everything on, and flips a bit of what is read back if it is `wrong`.
 class OtherDevice : public BackendDevice {
  public:
-  OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong)
-      : inner_(std::move(inner)), info_(inner_->info()), wrong_(wrong) {
+  OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong, Counts& counts)
+      : inner_(std::move(inner)), info_(inner_->info()), wrong_(wrong), counts_(counts) {
     info_.backend = "other";
     info_.index = index;
     info_.name = "other device " + std::to_string(index);
@@ -41,8 +48,14 @@ class OtherDevice : public BackendDevice {
       uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
       std::optional<std::chrono::steady_clock::time_point> deadline) override {
     std::vector<std::shared_ptr<std::vector<std::byte>>> staging;
-    for (const DeviceCommand& c : commands)
-      if (c.kind == DeviceCommand::Kind::Readback) staging.push_back(c.staging);
+    for (const DeviceCommand& c : commands) {
+      counts_.launches += c.kind == DeviceCommand::Kind::Launch;
+      counts_.timed_launches += c.kind == DeviceCommand::Kind::Launch && c.timed;
+      if (c.kind != DeviceCommand::Kind::Readback) continue;
+      staging.push_back(c.staging);
+      ++counts_.readbacks;
+      counts_.read_bytes += c.bytes;
+    }
     auto handle = inner_->submit(stream, std::move(commands), after, deadline);
     if (handle) readbacks_[*handle] = std::move(staging);
     return handle;
@@ -59,12 +72,14 @@ class OtherDevice : public BackendDevice {
   std::unique_ptr<BackendDevice> inner_;
   DeviceInfo info_;
   bool wrong_;
+  Counts& counts_;
   std::map<SubmissionHandle, std::vector<std::shared_ptr<std::vector<std::byte>>>> readbacks_;
 };
 
 class OtherBackend : public Backend {
  public:
   bool wrong = false;
+  Counts counts;
   std::string_view name() const override { return "other"; }
   std::string_view summary() const override { return "for tests"; }
   std::vector<DeviceInfo> probe(std::string*) override {
@@ -76,7 +91,7 @@ class OtherBackend : public Backend {
     auto inner = interp_backend()->open(0);
     if (!inner) return std::move(inner.errors());
     return std::unique_ptr<BackendDevice>(
-        std::make_unique<OtherDevice>(std::move(*inner), index, wrong));
+        std::make_unique<OtherDevice>(std::move(*inner), index, wrong, counts));
   }
 };
 
@@ -141,6 +156,75 @@ TEST_F(OtherBackendTest, verify_takes_the_subgroup_size_of_the_device) {
   r = run({"run", path("k.vyre"), "--len", "y=64", "--backend", "other", "--subgroup-size", "64"});
   expect_exit(r, 3);
   expect_code(r, "V0721");
+}
+
+// ---- requested outputs and times
+
+const char* const three_outputs = R"(
+kernel k(x: in u32[], small: out u32[2], large: out u32[len(x)]) workgroup(4) grid(len(x)) {
+  let i = global_id.x
+  if i < 2 { small[i] = i }
+  if i < len(x) { large[i] = x[i] }
+}
+kernel next(y: inout u32[]) workgroup(1) grid(1) { for i in 1..len(y) { y[i] += y[i - 1] } }
+graph g(x: in u32[], small: out u32[2], large: out u32[len(x)]) {
+  call k(x, small, large)
+  call next(large)
+  call next(large)
+}
+)";
+
+TEST_F(OtherBackendTest, reads_back_the_outputs_that_are_requested) {
+  const std::string program = file("three.vyre", three_outputs);
+  struct Case {
+    std::vector<std::string> words;
+    int readbacks;
+    uint64_t bytes;
+  };
+  const Case cases[] = {
+      {{}, 2, 8 + 16},
+      {{"--print", "small"}, 1, 8},
+      {{"--print", "x"}, 0, 0},
+      {{"--print", "small:1", "--print", "large"}, 2, 8 + 16},
+      {{"--out", "large=@" + path("large.bin")}, 1, 16},
+      {{"--out", "large=@" + path("large.bin"), "--print", "small"}, 2, 8 + 16},
+      {{"--print", "small", "--json"}, 1, 8},
+      {{"--out", "large=@" + path("large.bin"), "--json"}, 2, 8 + 16},  // JSON shows all
+      {{"--print", "small", "--verify"}, 2, 8 + 16},                    // compares all
+      {{"--print", "small", "--repeat", "3"}, 1, 8},
+  };
+  for (const std::string name : {"k", "g"})
+    for (const Case& c : cases) {
+      SCOPED_TRACE(name + (c.words.empty() ? "" : " " + c.words.back()));
+      other_.counts = {};
+      std::vector<std::string> words = {"run",       program + ":" + name, "--in",
+                                        "x=4,3,2,1", "--backend",          "other"};
+      words.insert(words.end(), c.words.begin(), c.words.end());
+      expect_exit(run(words), 0);
+      EXPECT_EQ(other_.counts.readbacks, c.readbacks);
+      EXPECT_EQ(other_.counts.read_bytes, c.bytes);
+    }
+  EXPECT_EQ(std::filesystem::file_size(path("large.bin")), 16u);
+}
+
+TEST_F(OtherBackendTest, times_calls_of_a_graph_for_reports_traces_and_profiles) {
+  const std::string program = file("three.vyre", three_outputs);
+  const auto timed = [&](std::vector<std::string> more) {
+    other_.counts = {};
+    std::vector<std::string> words = {"run",    program + ":g", "--backend", "other",
+                                      "--plan", "none",         "--in",      "x=1,2"};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_exit(run(words), 0);
+    EXPECT_EQ(other_.counts.launches % 3, 0);
+    return other_.counts.timed_launches;
+  };
+  EXPECT_EQ(timed({}), 0);
+  EXPECT_EQ(timed({"-v"}), 0);
+  EXPECT_EQ(timed({"--json"}), 0);
+  EXPECT_EQ(timed({"--repeat", "5"}), 0);
+  EXPECT_EQ(timed({"--report", path("r.json")}), 3);
+  EXPECT_EQ(timed({"--trace", path("t.json")}), 3);
+  EXPECT_EQ(timed({"--profile-out", path("p.json")}), 3);
 }
 
 TEST_F(OtherBackendTest, the_index_chooses_the_device) {

@@ -71,6 +71,13 @@ class Failing : public Backend {
   std::atomic<int> memory{0};       // pieces that are alive
   std::atomic<int> submissions{0};  // so far
   std::atomic<int> loops{0};        // that the device was given so far
+  std::atomic<int> launches{0};     // outside of loops, so far
+  std::atomic<int> timed{0};        // launches of which the time was asked for
+  std::atomic<int> fills{0};        // outside of loops, so far
+  std::atomic<int> readbacks{0};    // so far
+  std::atomic<uint64_t> read_bytes{0};        // of the readbacks
+  std::atomic<uint64_t> zeroed_bytes{0};      // of the host memory for them that held zeros already
+  std::atomic<const void*> read_to{nullptr};  // the host memory of the last readback
   std::atomic<uint64_t> at_once{~0ull};  // workgroups that may wait for each other
   DeviceInfo changed = choose("interp")->backend->probe(nullptr)[0];
 
@@ -92,6 +99,18 @@ class Failing : public Backend {
     std::unique_ptr<BackendDevice> inner;
     Wrapped(Failing& f, std::unique_ptr<BackendDevice> i) : owner(f), inner(std::move(i)) {}
     bool fails() { return owner.allowed-- <= 0; }
+    void count(const DeviceCommand& c) {
+      using Kind = DeviceCommand::Kind;
+      owner.loops += c.kind == Kind::Loop;
+      owner.fills += c.kind == Kind::Fill;
+      owner.launches += c.kind == Kind::Launch;
+      owner.timed += c.kind == Kind::Launch && c.timed && c.measured;
+      if (c.kind != Kind::Readback) return;
+      ++owner.readbacks;
+      owner.read_bytes += c.bytes;
+      owner.zeroed_bytes += c.staging->size();
+      owner.read_to = c.staging->data();
+    }
     Diagnostic failure() { return diagnose(Code::OutOfMemory, {}, "injected").with_fix("none"); }
     const DeviceInfo& info() const override { return owner.changed; }
     Result<MemoryHandle> allocate(uint64_t n) override {
@@ -113,7 +132,7 @@ class Failing : public Backend {
         std::optional<std::chrono::steady_clock::time_point> d) override {
       if (fails()) return failure();
       ++owner.submissions;
-      for (const DeviceCommand& one : c) owner.loops += one.kind == DeviceCommand::Kind::Loop;
+      for (const DeviceCommand& one : c) count(one);
       return inner->submit(s, std::move(c), a, d);
     }
     bool runs_at_once(const CompiledKernel&, const LaunchShape& shape) override {

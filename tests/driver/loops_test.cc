@@ -113,6 +113,7 @@ TEST(loops, count_their_launches) {
   Device d = l.open();
   RunOptions apart;
   apart.fuse = false;
+  apart.call_times = true;
   const auto r = run_graph(d, m, m.graphs[0], countdown_inputs(999, 1000, 40), apart);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->calls, 80u);
@@ -147,9 +148,11 @@ graph g(n: u32, x: inout u32[]) { repeat n { call inc(x) } }
   const auto inputs = [](uint32_t n) {
     return interp::GraphInputs{{bytes(U{n}), bytes(U(40, 1))}, {}};
   };
-  expect_same(l, m, inputs(1024));
+  RunOptions timed;
+  timed.call_times = true;
+  expect_same(l, m, inputs(1024), timed);
   EXPECT_EQ(l.backend.loops, 0);
-  expect_same(l, m, inputs(1025));
+  expect_same(l, m, inputs(1025), timed);
   EXPECT_EQ(l.backend.loops, 2);
 
   Device d = l.open();

@@ -44,6 +44,7 @@ void expect_same(const Module& m, const interp::GraphInputs& inputs, const inter
     SCOPED_TRACE(planned ? "planned" : "not planned");
     Device d = open();
     options.fuse = options.reuse = planned;
+    options.call_times = true;
     const auto got = run_graph(d, m, m.graphs[0], inputs, options);
     ASSERT_EQ(bool(wanted), bool(got)) << (wanted ? text_of(got.errors()) : text_of(wanted.errors()));
     if (!wanted) {

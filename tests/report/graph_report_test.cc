@@ -52,6 +52,7 @@ Ran run(const std::string& text, uint64_t elements, uint32_t rounds, bool planne
   Result<driver::Device> device = driver::Device::open(*driver::interp_backend(), 0, open);
   driver::RunOptions options;
   options.fuse = options.reuse = planned;
+  options.call_times = true;
   auto outcome = driver::run_graph(*device, ran.module, graph, inputs, options);
   EXPECT_TRUE(outcome) << render(outcome.errors(), {});
   if (!outcome) return ran;

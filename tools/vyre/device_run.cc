@@ -16,6 +16,8 @@ driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
   o.repeat = options.repeat;
   o.progress = options.progress;
   o.compiled = options.compiled;
+  o.outputs = options.outputs;
+  o.call_times = options.call_times;
   o.compile.optimize = options.optimize;
   o.fuse = o.reuse = options.planned;
   o.plan = options.plan;

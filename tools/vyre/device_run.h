@@ -36,6 +36,8 @@ struct DeviceRunOptions {
   driver::Optimization optimize;
   bool planned = true;  // graphs: fused, and intermediates share memory
   std::shared_ptr<const plan::GraphPlan> plan;  // this one
+  std::vector<bool> outputs;                    // driver::RunOptions::outputs
+  bool call_times = false;                      // driver::RunOptions::call_times
   std::function<void(const driver::Executable&)> compiled;  // told of every kernel
   std::function<void(double)> progress;
 };

@@ -98,6 +98,15 @@ Result<ResultRequests> parse_requests(const std::vector<std::string>& print,
   return parser.take();
 }
 
+std::vector<bool> requested_outputs(const Target& target, const ResultRequests& requests,
+                                    bool previews) {
+  if (requests.print.empty() && (previews || requests.files.empty())) return {};
+  std::vector<bool> outputs(target.buffer_count());
+  for (const PrintRequest& r : requests.print) outputs[r.parameter.buffer] = true;
+  for (const FileRequest& r : requests.files) outputs[r.parameter.buffer] = true;
+  return outputs;
+}
+
 const Bytes& bytes_of(const Parameter& p, const Launch& launch, const RunResult& result) {
   return is_host_output(p.role) ? result.buffers[p.buffer] : *launch.inputs.data[p.buffer];
 }

@@ -34,10 +34,16 @@ struct ResultRequests {
 Result<ResultRequests> parse_requests(const std::vector<std::string>& print,
                                       const std::vector<std::string>& out, const Target& target);
 
-/// How many elements are shown of an output that nobody asked for.
+/// The number of elements shown of each output if the user requests none.
 inline constexpr uint64_t preview_elements = 8;
 
-/// The bytes of a parameter after the run; what the run did not change has the host's.
+/// The outputs whose bytes the requests need, by buffer; empty: all of them. `previews`: without
+/// `--print` every output is shown, whatever `--out` names, as in JSON.
+std::vector<bool> requested_outputs(const Target& target, const ResultRequests& requests,
+                                    bool previews);
+
+/// The bytes of a parameter after the run: of an output, what was read back; of an input, the
+/// host's.
 const Bytes& bytes_of(const Parameter& parameter, const Launch& launch, const RunResult& result);
 
 /// The lines for standard output: what was asked for in that order, or, if nothing was, the

@@ -198,6 +198,9 @@ class Session {
     run_options.plan = plan_;
     run_options.planned = command_.plan != "none";
     run_options.optimize.keep_texts = is_page(files_.report);
+    if (!command_.verify)  // which compares every output
+      run_options.outputs = requested_outputs(target_, *requests_, command_.json);
+    run_options.call_times = wants_report();  // a device with telemetry (--profile-out) times them
     run_options.compiled = [this](const driver::Executable& e) { record(e); };
     // Only for a terminal: who measures does not want to look for the end, but to wait for it.
     if (::isatty(STDERR_FILENO) == 1)

@@ -22,8 +22,17 @@ constexpr auto nap = std::chrono::microseconds(50);
 /// for long looks.
 constexpr auto look_after = std::chrono::milliseconds(100);
 
+/// Moves the bytes of one piece. Pieces usually come in order: each is then appended, because
+/// memory that is resized first is zeroed first.
 void empty(Job::Back& back) {
-  if (back.bytes) std::memcpy(back.to, back.from, back.bytes);
+  if (back.bytes == 0) return;
+  const size_t end = back.offset + back.bytes;
+  if (back.to->size() == back.offset) {
+    back.to->insert(back.to->end(), back.from, back.from + back.bytes);
+  } else {
+    if (back.to->size() < end) back.to->resize(end);
+    std::memcpy(back.to->data() + back.offset, back.from, back.bytes);
+  }
   back.bytes = 0;
 }
 

@@ -45,7 +45,8 @@ struct Job {
   /// Bytes to be taken out of pinned memory.
   struct Back {
     const std::byte* from = nullptr;
-    std::byte* to = nullptr;
+    std::vector<std::byte>* to = nullptr;  // the staging memory of a command of the job
+    size_t offset = 0;
     size_t bytes = 0;
     EventHandle ready = nullptr;  // null: with the end
   };

@@ -78,7 +78,6 @@ void Submitter::upload(const DeviceCommand& c) {
 }
 
 void Submitter::readback(const DeviceCommand& c) {
-  std::byte* const to = c.staging->data();
   const DevicePointer from = c.memory + c.offset;
   for (uint64_t at = 0; at < c.bytes && !is_decided();) {
     uint64_t bytes = std::min<uint64_t>(c.bytes - at, PinnedBlocks::large_bytes);
@@ -88,15 +87,16 @@ void Submitter::readback(const DeviceCommand& c) {
     if (!block) {
       // Pins the caller's memory itself; if that fails, the driver copies while we wait.
       bytes = c.bytes - at;
-      target = to + at;
+      c.staging->resize(c.bytes);
+      target = c.staging->data() + at;
       if (api_.host_register(target, bytes, host_register_portable) == Status::Success)
         job_.registered.push_back(target);
     }
     if (!check(api_.copy_to_host(target, from + at, bytes, stream_.handle), "bytes were read back"))
       return;
     if (block)
-      job_.backs.push_back(
-          {block, to + at, bytes, c.bytes >= piecewise_from ? record_event() : nullptr});
+      job_.backs.push_back({block, c.staging.get(), at, bytes,
+                            c.bytes >= piecewise_from ? record_event() : nullptr});
     at += bytes;
   }
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "driver/vulkan/vulkan_device.h"
 
@@ -327,8 +326,7 @@ void VulkanDevice::collect(Job& job) {
                                             : job.recorded.told.back().command;
     return;
   }
-  for (const Recorded::Readback& r : job.recorded.readbacks)
-    std::memcpy(r.to->data(), r.from, r.bytes);
+  for (const Recorded::Readback& r : job.recorded.readbacks) r.to->assign(r.from, r.from + r.bytes);
 }
 
 void VulkanDevice::read_times(Job& job) {
