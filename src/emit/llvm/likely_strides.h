@@ -17,6 +17,8 @@
 
 namespace vyre::emit_llvm {
 
+constexpr int64_t max_load_stride = 4;  // in elements; beyond, gathers read less
+
 class LikelyStrides {
  public:
   LikelyStrides(const Prepared& kernel, const Shapes& shapes);

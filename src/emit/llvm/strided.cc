@@ -8,16 +8,12 @@
 
 namespace vyre::emit_llvm {
 
-namespace {
-constexpr int64_t max_stride = 4;  // beyond, a load for each lane reads less
-}
-
 /// The stride of an index in elements, if a wide load pays.
 std::optional<int64_t> Emitter::run_stride(const Place& p, ValueId index) {
   const auto stride = likely_.stride(index);
   if (S_ == 1 || !stride) return std::nullopt;
   const int64_t bytes = *stride * static_cast<int64_t>(p.scale), size = p.size;
-  if (bytes % size != 0 || std::abs(bytes / size) > max_stride) return std::nullopt;
+  if (bytes % size != 0 || std::abs(bytes / size) > max_load_stride) return std::nullopt;
   const uint64_t span = static_cast<uint64_t>(std::abs(*stride)) * (S_ - 1);
   if (!wraps_once(p_.type(index), span)) return std::nullopt;
   return bytes / size;
