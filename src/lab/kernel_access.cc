@@ -30,9 +30,51 @@ ValueId KernelWriter::widen_index(ValueId index, uint64_t most) {
   return largest(t) < most || r_.chance(40) ? index : convert(index, t);
 }
 
+/// An id that is scaled, reversed, clamped or wrapped: base + stride · id except at a few ids.
+ValueId KernelWriter::piecewise_index(uint64_t count) {
+  const Type t = r_.pick({Type::U32, Type::U32, Type::I32, Type::U64, Type::I64, Type::U16});
+  ValueId at = convert(r_.chance(70) ? linear_ : local_, t);
+  // Named in order: the evaluation order of arguments is unspecified.
+  const auto apply = [&](Opcode code, uint64_t number) {
+    const ValueId c = constant(t, number & low_mask(width_of(t)));
+    at = emit(code, t, {at, c});
+  };
+  const uint64_t length = std::max<uint64_t>(count, 1);
+  const uint32_t steps = 1 + r_.below(3);
+  for (uint32_t i = 0; i < steps; ++i) {
+    switch (r_.below(9)) {
+      case 0: apply(Opcode::Mul, r_.between(2, 5)); break;
+      case 1: apply(Opcode::Shl, r_.between(1, 2)); break;
+      case 2: {
+        const ValueId last = constant(t, (length - 1) & low_mask(width_of(t)));
+        at = emit(Opcode::Sub, t, {last, at});
+        break;
+      }
+      case 3: apply(Opcode::Max, r_.below(4)); break;
+      case 4: apply(Opcode::Min, length - 1 - r_.below(std::min<uint64_t>(length, 3))); break;
+      case 5: apply(Opcode::Rem, r_.chance(90) ? length : r_.below(3)); break;
+      case 6: {  // row and column
+        const ValueId width = value(t, Level::Grid);
+        const ValueId row = emit(Opcode::Div, t, {at, width});
+        const ValueId column = emit(Opcode::Rem, t, {at, width});
+        at = emit(Opcode::Add, t, {emit(Opcode::Mul, t, {row, width}), column});
+        break;
+      }
+      case 7: {
+        const ValueId edge = constant(t, r_.below(length) & low_mask(width_of(t)));
+        const ValueId is_edge = emit(r_.pick({Opcode::Eq, Opcode::Lt, Opcode::Ge}), t, {at, edge});
+        at = emit(Opcode::Select, t, {is_edge, edge, at});
+        break;
+      }
+      default: apply(r_.pick({Opcode::Add, Opcode::Sub}), r_.below(6)); break;
+    }
+  }
+  return at;
+}
+
 /// Anything: in bounds more often than not.
 ValueId KernelWriter::any_index(uint64_t count, Level least) {
-  switch (r_.below(9)) {
+  switch (r_.below(12)) {
     case 0: {  // at the edges
       const uint64_t edge = r_.pick<uint64_t>({count, count + 1, count - 1, uint64_t{0}});
       return constant(r_.pick({Type::U32, Type::U64, Type::I64}), edge);
@@ -48,7 +90,10 @@ ValueId KernelWriter::any_index(uint64_t count, Level least) {
       return widen_index(constant(Type::U32, count == 0 ? 0 : r_.below(count)), count);
     case 4:
     case 5:
+    case 6:
+    case 7:
       if (least == Level::Varying) {
+        if (r_.chance(50)) return piecewise_index(count);
         const ValueId id = r_.chance(70) ? linear_ : local_;
         if (r_.chance(50)) return id;
         // Named in order: the evaluation order of arguments is unspecified.

@@ -144,6 +144,7 @@ class KernelWriter {
 
   // kernel_access.cc: indices, loads, stores, atomics.
   ValueId any_index(uint64_t count, Level least = Level::Varying);
+  ValueId piecewise_index(uint64_t count);
   ValueId own_index(const Memory& m, uint32_t room = 1);
   ValueId outside_index(const Memory& m);
   ValueId group_index(const Memory& m, Level least);

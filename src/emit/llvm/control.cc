@@ -92,8 +92,15 @@ void Emitter::pure_op(OpId id) {
     V base = low_.pure(o.code, o.type, source, operands);
     return set(result, step_out(base, *shapes_.stride(result)), base);
   }
+  const auto run = likely_.is_wanted(result) ? likely_run(id) : std::nullopt;
+  if (run && likely_.is_deferred(result) &&
+      stretches_.home[result].kind == Home::Kind::Nowhere) {
+    made_[result] = {nullptr, nullptr, epoch_, *run};
+    return;
+  }
   for (const ValueId v : in) operands.push_back(is_uniform(result) ? get(v) : lanes_of(v));
   set(result, low_.pure(o.code, o.type, source, operands));
+  if (run) made_[result].likely = *run;
 }
 
 void Emitter::subgroup_op(OpId id) {
@@ -304,6 +311,8 @@ void Emitter::select_if(OpId id) {
       V c = get(condition);
       set(r, is_uniform(condition) ? b_.CreateSelect(c, if_so, if_not)
                                    : select_lanes(c, if_so, if_not));
+      if (likely_.is_wanted(r))
+        if (const auto run = either_run(condition, yes[i], no[i], r)) made_[r].likely = *run;
     }
   }
 }

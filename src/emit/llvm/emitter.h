@@ -2,7 +2,7 @@
 
 // The state of making one kernel. The parts: kernel.cc the function, its loop over workgroups and
 // what is loaded once; phases.cc the stretches between barriers and what lives across; control.cc
-// ifs, loops and exits; memory.cc and scatter.cc loads and stores; atomics.cc; values.cc values,
+// ifs, loops and exits; memory.cc, strided.cc and stores.cc loads and stores; atomics.cc; values.cc values,
 // masks and ids; traps.cc.
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "emit/llvm/likely_strides.h"
 #include "emit/llvm/lower_ops.h"
 #include "emit/llvm/module_state.h"
 #include "emit/llvm/phases.h"
@@ -30,11 +31,17 @@ class Emitter {
   using BB = llvm::BasicBlock*;
   using Slot = llvm::AllocaInst*;
 
+  /// Lanes that are base + stride · lane if `holds`, a scalar bit. Null: always.
+  struct Run {
+    V base = nullptr;
+    V holds = nullptr;
+  };
   /// A value in the making: a scalar if it is uniform, else a vector; a base if it steps.
   struct Made {
     V value = nullptr;
     V base = nullptr;
     uint32_t epoch = 0;  // the stretch it was made in; 0: the workgroup's own code
+    Run likely = {};     // for values with a likely stride
   };
 
   // ---- kernel.cc
@@ -138,6 +145,22 @@ class Emitter {
   void branch(V condition, BB yes, BB no, int likely = -1);
   bool ended() const { return b_.GetInsertBlock()->getTerminator() != nullptr; }
 
+  // ---- likely_runs.cc
+  std::optional<Run> likely_run(OpId op);  // the run of a pure op's result
+  std::optional<V> run_condition(OpId op, llvm::ArrayRef<V> bases, llvm::ArrayRef<int64_t> strides,
+                                 V base);
+  std::optional<V> reaches(Type t, int64_t stride, V left);
+  std::optional<Run> run_of(ValueId v);    // by scalars only
+  Run index_run(ValueId index);            // by scalars, or by a test of all lanes
+  std::optional<Run> either_run(ValueId condition, ValueId yes, ValueId no, ValueId result);
+  V both(V a, V b);  // conditions; null is true
+  /// The numbers of the first and the last lane, and whether the run does not wrap between.
+  struct Ends {
+    V first = nullptr, last = nullptr, straight = nullptr;
+  };
+  Ends ends_of(ValueId v, V base);
+  V compute_lanes(ValueId v, std::map<ValueId, V>& done);  // again, where it is needed
+
   // ---- memory.cc, stores.cc
   /// A place that an access goes to.
   struct Place {
@@ -163,17 +186,24 @@ class Emitter {
   V load_raw(const Place& p, ValueId index);
   V load_scalar(const Place& p, ValueId index);
   V load_dense(const Place& p, ValueId index);
+  V load_run(const Place& p, ValueId index, int64_t stride);  // strided.cc
+  V load_wide(const Place& p, V first, int64_t stride);       // strided.cc
   V load_gather(const Place& p, ValueId index);
+  V call_gather(const Place& p, ValueId index);
   V load_private(const Place& p, ValueId index);
   V gather(const Place& p, V index);
   void store_raw(const Place& p, ValueId index, V raw);
   void store_one(const Place& p, ValueId index, V raw);
-  void store_dense(const Place& p, ValueId index, V raw);
+  void store_dense(const Place& p, ValueId index, V base, V raw);
+  void store_likely(const Place& p, ValueId index, V raw);
   void store_scatter(const Place& p, ValueId index, V raw);
   void store_private(const Place& p, ValueId index, V raw);
   void call_scatter(const Place& p, V index, V raw);
   V index64(const Place& p, ValueId index, bool scalar);  // out of range stays so
+  V to_index64(const Place& p, Type type, V value);
   bool is_dense(const Place& p, ValueId index);
+  std::optional<int64_t> run_stride(const Place& p, ValueId index);  // in elements
+  bool has_native_gather(const Place& p) const;
   V dense_limit(const Place& p, Type index,
                 uint64_t span);              // i64: bases below are inside with all lanes
   V last_index(const Place& p, Type index);  // of the index's type
@@ -190,9 +220,10 @@ class Emitter {
   static bool wraps_once(Type index, uint64_t span) {
     return span <= low_mask(width_of(index) - is_signed(index));
   }
-  llvm::SmallVector<std::pair<V, V>, 2> split_run(const Place& p, ValueId index, V mask);
+  llvm::SmallVector<std::pair<V, V>, 2> split_run(const Place& p, ValueId index, V base, V mask);
   // Functions for what is rare or long; one for each kind.
-  llvm::Function* gather_function(const Place& p, bool run, Type index_type);
+  llvm::Function* gather_function(const Place& p, llvm::Type* index);
+  llvm::Function* gather_run_function(const Place& p, Type index_type);
   llvm::Function* scatter_function(const Place& p, bool run, Type index_type);
   V wrap_bits(Type index);
   V run_index(llvm::IRBuilder<>& b, const Place& p, V first, V lane, V wrap, bool with_sign);
@@ -248,6 +279,7 @@ class Emitter {
   OpLowering low_;
   const unsigned S_;
   const Shapes shapes_;
+  const LikelyStrides likely_;
   const Stretches stretches_;
   const std::vector<bool> needs_zeros_;  // by buffer: arrays
   unsigned mask_width_ = 1;              // bits of a lane of a mask in a slot

@@ -38,6 +38,7 @@ Emitter::Emitter(const Prepared& kernel, const EmitOptions& options, Module::Sta
       low_(b_, options.isa),
       S_(kernel.lanes),
       shapes_(kernel),
+      likely_(kernel, shapes_),
       stretches_(kernel),
       needs_zeros_(find_needed_zeros(array_use(kernel))) {
   made_.resize(p_.values.size());

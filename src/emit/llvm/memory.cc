@@ -9,7 +9,7 @@
 namespace vyre::emit_llvm {
 
 namespace {
-constexpr unsigned most_inline_lanes = 32;  // of a load for each lane; else it is a function
+constexpr unsigned max_inline_lanes = 32;  // of a gather; one with more lanes is a function
 }
 
 Emitter::Place Emitter::place_of(OpId id, uint32_t plus) {
@@ -97,6 +97,7 @@ llvm::Value* Emitter::load_raw(const Place& p, ValueId index) {
   if (p.is_private) return load_private(p, index);
   if (is_uniform(index)) return load_scalar(p, index);
   if (is_dense(p, index)) return load_dense(p, index);
+  if (const auto stride = run_stride(p, index)) return load_run(p, index, *stride);
   return load_gather(p, index);
 }
 
@@ -104,8 +105,10 @@ llvm::Value* Emitter::load_raw(const Place& p, ValueId index) {
 
 /// The index as a number of 64 bits: what is out of range stays so.
 llvm::Value* Emitter::index64(const Place& p, ValueId index, bool scalar) {
-  const Type t = p_.type(index);
-  V value = scalar ? base_of(index) : lanes_of(index);
+  return to_index64(p, p_.type(index), scalar ? base_of(index) : lanes_of(index));
+}
+
+llvm::Value* Emitter::to_index64(const Place& p, Type t, V value) {
   llvm::Type* wide = value->getType()->getWithNewType(b_.getInt64Ty());
   value = is_signed(t) ? b_.CreateSExt(value, wide) : b_.CreateZExt(value, wide);
   if (p.plus == 0) return value;
@@ -210,13 +213,12 @@ bool Emitter::has_masked_access(llvm::Type* raw) const {
 /// is far outside. Made of scalars only, so that vectors of indices need not be at hand for it.
 llvm::SmallVector<std::pair<llvm::Value*, llvm::Value*>, 2> Emitter::split_run(const Place& p,
                                                                                ValueId index,
-                                                                               V mask) {
+                                                                               V base, V mask) {
   const Type t = p_.type(index);
   const unsigned stride = p.size / p.scale;
   const uint64_t span = uint64_t{stride} * (S_ - 1);
   llvm::SmallVector<std::pair<V, V>, 2> parts;
   V zero = b_.getInt64(0);
-  V base = index64(p, index, true);
   V limit = dense_limit(p, t, 0);
   const auto add = [&](V some, V lanes, V first) {
     lanes = b_.CreateAnd(lanes, splat(some));
@@ -262,14 +264,14 @@ llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   V parts = nullptr;
   if (has_masked_access(p.raw) && wraps_once(p_.type(index), span)) {
     parts = llvm::Constant::getNullValue(type);
-    for (const auto& [first, mask] : split_run(p, index, nullptr)) {
+    for (const auto& [first, mask] : split_run(p, index, base, nullptr)) {
       llvm::CallInst* part =
           b_.CreateMaskedLoad(type, address(p, first), llvm::Align(p.align), mask, parts);
       set_noalias(part, p.buffer);
       parts = part;
     }
   } else {
-    llvm::CallInst* call = b_.CreateCall(gather_function(p, true, p_.type(index)),
+    llvm::CallInst* call = b_.CreateCall(gather_run_function(p, p_.type(index)),
                                          {p.pointer, base, p.limit, wrap_bits(p_.type(index))});
     call->setCallingConv(llvm::CallingConv::Fast);
     parts = call;
@@ -282,13 +284,17 @@ llvm::Value* Emitter::load_dense(const Place& p, ValueId index) {
   return value;
 }
 
+bool Emitter::has_native_gather(const Place& p) const {
+  return options_.isa == Isa::X86_64_V4 && !p.is_private && p.size >= 4 && S_ >= 8;
+}
+
 /// Elements at indices that are all inside. By the instruction for it where that takes whole
 /// registers; it is no faster than one by one on machines of today, but a hundredth of the code to
 /// compile.
 llvm::Value* Emitter::gather(const Place& p, V index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
-  if (options_.isa == Isa::X86_64_V4 && !p.is_private && p.size >= 4 && S_ >= 8) {
+  if (has_native_gather(p)) {
     V at = b_.CreateZExt(index, index->getType()->getWithNewType(i64));
     if (p.scale != 1) at = b_.CreateMul(at, llvm::ConstantInt::get(at->getType(), p.scale));
     llvm::CallInst* call = b_.CreateMaskedGather(type, b_.CreateGEP(b_.getInt8Ty(), p.pointer, at),
@@ -309,17 +315,23 @@ llvm::Value* Emitter::gather(const Place& p, V index) {
 
 llvm::Value* Emitter::load_gather(const Place& p, ValueId index) {
   if (p.plus == 0 && surely_inside(p, index)) return gather(p, lanes_of(index));
-  if (S_ > most_inline_lanes && !p.is_private) {
-    llvm::CallInst* call = b_.CreateCall(gather_function(p, false, Type::U64),
-                                         {p.pointer, index64(p, index, false), p.limit});
-    call->setCallingConv(llvm::CallingConv::Fast);
-    return call;
-  }
+  if (S_ > max_inline_lanes && !p.is_private) return call_gather(p, index);
   V clamped = nullptr;
   V is_inside = inside(p, index, &clamped);
   V value = gather(p, clamped);
   if (p.proved) return value;
   return b_.CreateSelect(is_inside, value, llvm::Constant::getNullValue(value->getType()));
+}
+
+/// A gather out of line.
+llvm::Value* Emitter::call_gather(const Place& p, ValueId index) {
+  const Type t = p.plus == 0 ? p_.type(index) : Type::U64;
+  V at = p.plus == 0 ? lanes_of(index) : index64(p, index, false);
+  V last = last_index(p, t);
+  llvm::CallInst* call =
+      b_.CreateCall(gather_function(p, at->getType()), {p.pointer, at, last});
+  call->setCallingConv(llvm::CallingConv::Fast);
+  return call;
 }
 
 /// One array a lane. Where all lanes want the same element, and lanes are neighbours, a vector.
@@ -369,19 +381,41 @@ llvm::Value* Emitter::run_index(llvm::IRBuilder<>& b, const Place& p, V first, V
   return with_sign ? b.CreateAShr(high, wrap) : b.CreateLShr(high, wrap);
 }
 
-/// (pointer, indices, limit) → elements; zero where an index is not below the limit. `run`: the
-/// first index and its wrap_bits() stand for the indices.
-llvm::Function* Emitter::gather_function(const Place& p, bool run, Type index_type) {
+/// (pointer, indices, last index inside) → elements; zero where an index is above the last.
+llvm::Function* Emitter::gather_function(const Place& p, llvm::Type* index) {
+  llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
+  bool is_new = false;
+  llvm::Function* f = helper("gather_" + type_name(p.raw) + "_" + type_name(index->getScalarType()) +
+                                 (p.scale == 1 && p.size > 1 ? "_bytes" : ""),
+                             type, {b_.getPtrTy(), index, index->getScalarType()}, &is_new);
+  if (!is_new) return f;
+  f->setOnlyReadsMemory();
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(c_, "", f));
+  V last = b.CreateVectorSplat(S_, f->getArg(2));
+  V clamped = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, f->getArg(1), last);
+  V value = llvm::PoisonValue::get(type);
+  for (unsigned l = 0; l < S_; ++l) {
+    V at = b.CreateZExt(b.CreateExtractElement(clamped, l), b.getInt64Ty());
+    V from = b.CreateGEP(b.getInt8Ty(), f->getArg(0), b.CreateMul(at, b.getInt64(p.scale)));
+    V element = b.CreateAlignedLoad(p.raw, from, llvm::Align(p.align));
+    value = b.CreateInsertElement(value, element, l);
+  }
+  V is_inside = b.CreateICmpEQ(clamped, f->getArg(1));
+  b.CreateRet(b.CreateSelect(is_inside, value, llvm::Constant::getNullValue(type)));
+  return f;
+}
+
+/// (pointer, first index, limit, wrap_bits()) → the elements of a run of neighbours; zero where an
+/// index is not below the limit.
+llvm::Function* Emitter::gather_run_function(const Place& p, Type index_type) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
-  llvm::Type* indices = llvm::FixedVectorType::get(i64, S_);
   bool is_new = false;
-  const std::string name =
-      "gather_" + type_name(p.raw) + (p.scale == 1 && p.size > 1 ? "_bytes" : "");
   const bool with_sign = is_signed(index_type);
-  llvm::Function* f = run ? helper(name + (with_sign ? "_signed_run" : "_run"), type,
-                                   {b_.getPtrTy(), i64, i64, i64}, &is_new)
-                          : helper(name, type, {b_.getPtrTy(), indices, i64}, &is_new);
+  llvm::Function* f = helper("gather_" + type_name(p.raw) +
+                                 (p.scale == 1 && p.size > 1 ? "_bytes" : "") +
+                                 (with_sign ? "_signed_run" : "_run"),
+                             type, {b_.getPtrTy(), i64, i64, i64}, &is_new);
   if (!is_new) return f;
   f->setOnlyReadsMemory();
   BB start = llvm::BasicBlock::Create(c_, "", f);
@@ -390,16 +424,13 @@ llvm::Function* Emitter::gather_function(const Place& p, bool run, Type index_ty
   BB next = llvm::BasicBlock::Create(c_, "next", f);
   BB end = llvm::BasicBlock::Create(c_, "end", f);
   llvm::IRBuilder<> b(start);
-  V list = run ? nullptr : b.CreateAlloca(indices);
   V result = b.CreateAlloca(type);
-  if (!run) b.CreateStore(f->getArg(1), list);
   b.CreateStore(llvm::Constant::getNullValue(type), result);
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
   llvm::PHINode* lane = b.CreatePHI(i64, 2);
   lane->addIncoming(b.getInt64(0), start);
-  V index = run ? run_index(b, p, f->getArg(1), lane, f->getArg(3), with_sign)
-                : b.CreateLoad(i64, b.CreateGEP(i64, list, lane));
+  V index = run_index(b, p, f->getArg(1), lane, f->getArg(3), with_sign);
   b.CreateCondBr(b.CreateICmpULT(index, f->getArg(2)), read, next);
   b.SetInsertPoint(read);
   V from = b.CreateGEP(b.getInt8Ty(), f->getArg(0), b.CreateMul(index, b.getInt64(p.scale)));

@@ -5,6 +5,8 @@
 #include "emit/llvm/divergence.h"
 #include "emit/llvm/interchange.h"
 #include "emit/llvm/isa.h"
+#include "emit/llvm/likely_strides.h"
+#include "emit/llvm/shapes.h"
 #include "ir/expand_functions.h"
 #include "plan/structure_exits.h"
 
@@ -31,9 +33,11 @@ bool observes_subgroup(const Program& p) {
   return found;
 }
 
-/// Do most accesses go to narrow elements? Then more lanes fit a register.
-bool is_narrow(const Program& p) {
-  uint64_t narrow = 0, all = 0, depth = 0;
+/// Calls fn(op, weight) for each access. The weight estimates how often it is executed: a loop counts
+/// as 16 iterations.
+template <class Fn>
+void weigh_accesses(const Program& p, Fn&& fn) {
+  uint64_t depth = 0;
   walk_blocks(p, 0, [&](Visit what, uint32_t id) {
     if (what != Visit::Op) {
       const OpId owner = p.blocks[id].parent;
@@ -41,23 +45,46 @@ bool is_narrow(const Program& p) {
       return;
     }
     const Effect effect = info(p.op(id).code).effect;
-    if (effect != Effect::Read && effect != Effect::Write && effect != Effect::Atomic) return;
-    const uint64_t weight = uint64_t{1} << std::min<uint64_t>(4 * depth, 32);  // loops run 16 times
+    if (effect == Effect::Read || effect == Effect::Write || effect == Effect::Atomic)
+      fn(id, uint64_t{1} << std::min<uint64_t>(4 * depth, 32));
+  });
+}
+
+/// True if most accesses are to narrow elements: more lanes fit a register.
+bool is_narrow(const Program& p) {
+  uint64_t narrow = 0, all = 0;
+  weigh_accesses(p, [&](OpId op, uint64_t weight) {
     all += weight;
-    if (size_of(p.buffer_of(id).element) <= 2) narrow += weight;
+    if (size_of(p.buffer_of(op).element) <= 2) narrow += weight;
   });
   return narrow * 2 >= all && narrow > 0;
 }
 
-/// Two registers of 32-bit lanes, so that one's latency hides behind the other and what is scalar
-/// is shared by more; four where the data is narrow. Fewer if a subgroup would then be more than a
-/// row of the workgroup: ids of rows and columns would no longer be plain.
-uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t workgroup) {
+/// True if at least two fifths of the accesses are gathers. A gather costs time for all lanes, active
+/// or not, however narrow the element is.
+bool gathers_mostly(const Prepared& k) {
+  const Shapes shapes(k);
+  const LikelyStrides likely(k, shapes);
+  uint64_t gathers = 0, all = 0;
+  weigh_accesses(k.program, [&](OpId op, uint64_t weight) {
+    all += weight;
+    if (info(k.program.op(op).code).effect != Effect::Read) return;
+    const auto stride = likely.stride(k.program.operand(op, 0));
+    if (!stride || std::abs(*stride) > max_load_stride) gathers += weight;
+  });
+  return gathers * 5 >= all * 2 && gathers > 0;
+}
+
+/// Two registers of 32-bit lanes hide each other's latency and share scalars. Narrow data take four,
+/// unless `gathers`. A subgroup that would span several rows of the workgroup takes fewer, so that
+/// ids of rows stay uniform.
+uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t workgroup,
+                      bool gathers) {
   if (p.subgroup != 0) return p.subgroup;
   if (options.subgroup_size != 0) return options.subgroup_size;
   const uint32_t natural = vector_bytes(options.isa) / 4;
-  if (observes_subgroup(p)) return natural;  // what the device says it has
-  uint32_t lanes = natural * (is_narrow(p) ? 4 : 2);
+  if (observes_subgroup(p)) return natural;  // the size that the device reports
+  uint32_t lanes = natural * (is_narrow(p) && !gathers ? 4 : 2);
   const bool one_row = p.workgroup[1] * p.workgroup[2] == 1;
   while (lanes > natural && !one_row && p.workgroup[0] % lanes != 0) lanes /= 2;
   while (lanes > 1 && lanes / 2 >= workgroup) lanes /= 2;
@@ -85,16 +112,14 @@ bool waits(const Program& p) {
   return found;
 }
 
-}  // namespace
-
-Prepared prepare(const Program& program, const EmitOptions& options) {
+Prepared prepare_lanes(const Program& program, const EmitOptions& options, bool gathers) {
   Prepared r;
   r.program = program;
   Program& p = r.program;
   number_ops(p);
   expand_functions(p);
   r.workgroup = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
-  r.lanes = choose_lanes(p, options, r.workgroup);
+  r.lanes = choose_lanes(p, options, r.workgroup, gathers);
   r.subgroups = (r.workgroup + r.lanes - 1) / r.lanes;
   r.rows = p.workgroup[0] % r.lanes == 0 || p.workgroup[1] * p.workgroup[2] == 1;
   interchange_strided_loops(r);
@@ -110,6 +135,17 @@ Prepared prepare(const Program& program, const EmitOptions& options) {
   r.uniformity = analyze_uniformity(p, {.rows = r.rows, .lockstep = true});
   r.uses = count_uses(p);
   find_divergence(r);
+  return r;
+}
+
+}  // namespace
+
+Prepared prepare(const Program& program, const EmitOptions& options) {
+  Prepared r = prepare_lanes(program, options, false);
+  // The lanes decide which indices have strides, so access patterns are known only now.
+  const bool chosen = program.subgroup == 0 && options.subgroup_size == 0;
+  if (chosen && r.lanes > vector_bytes(options.isa) / 2 && gathers_mostly(r))
+    r = prepare_lanes(program, options, true);
   return r;
 }
 

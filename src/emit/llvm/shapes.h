@@ -25,6 +25,8 @@ class Shapes {
   std::optional<int64_t> stride(ValueId v) const { return of_[v].stride; }
   /// Is it a base with a step that is not 0?
   bool steps(ValueId v) const { return of_[v].stride && *of_[v].stride != 0; }
+  /// True if base + lane · stride does not wrap in the type.
+  bool is_exact(ValueId v) const { return of_[v].exact; }
   /// 0 <= value <= limit, in every lane that is on.
   std::optional<uint64_t> limit(ValueId v) const { return of_[v].limit; }
 

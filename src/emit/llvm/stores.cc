@@ -21,8 +21,27 @@ void Emitter::store_raw(const Place& p, ValueId index, V raw) {
   if (p.known && *p.known == 0) return;
   if (p.is_private) return store_private(p, index, raw);
   if (is_uniform(index)) return store_one(p, index, raw);
-  if (is_dense(p, index)) return store_dense(p, index, raw);
+  if (is_dense(p, index)) return store_dense(p, index, index64(p, index, true), raw);
+  if (p.plus == 0 && run_stride(p, index) == 1) return store_likely(p, index, raw);
   store_scatter(p, index, raw);
+}
+
+/// Neighbours if a run-time test says so.
+void Emitter::store_likely(const Place& p, ValueId index, V raw) {
+  const Run run = index_run(index);
+  V base = to_index64(p, p_.type(index), run.base);
+  if (!run.holds) return store_dense(p, index, base, raw);
+  BB dense = block("run");
+  BB scattered = block("scattered");
+  BB end = block("stored");
+  branch(run.holds, dense, scattered, 1);
+  enter(dense);
+  store_dense(p, index, base, raw);
+  b_.CreateBr(end);
+  enter(scattered);
+  store_scatter(p, index, raw);
+  b_.CreateBr(end);
+  enter(end);
 }
 
 void Emitter::store_at(const Place& p, V address, V value) {
@@ -58,10 +77,10 @@ void Emitter::store_one(const Place& p, ValueId index, V raw) {
   enter(end);
 }
 
-void Emitter::store_dense(const Place& p, ValueId index, V raw) {
-  V base = index64(p, index, true);
+/// Neighbours from `base` on, which is the index of lane 0 as a number.
+void Emitter::store_dense(const Place& p, ValueId index, V base, V raw) {
   if (surely_inside(p, index)) return store_at(p, address(p, base), raw);
-  const uint64_t span = static_cast<uint64_t>(*shapes_.stride(index)) * (S_ - 1);
+  const uint64_t span = uint64_t{p.size / p.scale} * (S_ - 1);
   V whole = b_.CreateICmpULT(base, dense_limit(p, p_.type(index), span));
   // A plain store is cheaper than one with a mask, and most often all lanes are there.
   if (active_) whole = b_.CreateAnd(whole, all(active_));
@@ -88,7 +107,7 @@ void Emitter::store_dense(const Place& p, ValueId index, V raw) {
     enter(over);
   }
   if (has_masked_access(p.raw) && wraps_once(p_.type(index), span)) {
-    for (const auto& [first, mask] : split_run(p, index, bits(active_))) {
+    for (const auto& [first, mask] : split_run(p, index, base, bits(active_))) {
       llvm::CallInst* store =
           b_.CreateMaskedStore(raw, address(p, first), llvm::Align(p.align), mask);
       set_noalias(store, p.buffer);

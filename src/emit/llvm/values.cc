@@ -27,6 +27,10 @@ llvm::Value* Emitter::get(ValueId v) {
   if (m.value && (m.epoch == 0 || m.epoch == epoch_)) return m.value;
   const OpId def = p_.values[v].def;
   if (def != none && is_on_demand(p_.op(def).code)) return on_demand(def);
+  if (m.likely.base && m.epoch == epoch_) {
+    std::map<ValueId, V> done;
+    return compute_lanes(v, done);
+  }
   return reload(v);
 }
 
