@@ -1,8 +1,12 @@
 #include "emit/llvm/codegen.h"
 
 #include <fmt/format.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -16,6 +20,7 @@
 
 #include "emit/llvm/isa.h"
 #include "emit/llvm/module_state.h"
+#include "emit/llvm/split_blocks.h"
 #include "support/big_stack.h"
 
 namespace vyre::emit_llvm {
@@ -24,9 +29,28 @@ namespace {
 
 llvm::StringRef ref(std::string_view s) { return {s.data(), s.size()}; }
 
+/// Sets an option that LLVM has on its command line only. A value that the process has already set
+/// stays.
+void set_llvm_option(llvm::StringRef option, llvm::StringRef value) {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find(option);
+  if (found == options.end() || found->second->getNumOccurrences() != 0) return;
+  found->second->addOccurrence(0, option, value);
+}
+
+/// Bounds two algorithms whose time grows with the square of the number of blocks. Both values are
+/// beyond what kernels of usual size need: their code stays the same.
+void bound_compile_time() {
+  // CodeGenPrepare starts again with the first block after each change, up to this many blocks.
+  set_llvm_option("cgpp-huge-func", "200");
+  // The register allocator looks at this many blocks for the region of a split live range.
+  set_llvm_option("grow-region-complexity-budget", "500");
+}
+
 void initialize_targets() {
   static std::once_flag once;
   std::call_once(once, [] {
+    bound_compile_time();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -38,7 +62,7 @@ void initialize_targets() {
   });
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa, bool quick) {
+std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa, bool optimized) {
   initialize_targets();
   std::string error;
   const std::string triple_text(triple(isa));
@@ -49,18 +73,49 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa, bool quick) {
   // Code may be placed anywhere, far from the functions that it calls.
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple_text, ref(cpu(isa)), ref(features(isa)), options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+      llvm::CodeModel::Small,
+      optimized ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None, /*JIT=*/false));
 }
 
-/// Runs the code generator. It consumes the module's IR: what is left is of no further use.
+/// Adds what LLVM's addPassesToEmitFile() adds, but for the passes that are too slow for the
+/// effort, and splits long blocks. Returns false if the target cannot write this kind of file.
+bool add_passes(const Module::State& state, llvm::legacy::PassManager& passes,
+                llvm::raw_pwrite_stream& stream, llvm::CodeGenFileType kind) {
+  auto& machine = static_cast<llvm::LLVMTargetMachine&>(target_machine(state.isa, state.effort));
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  if (state.effort != Effort::Quick) {  // after CodeGenPrepare, which would join the blocks again
+    const std::unique_ptr<llvm::Pass> prepare(llvm::createCodeGenPrepareLegacyPass());
+    config->insertPass(prepare->getPassID(), create_split_long_blocks(8 * vector_bytes(state.isa)));
+  }
+  if (state.effort == Effort::Large) {
+    // Constants hoisted out of a long loop are live in all of its blocks, and are spilled.
+    config->disablePass(&llvm::EarlyMachineLICMID);
+    config->disablePass(&llvm::PostRASchedulerID);  // on blocks that are whole again by then
+  }
+  passes.add(config);
+  passes.add(info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, stream, nullptr, kind, info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
+/// Runs the code generator. It consumes the module's IR, which has no use afterwards.
 Result<llvm::SmallVector<char, 0>> generate_here(Module& module, llvm::CodeGenFileType kind) {
   set_target(module);
   Module::State& state = module.state();
-  llvm::TargetMachine& machine = target_machine(state.isa, state.quick);
+  if (state.effort == Effort::Quick)  // its pipeline is without CodeGenPrepare
+    for (llvm::Function& function : *state.module)
+      split_long_blocks(function, 8 * vector_bytes(state.isa));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
+  if (!add_passes(state, passes, stream, kind))
     return diagnose(Code::InternalError, {}, fmt::format("LLVM cannot write this kind of file for {}", name(state.isa)));
   passes.run(*state.module);
   return bytes;
@@ -68,7 +123,7 @@ Result<llvm::SmallVector<char, 0>> generate_here(Module& module, llvm::CodeGenFi
 
 /// LLVM recurses on the depth of loops and of expressions.
 Result<llvm::SmallVector<char, 0>> generate(Module& module, llvm::CodeGenFileType kind) {
-  if (!module.state().quick) return generate_here(module, kind);
+  if (module.state().effort == Effort::Full) return generate_here(module, kind);
   std::optional<Result<llvm::SmallVector<char, 0>>> bytes;
   run_on_big_stack([&] { bytes.emplace(generate_here(module, kind)); });
   return std::move(*bytes);
@@ -76,10 +131,12 @@ Result<llvm::SmallVector<char, 0>> generate(Module& module, llvm::CodeGenFileTyp
 
 }  // namespace
 
-llvm::TargetMachine& target_machine(Isa isa, bool quick) {
+llvm::TargetMachine& target_machine(Isa isa, Effort effort) {
+  const bool optimized = effort != Effort::Quick;
   thread_local std::array<std::unique_ptr<llvm::TargetMachine>, 8> machines;
-  std::unique_ptr<llvm::TargetMachine>& machine = machines[2 * static_cast<size_t>(isa) + quick];
-  if (!machine) machine = make_target_machine(isa, quick);
+  std::unique_ptr<llvm::TargetMachine>& machine =
+      machines[2 * static_cast<size_t>(isa) + optimized];
+  if (!machine) machine = make_target_machine(isa, optimized);
   return *machine;
 }
 

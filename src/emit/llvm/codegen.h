@@ -5,11 +5,12 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "emit/llvm/emit.h"
+#include "emit/llvm/module_state.h"
 
 namespace vyre::emit_llvm {
 
 /// This thread's own: LLVM keeps state in it while it compiles.
-llvm::TargetMachine& target_machine(Isa isa, bool quick = false);
+llvm::TargetMachine& target_machine(Isa isa, Effort effort = Effort::Full);
 
 /// Tells the module and its functions what they are for, where the emitter has not done so.
 void set_target(Module& module);

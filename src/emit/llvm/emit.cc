@@ -15,21 +15,33 @@ namespace vyre::emit_llvm {
 
 namespace {
 
-// Beyond these a kernel takes more than a few seconds with the usual effort, and soon minutes.
-constexpr size_t most_blocks = 3'000;
-constexpr size_t most_instructions = 30'000;
-constexpr uint32_t most_nesting = 100;
+/// The largest kernels of each effort. The largest kernel of bench/, examples/ and their like has
+/// 1,300 instructions and 80 blocks. Beyond the second row a kernel would take seconds.
+struct Size {
+  size_t instructions = 0;
+  size_t blocks = 0;
+  uint32_t nesting = 0;
+};
+constexpr Size max_full = {3'000, 300, 100};
+constexpr Size max_large = {30'000, 3'000, 100};
 
-bool is_too_much(const Program& p, const llvm::Module& m) {
-  uint32_t depth = 0, deepest = 0;
+Size size_of(const Program& p, const llvm::Module& m) {
+  Size size{.instructions = m.getInstructionCount()};
+  for (const llvm::Function& f : m) size.blocks += f.size();
+  uint32_t depth = 0;
   walk_blocks(p, 0, [&](Visit what, uint32_t) {
-    if (what == Visit::EnterBlock) deepest = std::max(deepest, ++depth);
+    if (what == Visit::EnterBlock) size.nesting = std::max(size.nesting, ++depth);
     if (what == Visit::LeaveBlock) --depth;
   });
-  size_t blocks = 0;
-  for (const llvm::Function& f : m) blocks += f.size();
-  return deepest > most_nesting || blocks > most_blocks ||
-         m.getInstructionCount() > most_instructions;
+  return size;
+}
+
+Effort choose_effort(const Size& size) {
+  const auto fits = [&](const Size& limit) {
+    return size.instructions <= limit.instructions && size.blocks <= limit.blocks &&
+           size.nesting <= limit.nesting;
+  };
+  return fits(max_full) ? Effort::Full : fits(max_large) ? Effort::Large : Effort::Quick;
 }
 
 }  // namespace
@@ -54,7 +66,7 @@ Result<Module> emit(const Program& program, const EmitOptions& options) {
   run_on_big_stack([&] {
     const Prepared prepared = prepare(program, options);
     module.info = Emitter(prepared, options, module.state()).run();
-    module.state().quick = is_too_much(prepared.program, *module.state().module);
+    module.state().effort = choose_effort(size_of(prepared.program, *module.state().module));
   });
 #ifndef NDEBUG
   std::string text;

@@ -11,13 +11,19 @@
 
 namespace vyre::emit_llvm {
 
+/// How much work LLVM puts into a kernel. Full compiles the kernels that people write; the others
+/// leave out the passes whose time grows faster than the kernel.
+enum class Effort : uint8_t {
+  Full,
+  Large,  // without passes that lengthen live ranges or schedule again after register allocation
+  Quick,  // linear passes only, and unoptimized machine code, which is slower
+};
+
 struct Module::State {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;  // of `context`, so it goes first
   Isa isa = Isa::X86_64_V3;
-  /// Too large or too deep for passes that take more than linear time: the machine code is then
-  /// written as fast as can be, and is slower.
-  bool quick = false;
+  Effort effort = Effort::Full;
 };
 
 }  // namespace vyre::emit_llvm

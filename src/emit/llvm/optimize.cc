@@ -44,23 +44,6 @@ llvm::FunctionPassManager quick_list() {
   return passes;
 }
 
-/// Instructions are selected block by block, in more than linear time. From the end, because a cut
-/// moves what stands behind it.
-void cut_long_blocks(llvm::Function& function) {
-  constexpr size_t most = 500;
-  std::vector<llvm::BasicBlock*> blocks;
-  for (llvm::BasicBlock& b : function) blocks.push_back(&b);
-  for (llvm::BasicBlock* b : blocks) {
-    std::vector<llvm::Instruction*> cuts;
-    size_t n = 0;
-    for (llvm::Instruction& i : *b)
-      if (++n % most == 0 && !llvm::isa<llvm::PHINode>(i) && !i.isTerminator() &&
-          !llvm::isa<llvm::AllocaInst>(i))
-        cuts.push_back(&i);
-    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) b->splitBasicBlock(*cut);
-  }
-}
-
 void optimize_here(Module& module) {
   set_target(module);
   Module::State& state = module.state();
@@ -80,18 +63,17 @@ void optimize_here(Module& module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, groups, modules);
-  llvm::FunctionPassManager passes = state.quick ? quick_list() : short_list();
+  llvm::FunctionPassManager passes = state.effort == Effort::Quick ? quick_list() : short_list();
   for (llvm::Function& function : *state.module) {
     if (function.isDeclaration()) continue;
     passes.run(function, functions);
-    if (state.quick) cut_long_blocks(function);
   }
 }
 
 }  // namespace
 
 void optimize(Module& module) {
-  if (!module.state().quick) return optimize_here(module);
+  if (module.state().effort == Effort::Full) return optimize_here(module);
   run_on_big_stack([&] { optimize_here(module); });
 }
 
