@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "driver/device_state.h"
@@ -10,19 +11,33 @@ namespace vyre::driver {
 
 using Kind = DeviceCommand::Kind;
 
+namespace {
+
+/// The scalars that the host sets at each launch come after all other buffers.
+DeviceCommand with_parameters(DeviceCommand command, size_t count) {
+  command.buffers.resize(command.buffers.size() + count);
+  command.scalars.resize(command.buffers.size());
+  if (!command.offsets.empty()) command.offsets.resize(command.buffers.size());
+  return command;
+}
+
+}  // namespace
+
 SplitLaunch::SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
                          DeviceCommand command, size_t words)
     : executable_(std::move(executable)),
       shape_(std::move(shape)),
-      command_(std::move(command)),
+      command_(with_parameters(std::move(command), executable_->plan->parameters.size())),
       words_(words),
       control_(*executable_->plan, {executable_->program.get(), &shape_, command_.scalars,
                                     executable_->subgroup_size}) {}
 
-DeviceCommand SplitLaunch::launch(uint32_t segment) const {
+DeviceCommand SplitLaunch::launch(const plan::StepControl::Action& action) const {
   DeviceCommand c = command_;
-  c.program = executable_->segments[segment].program;
-  c.kernel = executable_->segments[segment].kernel;
+  c.program = executable_->segments[action.segment].program;
+  c.kernel = executable_->segments[action.segment].kernel;
+  std::copy(action.parameters.begin(), action.parameters.end(),
+            c.scalars.end() - static_cast<ptrdiff_t>(action.parameters.size()));
   return c;
 }
 
@@ -102,7 +117,7 @@ bool SplitLaunch::record(Part& part, uint32_t command, const Deadline& deadline,
       case Step::Launch:
         ++part.launches;
         note(action.segment);
-        part.commands.push_back(launch(action.segment));
+        part.commands.push_back(launch(action));
         break;
       case Step::Poll:
         note(none);

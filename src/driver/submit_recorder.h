@@ -62,7 +62,7 @@ class Script {
 };
 
 /// A launch of an executable with a plan. `command` has the memory of the hidden buffers too, and
-/// the counts of all; `words` is the number of the buffer that the host reads.
+/// the counts of all buffers of a segment; `words` is the number of the buffer that the host reads.
 class SplitLaunch : public Script {
  public:
   SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
@@ -71,7 +71,7 @@ class SplitLaunch : public Script {
   void answer(std::span<const std::byte> polled) override;
 
  private:
-  DeviceCommand launch(uint32_t segment) const;
+  DeviceCommand launch(const plan::StepControl::Action& action) const;
   DeviceCommand poll(uint32_t word) const;
 
   const std::shared_ptr<const ExecutableState> executable_;

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "check/check.h"
 #include "ir/eval.h"
+#include "plan/segment_chains.h"
+#include "plan/structure_exits.h"
 
 namespace vyre::plan {
 namespace {
@@ -16,6 +20,8 @@ class PlanCheck {
     for (size_t i = 0; i < plan_.segments.size(); ++i) check_segment(i);
     check_host();
     check_steps();
+    if (errors_.empty()) check_chains();
+    if (errors_.empty()) check_launches();
     if (!errors_.empty()) return errors_;
     return Ok{};
   }
@@ -41,7 +47,8 @@ class PlanCheck {
         s.requires_forward_progress != p_.requires_forward_progress ||
         !(s.formulas == p_.formulas) || s.table_bytes != p_.table_bytes)
       about("has another head than the program");
-    if (s.buffers.size() != p_.buffers.size() + plan_.hidden.size()) {
+    const size_t first = p_.buffers.size() + plan_.hidden.size();
+    if (s.buffers.size() != first + plan_.parameters.size()) {
       about("has another number of buffers");
       return;
     }
@@ -52,7 +59,12 @@ class PlanCheck {
       if (b.role != Role::Scratch || b.element != plan_.hidden[h].element || b.count != no_formula)
         about("has other hidden buffers than the plan");
     }
-    if (has_grid_barrier(s)) about("waits for the grid");
+    for (size_t k = 0; k < plan_.parameters.size(); ++k) {
+      const Buffer& b = s.buffers[first + k];
+      if (b.role != Role::Scalar || b.element != plan_.parameters[k])
+        about("has other parameters than the plan");
+    }
+    if (plan_.is_split() && has_grid_barrier(s)) about("waits for the grid");
     for (Diagnostic& d : check(s)) {
       if (d.severity != Severity::Error) continue;
       d.message = fmt::format("segment {} of {}: {}", i + 1, plan_.segments.size(), d.message);
@@ -89,7 +101,9 @@ class PlanCheck {
       const Step& s = plan_.steps[i];
       switch (s.kind) {
         case Step::Kind::Launch:
-          if (s.segment >= plan_.segments.size()) wrong("a launch of a segment that is not there");
+          if (s.piece >= plan_.pieces.size()) wrong("a launch of a piece that is not there");
+          break;
+        case Step::Kind::Barrier:
           break;
         case Step::Kind::LoopBegin:
         case Step::Kind::IfBegin:
@@ -116,6 +130,126 @@ class PlanCheck {
       }
     }
     if (!open.empty()) wrong("steps are not nested");
+    check_order();
+  }
+
+  /// The steps have the barriers and the loops around them as the program has them.
+  void check_order() {
+    std::string wanted, found;
+    const std::vector<bool> splits = find_split_ops(p_);
+    walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
+      if (what == Visit::Op && is_grid_sync(p_, id)) wanted += '|';
+      if (what == Visit::Op && splits[id] && is_loop(p_.op(id).code)) wanted += '(';
+      if (what != Visit::LeaveBlock || id == 0) return;
+      const Op& o = p_.op(p_.blocks[id].parent);
+      const bool last = id + 1 == o.first_block + o.n_blocks;
+      if (last && splits[p_.blocks[id].parent] && is_loop(o.code)) wanted += ')';
+    });
+    for (const Step& s : plan_.steps) {
+      if (s.kind == Step::Kind::Barrier) found += '|';
+      if (s.kind == Step::Kind::LoopBegin) found += '(';
+      if (s.kind == Step::Kind::LoopEnd) found += ')';
+    }
+    // A uniform load of the grid is one barrier or two.
+    size_t at = 0;
+    for (const char c : wanted) {
+      while (at < found.size() && c != '|' && found[at] == '|') ++at;
+      if (at == found.size() || found[at] != c) return wrong("a barrier or a loop is lost");
+      ++at;
+    }
+    while (at < found.size() && found[at] == '|') ++at;
+    if (at != found.size()) wrong("steps have more loops than the program");
+  }
+
+  void check_chains() {
+    if (plan_.chains.empty()) return wrong("there are no chains");
+    std::vector<bool> runs(plan_.segments.size(), false);
+    for (uint32_t i = 1; i < plan_.chains.size(); ++i) {
+      const Chain& c = plan_.chains[i];
+      if (c.parent >= i || c.piece >= plan_.pieces.size())
+        return wrong("a chain has pieces that are not there");
+      std::set<uint32_t> used;
+      for (uint32_t at = c.parent; at != 0; at = plan_.chains[at].parent)
+        used.insert(plan_.chains[at].slots.begin(), plan_.chains[at].slots.end());
+      const auto& parameters = plan_.pieces[c.piece].parameters;
+      bool fits = parameters.size() == c.slots.size();
+      for (size_t k = 0; fits && k < parameters.size(); ++k)
+        fits = c.slots[k] < plan_.parameters.size() && used.insert(c.slots[k]).second &&
+               plan_.parameters[c.slots[k]] == parameters[k].type &&
+               parameters[k].node < plan_.host.size();
+      if (!fits) return wrong("the parameters of a chain do not fit");
+      for (const uint32_t next : c.next)
+        if (next <= i || next >= plan_.chains.size() || plan_.chains[next].parent != i)
+          return wrong("chains are not a tree");
+      if (c.segment == none) continue;
+      if (c.segment >= runs.size() || runs[c.segment]) return wrong("a chain without a segment");
+      runs[c.segment] = true;
+    }
+    for (const bool has_chain : runs)
+      if (!has_chain) wrong("a segment that is never launched");
+  }
+
+  /// However tests turn out, every piece finds a segment: follows all pairs of a step and a chain.
+  void check_launches() {
+    using State = std::pair<uint32_t, uint32_t>;
+    std::set<State> seen;
+    std::vector<State> stack;
+    bool complete = true;
+    const auto go = [&](uint32_t step, uint32_t chain) {
+      if (seen.emplace(step, chain).second) stack.emplace_back(step, chain);
+    };
+    const auto launch = [&](uint32_t chain) {
+      complete &= chain == 0 || plan_.chains[chain].segment != none;
+      return 0u;
+    };
+    const auto follow = [&](uint32_t chain, uint32_t piece) {
+      for (const uint32_t next : plan_.chains[chain].next)
+        if (plan_.chains[next].piece == piece) return next;
+      return 0u;
+    };
+    go(0, 0);
+    while (!stack.empty()) {
+      const auto [at, chain] = stack.back();
+      stack.pop_back();
+      if (at == plan_.steps.size()) {
+        launch(chain);
+        continue;
+      }
+      const Step& s = plan_.steps[at];
+      const bool polls =
+          s.match != none && s.kind == Step::Kind::LoopEnd && plan_.steps[s.match].test == none;
+      switch (s.kind) {
+        case Step::Kind::Launch: {
+          uint32_t next = follow(chain, s.piece);
+          if (next == 0) next = follow(launch(chain), s.piece);
+          complete &= next != 0;
+          go(at + 1, next);
+          break;
+        }
+        case Step::Kind::Barrier:
+          go(at + 1, launch(chain));
+          break;
+        case Step::Kind::LoopBegin:
+        case Step::Kind::IfBegin: {
+          std::optional<bool> taken;
+          if (s.kind == Step::Kind::LoopBegin)
+            taken = s.test == none ? std::optional(true) : first_test(plan_, at);
+          if (taken.value_or(true)) go(at + 1, chain);
+          if (!taken.value_or(false)) go(s.match + 1, chain);
+          break;
+        }
+        case Step::Kind::LoopEnd:
+          go(s.match + 1, chain);
+          go(at + 1, polls ? launch(chain) : chain);
+          if (polls) go(s.match + 1, 0);
+          break;
+        case Step::Kind::IfEnd:
+        case Step::Kind::Set:
+          go(at + 1, chain);
+          break;
+      }
+    }
+    if (!complete) wrong("a piece may be reached that no segment runs");
   }
 
   const Program& p_;

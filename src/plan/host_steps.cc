@@ -4,13 +4,13 @@
 
 namespace vyre::plan {
 
-HostSteps::HostSteps(const SplitFacts& facts, SplitPlan& plan)
+HostSteps::HostSteps(const SplitFacts& facts, const LiveValues& live, SplitPlan& plan)
     : f_(facts),
       p_(facts.p),
       plan_(plan),
       nodes_(p_.values.size(), none),
       variables_(p_.values.size(), none) {
-  mark_variables();
+  mark_variables(live);
 }
 
 /// What a value is computed from on the host; a variable of a loop from nothing.
@@ -25,14 +25,16 @@ std::vector<ValueId> HostSteps::sources(ValueId v) const {
   return list;
 }
 
-/// The arguments of loops that some test depends on.
-void HostSteps::mark_variables() {
+/// The arguments of loops that some test or parameter depends on.
+void HostSteps::mark_variables(const LiveValues& live) {
   std::vector<ValueId> queue;
   std::vector<bool> seen(p_.values.size(), false);
   const auto need = [&](ValueId v) {
     if (!seen[v]) queue.push_back(v);
     seen[v] = true;
   };
+  for (const SegmentNeeds& needs : live.segments)
+    for (const ValueId v : needs.parameters) need(v);
   walk(p_, [&](OpId op) {
     if (!f_.splits[op]) return;
     if (p_.op(op).code == Opcode::While && f_.is_host_loop(op)) need(f_.test_of(op));
@@ -125,10 +127,19 @@ void HostSteps::stand_in(std::span<const HostArm> arms) {
   }
 }
 
-void HostSteps::launch(uint32_t segment, std::span<const HostArm> arms) {
+void HostSteps::launch(std::span<const ValueId> parameters, std::span<const HostArm> arms) {
   stand_in(arms);
   Step step;
-  step.segment = segment;
+  step.piece = static_cast<uint32_t>(plan_.pieces.size());
+  plan_.steps.push_back(std::move(step));
+  Piece& piece = plan_.pieces.emplace_back();
+  for (const ValueId v : parameters) piece.parameters.push_back({node(v), p_.type(v)});
+}
+
+void HostSteps::barrier(std::span<const HostArm> arms) {
+  stand_in(arms);
+  Step step;
+  step.kind = Step::Kind::Barrier;
   plan_.steps.push_back(std::move(step));
 }
 

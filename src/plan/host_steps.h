@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "plan/live_values.h"
 #include "plan/split_facts.h"
 #include "plan/split_grid.h"
 
@@ -19,16 +20,18 @@ struct HostArm {
 
 class HostSteps {
  public:
-  HostSteps(const SplitFacts& facts, SplitPlan& plan);
+  HostSteps(const SplitFacts& facts, const LiveValues& live, SplitPlan& plan);
 
-  void launch(uint32_t segment, std::span<const HostArm> arms);
+  /// The next piece of the plan, with values that the host computes for it.
+  void launch(std::span<const ValueId> parameters, std::span<const HostArm> arms);
+  void barrier(std::span<const HostArm> arms);
   /// `word`: of a device loop.
   void begin_loop(OpId loop, std::span<const HostArm> arms, uint32_t word);
   void end_loop(OpId loop);
   void finish() { stand_in({}); }
 
  private:
-  void mark_variables();
+  void mark_variables(const LiveValues& live);
   void stand_in(std::span<const HostArm> arms);
   uint32_t node(ValueId v);
   std::vector<ValueId> sources(ValueId v) const;

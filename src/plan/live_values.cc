@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "plan/segment_walk.h"
+#include "plan/slot_sharing.h"
 
 namespace vyre::plan {
 namespace {
@@ -24,15 +25,29 @@ class LoadMerger : public SegmentWalk {
     if (is_grid_sync(p_, op)) {
       load_ = op;
       load_segment_ = segment_;
+      branches_ = host_branches();
     } else {
       writes_ |= f_.plain[op].writes;
     }
   }
   void end_segment() override {
     if (load_ == none || segment_ != load_segment_ + 1) return;
-    merged_[load_] = !(writes_ >> p_.memory(load_).buffer & 1);
+    // Every way from the load leads over this cut: no branch that the host decides ends or begins
+    // before.
+    merged_[load_] = host_branches() == branches_ && !(writes_ >> p_.memory(load_).buffer & 1);
     load_ = none;
   }
+
+  using Branches = std::vector<std::pair<OpId, uint32_t>>;  // an `if` and one of its blocks
+  Branches host_branches() const {
+    Branches list;
+    for (const Frame& frame : frames_)
+      if (p_.op(frame.op).code == Opcode::If && f_.host[p_.operand(frame.op, 0)])
+        list.emplace_back(frame.op, frame.arm);
+    return list;
+  }
+
+  Branches branches_;  // around the load
   uint64_t writes_ = 0;
   OpId load_ = none;
   uint32_t load_segment_ = 0;
@@ -45,8 +60,11 @@ class LiveWalk : public SegmentWalk {
         out_(out),
         defined_in_(p_.values.size(), none),
         imported_in_(p_.values.size(), none),
+        parameter_in_(p_.values.size(), none),
         first_(p_.values.size(), 0),
-        last_(p_.values.size(), 0) {
+        last_(p_.values.size(), 0),
+        last_use_(p_.values.size(), 0),
+        sharing_(p_.values.size()) {
     out_.slots.resize(p_.values.size());
     out_.live_slot.assign(p_.ops.size(), none);
     out_.word.assign(p_.ops.size(), none);
@@ -54,6 +72,8 @@ class LiveWalk : public SegmentWalk {
 
   void finish() {
     find_arrays();
+    extend_over_loops();
+    share_slots();
     assign_slots();
     lay_out();
   }
@@ -80,8 +100,16 @@ class LiveWalk : public SegmentWalk {
       imported_in_[v] = segment_;
       now().imports.push_back(v);
     }
-    if (!carried && f_.cost[v] != SplitFacts::never) return;
+    if (f_.is_parameter(v) || f_.cost[v] != SplitFacts::never) return find_parameters(v);
     keep(v);
+  }
+
+  /// The values that the host computes for a value that is rematerialized. At most a few ops deep.
+  void find_parameters(ValueId v) {
+    if (parameter_in_[v] == segment_) return;
+    parameter_in_[v] = segment_;
+    if (f_.is_parameter(v)) return now().parameters.push_back(v);
+    for (const ValueId operand : p_.operands(p_.values[v].def)) find_parameters(operand);
   }
 
   /// The value has a place in memory from where it is defined to here; if a loop around this place
@@ -98,6 +126,19 @@ class LiveWalk : public SegmentWalk {
       return p_.op(frame.op).code == Opcode::While && frame.first_segment > first_[home];
     });
     if (loop != frames_.end()) until_end_.emplace_back(loop->op, home);
+    note_use(v);
+  }
+
+  /// The interval of a value itself, without that of others at its home.
+  void note_use(ValueId v) {
+    last_use_[v] = std::max(last_use_[v], 2 * segment_);
+    // An argument is defined anew by each iteration: it lives past inner loops only.
+    const bool is_argument = p_.values[v].def == none;
+    const uint32_t defined = defined_in_[v] + is_argument;
+    const auto loop = std::find_if(frames_.begin(), frames_.end(), [&](const Frame& frame) {
+      return p_.op(frame.op).code == Opcode::While && frame.first_segment > defined;
+    });
+    if (loop != frames_.end()) used_until_end_.emplace_back(loop->op, v);
   }
 
   void visit(OpId op) override {
@@ -134,7 +175,7 @@ class LiveWalk : public SegmentWalk {
     for (uint32_t i = 0; i < o.results.count; ++i) {
       const ValueId arg = p_.args(o.first_block)[i];
       define(arg);
-      if (f_.needed[arg]) use(p_.operand(loop, i));
+      if (in_memory(arg)) use(p_.operand(loop, i));
     }
     if (f_.is_host_loop(loop)) return;
     out_.live_slot[loop] = live_words_++;
@@ -146,15 +187,17 @@ class LiveWalk : public SegmentWalk {
     const Op& o = p_.op(loop);
     open_if_carrying(loop);
     for (uint32_t i = 0; i < o.results.count; ++i)
-      if (f_.needed[p_.args(o.first_block)[i]]) use(p_.operand(f_.end_of(loop, 1), i));
+      if (in_memory(p_.args(o.first_block)[i])) use(p_.operand(f_.end_of(loop, 1), i));
     if (!f_.is_host_loop(loop)) use_test(loop);
   }
+
+  bool in_memory(ValueId arg) const { return f_.needed[arg] && !f_.is_parameter(arg); }
 
   /// What the loop carries is kept at this place.
   void open_if_carrying(OpId loop) {
     const auto args = p_.args(p_.op(loop).first_block);
     const bool carries =
-        std::any_of(args.begin(), args.end(), [&](ValueId v) { return f_.needed[v]; });
+        std::any_of(args.begin(), args.end(), [&](ValueId v) { return in_memory(v); });
     if (carries || !f_.is_host_loop(loop)) open_path();
   }
 
@@ -179,6 +222,7 @@ class LiveWalk : public SegmentWalk {
     if (outermost)
       for (uint32_t s = first; s <= segment_; ++s) out_.segments[s].last_of_loop = segment_;
     last_of_loop_.emplace_back(loop, segment_);
+    for (const ValueId v : p_.results(loop)) define(v);
   }
 
   // ---- Arrays. No segment is known to overwrite a whole array, so what matters is who can come
@@ -215,10 +259,54 @@ class LiveWalk : public SegmentWalk {
 
   // ---- Slots. Values whose times do not overlap share one.
 
-  void assign_slots() {
+  void extend_over_loops() {
     std::vector<uint32_t> loop_end(p_.ops.size(), 0);
     for (const auto& [loop, segment] : last_of_loop_) loop_end[loop] = segment;
     for (const auto& [loop, home] : until_end_) last_[home] = std::max(last_[home], loop_end[loop]);
+    for (const auto& [loop, v] : used_until_end_)
+      last_use_[v] = std::max(last_use_[v], 2 * loop_end[loop] + 2);
+  }
+
+  bool is_kept(ValueId home) const { return out_.slots[home].first != none; }
+
+  /// Variables that loops carry, and what is assigned to them at the beginning and the way back.
+  void share_slots() {
+    for (const ValueId v : kept_)
+      if (!f_.is_carried(v)) sharing_.add(v, {2 * defined_in_[v] + 1, last_use_[v]});
+    for (const auto& [loop, last] : last_of_loop_) {
+      const Op& o = p_.op(loop);
+      for (uint32_t i = 0; i < o.results.count; ++i) {
+        const ValueId arg = p_.args(o.first_block)[i];
+        sharing_.add(arg, {2 * defined_in_[arg] + 1, last_use_[arg]});
+        sharing_.add(arg, {2 * last + 1, last_use_[p_.result(loop, i)]});
+      }
+    }
+    // Inner loops come first: they move most often.
+    for (const auto& [loop, last] : last_of_loop_) {
+      const Op& o = p_.op(loop);
+      for (uint32_t i = 0; i < o.results.count; ++i) {
+        const ValueId arg = p_.args(o.first_block)[i];
+        if (f_.yields(loop, 1)) share(arg, p_.operand(f_.end_of(loop, 1), i));
+        share(arg, p_.operand(loop, i));
+      }
+    }
+    out_.owner.resize(p_.values.size());
+    for (ValueId v = 0; v < out_.owner.size(); ++v) out_.owner[v] = sharing_.find(v);
+    for (const ValueId v : kept_) {
+      const ValueId owner = out_.owner[v];
+      if (owner == v) continue;
+      first_[owner] = std::min(first_[owner], first_[v]);
+      last_[owner] = std::max(last_[owner], last_[v]);
+    }
+  }
+
+  void share(ValueId arg, ValueId assigned) {
+    const ValueId home = f_.home(assigned);
+    if (!f_.top[assigned] || !is_kept(arg) || !is_kept(home)) return;
+    if (f_.uniformity.value(arg) == f_.uniformity.value(home)) sharing_.merge(arg, home);
+  }
+
+  void assign_slots() {
     std::stable_sort(kept_.begin(), kept_.end(),
                      [&](ValueId a, ValueId b) { return first_[a] < first_[b]; });
     // By rate and words: free slots, and those in use by the segment after which they are free.
@@ -227,6 +315,7 @@ class LiveWalk : public SegmentWalk {
     std::vector<uint32_t> free_slots[2][2];
     uint32_t words[2] = {0, live_words_};
     for (const ValueId v : kept_) {
+      if (out_.owner[v] != v) continue;
       Slot& slot = out_.slots[v];
       const bool uniform = f_.uniformity.value(v) >= Uniformity::Workgroup;
       slot.rate = uniform ? Rate::PerWorkgroup : Rate::PerInvocation;
@@ -243,6 +332,7 @@ class LiveWalk : public SegmentWalk {
       spare.pop_back();
       used.emplace(last_[v], slot.first);
     }
+    for (const ValueId v : kept_) out_.slots[v] = out_.slots[out_.owner[v]];
     value_words_[0] = words[0];
     value_words_[1] = words[1];
   }
@@ -280,10 +370,12 @@ class LiveWalk : public SegmentWalk {
   }
 
   LiveValues& out_;
-  std::vector<uint32_t> defined_in_, imported_in_;  // by value: a segment
-  std::vector<uint32_t> first_, last_;              // by home: segments in which it is kept
+  std::vector<uint32_t> defined_in_, imported_in_, parameter_in_;  // by value: a segment
+  std::vector<uint32_t> first_, last_;  // by home: segments in which it is kept
+  std::vector<uint32_t> last_use_;      // by value: a point, as in LiveInterval
+  SlotSharing sharing_;
   std::vector<ValueId> kept_;
-  std::vector<std::pair<OpId, ValueId>> until_end_;
+  std::vector<std::pair<OpId, ValueId>> until_end_, used_until_end_;
   std::vector<std::pair<OpId, uint32_t>> last_of_loop_;
   uint32_t live_words_ = 0, words_ = 0;
   uint32_t value_words_[2] = {0, 0};  // by invocation, by workgroup

@@ -25,8 +25,9 @@ struct KeptArray {
 };
 
 struct SegmentNeeds {
-  std::vector<ValueId> imports;  // top values of other segments, in order of their first use
-  bool sync = false;             // it has ops that need uniform flow
+  std::vector<ValueId> imports;     // top values of other segments, in order of their first use
+  std::vector<ValueId> parameters;  // values that the host computes: imports, or parts of them
+  bool sync = false;                // it has ops that need uniform flow
   uint64_t reads = 0, writes = 0;
   uint32_t first_of_loop = none, last_of_loop = none;  // of the outermost loop around it
   uint64_t restore = 0, save = 0;                      // arrays, by bit
@@ -35,6 +36,7 @@ struct SegmentNeeds {
 struct LiveValues {
   std::vector<SegmentNeeds> segments;
   std::vector<Slot> slots;          // by value; of the home of a value
+  std::vector<ValueId> owner;       // by home: the value that stands for all that share its slot
   std::vector<uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
   std::vector<uint32_t> word;       // by op: of a device loop, the host's word
   std::vector<KeptArray> arrays;
@@ -46,6 +48,8 @@ struct LiveValues {
 /// buffer. Before everything else, because it decides where the cuts are.
 void merge_uniform_loads(SplitFacts& facts);
 
+/// A variable that a loop carries has one slot with the values that are assigned to it, where no
+/// other value is live there (plan/slot_sharing.h).
 LiveValues find_live_values(const SplitFacts& facts);
 
 }  // namespace vyre::plan

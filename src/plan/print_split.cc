@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plan/split_grid.h"
 #include "text/print.h"
 
@@ -20,14 +22,14 @@ class Printer {
   explicit Printer(const SplitPlan& plan) : plan_(plan) {}
 
   std::string run(bool with_segments) {
-    out_ =
-        fmt::format("{} segment{}, {} cut{}\n", plan_.segments.size(),
-                    plan_.segments.size() == 1 ? "" : "s", plan_.cuts, plan_.cuts == 1 ? "" : "s");
+    out_ = fmt::format("{} piece{}, {} cut{}\n", plan_.pieces.size(),
+                       plan_.pieces.size() == 1 ? "" : "s", plan_.cuts, plan_.cuts == 1 ? "" : "s");
     for (const HiddenBuffer& h : plan_.hidden) {
       constexpr std::string_view rates[] = {"for each invocation", "for each workgroup", "once"};
       out_ += fmt::format("hidden {}: {}[{}] {}\n", h.name, name(h.element), h.per,
                           rates[static_cast<int>(h.rate)]);
     }
+    print_chains();
     size_t depth = 0;
     for (const Step& step : plan_.steps) {
       if (step.kind == Step::Kind::LoopEnd || step.kind == Step::Kind::IfEnd) --depth;
@@ -43,10 +45,35 @@ class Printer {
   }
 
  private:
+  /// Where no pieces are joined, segments and pieces are the same.
+  void print_chains() {
+    const auto is_longer = [](const Chain& c) { return c.parent != none && c.parent != 0; };
+    if (std::none_of(plan_.chains.begin(), plan_.chains.end(), is_longer)) return;
+    for (size_t s = 0; s < plan_.segments.size(); ++s)
+      for (const Chain& chain : plan_.chains) {
+        if (chain.segment != s) continue;
+        std::string pieces;
+        for (const Chain* c = &chain; c->parent != none; c = &plan_.chains[c->parent])
+          pieces = fmt::format("{}{}{}", c->piece + 1, pieces.empty() ? "" : ", ", pieces);
+        out_ +=
+            fmt::format("segment {}: piece{} {}\n", s + 1, chain.parent == 0 ? "" : "s", pieces);
+      }
+  }
+
+  std::string parameters(uint32_t piece) const {
+    std::string text;
+    for (const PieceParameter& p : plan_.pieces[piece].parameters)
+      text += (text.empty() ? "(" : ", ") + node(p.node, 0);
+    return text.empty() ? text : text + ")";
+  }
+
   void print_step(const Step& step) {
     switch (step.kind) {
       case Step::Kind::Launch:
-        out_ += fmt::format("launch {}\n", step.segment + 1);
+        out_ += fmt::format("piece {}{}\n", step.piece + 1, parameters(step.piece));
+        break;
+      case Step::Kind::Barrier:
+        out_ += "barrier\n";
         break;
       case Step::Kind::LoopBegin:
         out_ += step.test != none ? fmt::format("while {} {{\n", node(step.test, 0))

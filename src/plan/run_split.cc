@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -50,7 +51,7 @@ class SplitRun {
     subgroup_ = *subgroup;
 
     uint64_t bytes = 0, output = 0;
-    for (size_t i = 0; i < extended_.counts.size(); ++i) {
+    for (size_t i = 0; i < p_.buffers.size() + plan_.hidden.size(); ++i) {
       const uint64_t size = extended_.counts[i] * size_of(element(i));
       if (i >= p_.buffers.size() || is_parameter(p_.buffers[i].role)) bytes += size;
       if (i < p_.buffers.size() && is_host_output(p_.buffers[i].role)) output += size;
@@ -67,9 +68,12 @@ class SplitRun {
     return Ok{};
   }
 
+  /// Of the buffers of a segment: the program's, the hidden ones, the parameters of the host.
   Type element(size_t i) const {
-    return i < p_.buffers.size() ? p_.buffers[i].element
-                                 : plan_.hidden[i - p_.buffers.size()].element;
+    if (i < p_.buffers.size()) return p_.buffers[i].element;
+    const size_t h = i - p_.buffers.size();
+    return h < plan_.hidden.size() ? plan_.hidden[h].element
+                                   : plan_.parameters[h - plan_.hidden.size()];
   }
 
   void bind() {
@@ -78,6 +82,10 @@ class SplitRun {
     views_.resize(n);
     scalars_.assign(n, 0);
     for (size_t i = 0; i < n; ++i) {
+      if (i >= p_.buffers.size() + plan_.hidden.size()) {
+        views_[i] = {nullptr, 1, size_of(element(i)), 0};
+        continue;
+      }
       const Role role = i < p_.buffers.size() ? p_.buffers[i].role : Role::Scratch;
       const uint64_t size = extended_.counts[i] * size_of(element(i));
       std::byte* base = nullptr;
@@ -113,8 +121,10 @@ class SplitRun {
         control.answer(word != 0);
       } else if (action.kind == StepControl::Kind::Pause) {
         if (clock_.expired()) return time_is_over();
-      } else if (auto done = launch(action.segment); !done) {
-        return done;
+      } else {
+        std::copy(action.parameters.begin(), action.parameters.end(),
+                  scalars_.end() - static_cast<ptrdiff_t>(action.parameters.size()));
+        if (auto done = launch(action.segment); !done) return done;
       }
     }
   }

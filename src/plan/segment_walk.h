@@ -36,6 +36,7 @@ class SegmentWalk {
     uint32_t first_segment = 0;  // of a loop
   };
 
+  virtual void barrier() {}  // between segments
   virtual void begin_segment() {}
   virtual void end_segment() {}
   /// A plain op, or the trap or return that ends a block; the path to it is open.
@@ -76,10 +77,18 @@ class SegmentWalk {
 
  private:
   void cut() {
-    stop();
+    end_segment();
+    barrier();
+    owes_barrier_ = false;
     start();
   }
-  void stop() { end_segment(); }
+  /// A cut at the border of a loop. A merged load owes its second barrier here: what comes next
+  /// may write the buffer.
+  void stop() {
+    end_segment();
+    if (owes_barrier_) barrier();
+    owes_barrier_ = false;
+  }
   void start() {
     for (Frame& frame : frames_) frame.opened = false;
     ready_ = 0;
@@ -98,7 +107,10 @@ class SegmentWalk {
         cut();
         if (code != Opcode::UniformLoad) continue;
         run_plain(at);
-        if (!f_.merged[at]) cut();
+        if (f_.merged[at])
+          owes_barrier_ = true;
+        else
+          cut();
       } else if (!f_.splits[at]) {
         run_plain(at);
       } else if (code == Opcode::While) {
@@ -125,11 +137,16 @@ class SegmentWalk {
     Frame frame;
     frame.op = at;
     frames_.push_back(frame);
+    const bool owed_before = owes_barrier_;
+    bool owed_after = false;
     for (uint32_t i = 0; i < o.n_blocks; ++i) {
       frames_.back().arm = i;
       if (i != 0 && frames_.back().opened) switch_arm(frames_.back());
+      owes_barrier_ = owed_before;
       run_block(o.first_block + i);
+      owed_after |= owes_barrier_;
     }
+    owes_barrier_ = owed_after;
     if (results_needed(at)) open_path();
     close(frames_.back());
     pop();
@@ -158,6 +175,7 @@ class SegmentWalk {
     start();
   }
 
+  bool owes_barrier_ = false;
   size_t ready_ = 0;  // frames that are open, or need not be
   size_t guard_ = 0;  // one more than the index of the innermost device loop
 };

@@ -86,15 +86,16 @@ class SegmentWriter : public SegmentWalk {
       : SegmentWalk(facts),
         live_(live),
         plan_(plan),
-        steps_(facts, plan),
+        steps_(facts, live, plan),
         w_(program_),
         copier_(p_, w_),
         hidden_(p_, live, w_),
         present_in_(p_.values.size(), none) {}
 
-  void finish() {
+  std::vector<Program> finish() {
     steps_.finish();
     plan_.cuts = segment_;
+    return std::move(pieces_);
   }
 
  private:
@@ -102,18 +103,35 @@ class SegmentWriter : public SegmentWalk {
 
   // ---- Segments.
 
-  std::vector<HostArm> host_arms() const {
+  std::vector<HostArm> host_arms() const { return host_arms(frames_); }
+  std::vector<HostArm> host_arms(std::span<const Frame> frames) const {
     std::vector<HostArm> arms;
-    for (const Frame& frame : frames_)
+    for (const Frame& frame : frames)
       if (p_.op(frame.op).code == Opcode::If && f_.host[p_.operand(frame.op, 0)])
         arms.push_back({frame.op, frame.arm});
     return arms;
   }
 
+  /// Something must be done here: the piece is launched at least where this place is reached.
+  void note_effect() { note_effect(frames_); }
+  void note_effect(std::span<const Frame> frames) {
+    const std::vector<HostArm> now = host_arms(frames);
+    if (!has_effect_) {
+      launched_in_ = now;
+      has_effect_ = true;
+      return;
+    }
+    size_t same = 0;
+    while (same < now.size() && same < launched_in_.size() && now[same] == launched_in_[same])
+      ++same;
+    launched_in_.resize(same);
+  }
+
   void begin_segment() override {
-    begun_in_ = host_arms();
+    has_effect_ = false;
     copier_.begin(segment_, live_.hidden);
     hidden_.begin_segment();
+    load_parameters();
     guard_op_ = none;
     if (guard() != none) {
       const ValueId goes_on = hidden_.load_word(live_.live_slot[guard()]);
@@ -124,13 +142,21 @@ class SegmentWriter : public SegmentWalk {
     for (const ValueId v : needs().imports) import(v);
   }
 
+  void load_parameters() {
+    for (const ValueId v : needs().parameters) {
+      const uint64_t buffer = program_.buffers.size();
+      program_.buffers.push_back({"", Role::Scalar, p_.type(v), no_formula, 0, none});
+      copier_.map[v] = w_.op(Opcode::Scalar, p_.type(v), {}, buffer);
+      present_in_[v] = segment_;
+    }
+  }
+
   void import(ValueId v) {
-    const bool again = !f_.is_carried(v) && f_.cost[v] != SplitFacts::never;
-    if (again) return compute_again(v);
+    if (f_.is_parameter(v) || f_.cost[v] != SplitFacts::never) return compute_again(v);
     const ValueId home = f_.home(v);
     const Slot& slot = live_.slots[home];
-    // Who writes the slot in the same segment must not overtake those who read it.
-    const bool uniform = needs().sync || f_.is_carried(v);
+    // A store to the slot in the same segment must come after the loads of all invocations.
+    const bool uniform = needs().sync || f_.is_carried(v) || live_.owner[home] != home;
     ValueId value = hidden_.load(slot, p_.type(v), uniform);
     if (needs().sync && f_.uniformity.value(home) == Uniformity::Subgroup)
       value = w_.op(Opcode::SubgroupBroadcast, p_.type(v), {value, w_.constant(Type::U32, 0)});
@@ -166,14 +192,13 @@ class SegmentWriter : public SegmentWalk {
     }
     if (!ended(0)) w_.exit(Opcode::Return, {});
     remove_unused();
-    if (!has_effect()) return;
+    if (!has_effect_ || !has_effect()) return;
     compact(program_);
-    const std::vector<HostArm> now = host_arms();
-    size_t same = 0;  // launched where both its beginning and its end are
-    while (same < now.size() && same < begun_in_.size() && now[same] == begun_in_[same]) ++same;
-    steps_.launch(static_cast<uint32_t>(plan_.segments.size()), std::span(now).first(same));
-    plan_.segments.push_back(std::move(program_));
+    steps_.launch(used_parameters(), launched_in_);
+    pieces_.push_back(std::move(program_));
   }
+
+  void barrier() override { steps_.barrier(host_arms()); }
 
   /// Users have larger ids than what they use, so one sweep finds all.
   void remove_unused() {
@@ -193,6 +218,23 @@ class SegmentWriter : public SegmentWalk {
       for (const ValueId v : program_.operands(id)) --uses[v];
       program_.unlink(id);
     }
+  }
+
+  /// The parameters that are left; removes the scalars of the others.
+  std::vector<ValueId> used_parameters() {
+    const size_t first = p_.buffers.size() + live_.hidden.size();
+    std::vector<ValueId> used;
+    std::vector<Buffer> scalars;
+    walk(program_, [&](OpId id) {  // each is loaded once
+      Op& o = program_.op(id);
+      if (o.code != Opcode::Scalar || o.attr < first) return;
+      used.push_back(needs().parameters[o.attr - first]);
+      scalars.push_back(program_.buffers[o.attr]);
+      o.attr = first + used.size() - 1;
+    });
+    program_.buffers.resize(first);
+    program_.buffers.insert(program_.buffers.end(), scalars.begin(), scalars.end());
+    return used;
   }
 
   bool has_effect() const {
@@ -258,6 +300,7 @@ class SegmentWriter : public SegmentWalk {
     for (size_t k = 0; k < which.size(); ++k) {
       const ValueId v = p_.result(frame.op, which[k]);
       copier_.map[v] = results[k];
+      if (live_.slots[v].first != none) note_effect(std::span(frames_).first(frames_.size() - 1));
       keep(v);
     }
   }
@@ -269,9 +312,13 @@ class SegmentWriter : public SegmentWalk {
   }
 
   void visit(OpId op) override {
+    if (f_.plain[op].effect || p_.op(op).code == Opcode::Trap) note_effect();
     copier_.copy(op);
     w_.loc = copier_.location(p_.op(op).loc);
-    for (const ValueId v : p_.results(op)) keep(v);
+    for (const ValueId v : p_.results(op)) {
+      if (live_.slots[v].first != none) note_effect();
+      keep(v);
+    }
   }
 
   // ---- Loops.
@@ -280,14 +327,19 @@ class SegmentWriter : public SegmentWalk {
   void carry(OpId loop, std::span<const ValueId> values) {
     const auto args = p_.args(p_.op(loop).first_block);
     const bool counted = f_.is_host_loop(loop);
-    const bool any = std::any_of(args.begin(), args.end(),
-                                 [&](ValueId v) { return live_.slots[v].first != none; });
+    const auto moves = [&](size_t i) {
+      if (live_.slots[args[i]].first == none) return false;
+      const ValueId home = f_.home(values[i]);
+      return live_.slots[home].first == none || live_.owner[home] != live_.owner[args[i]];
+    };
+    bool any = false;
+    for (size_t i = 0; i < args.size(); ++i) any |= moves(i);
     if (counted && !any) return;
+    note_effect();
     open_path();
     w_.loc = copier_.location(p_.op(loop).loc);
     for (size_t i = 0; i < args.size(); ++i)
-      if (live_.slots[args[i]].first != none)
-        hidden_.store(live_.slots[args[i]], copier_.map[values[i]]);
+      if (moves(i)) hidden_.store(live_.slots[args[i]], copier_.map[values[i]]);
     if (counted) return;
     std::vector<ValueId> next;
     for (size_t i = 0; i < args.size(); ++i) next.push_back(copier_.map[values[i]]);
@@ -305,21 +357,24 @@ class SegmentWriter : public SegmentWalk {
   const LiveValues& live_;
   SplitPlan& plan_;
   HostSteps steps_;
+  std::vector<Program> pieces_;
   Program program_;
   Writer w_;
   SegmentCopier copier_;
   HiddenAccess hidden_;
-  std::vector<HostArm> begun_in_;
+  bool has_effect_ = false;
+  std::vector<HostArm> launched_in_;  // the innermost arms around all effects of the piece
   OpId guard_op_ = none;
   std::vector<uint32_t> present_in_;  // by value: the segment that has computed it again
 };
 
 }  // namespace
 
-void write_segments(const SplitFacts& facts, const LiveValues& live, SplitPlan& plan) {
+std::vector<Program> write_pieces(const SplitFacts& facts, const LiveValues& live,
+                                  SplitPlan& plan) {
   SegmentWriter writer(facts, live, plan);
   writer.run();
-  writer.finish();
+  return writer.finish();
 }
 
 }  // namespace vyre::plan

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes the segments and steps of a plan.
+// Writes the pieces and steps of a plan.
 
 #include "plan/live_values.h"
 #include "plan/split_facts.h"
@@ -8,8 +8,9 @@
 
 namespace vyre::plan {
 
-/// Fills segments, steps and the host's nodes of a plan whose hidden buffers are known. Segments
-/// without an effect are left out.
-void write_segments(const SplitFacts& facts, const LiveValues& live, SplitPlan& plan);
+/// Fills pieces, steps and the host's nodes of a plan whose hidden buffers are known, and returns
+/// the programs of the pieces: each has a scalar after the hidden buffers for each of its
+/// parameters. Pieces without an effect are left out.
+std::vector<Program> write_pieces(const SplitFacts& facts, const LiveValues& live, SplitPlan& plan);
 
 }  // namespace vyre::plan

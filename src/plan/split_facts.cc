@@ -30,8 +30,9 @@ uint32_t op_cost(Opcode code) {
 
 }  // namespace
 
-SplitFacts::SplitFacts(const Program& program)
+SplitFacts::SplitFacts(const Program& program, bool parameters)
     : p(program),
+      parameters(parameters),
       splits(find_split_ops(program)),
       top(program.values.size(), false),
       plain(program.ops.size()),
@@ -41,8 +42,8 @@ SplitFacts::SplitFacts(const Program& program)
       cost(program.values.size(), never),
       merged(program.ops.size(), false) {
   find_plain_ops();
-  find_costs();
   find_host_values();
+  find_costs();
   find_needed_values();
 }
 
@@ -125,6 +126,7 @@ void SplitFacts::find_plain_ops() {
 void SplitFacts::find_costs() {
   for (ValueId v = 0; v < p.values.size(); ++v) {
     const OpId def = p.values[v].def;
+    if (parameters && host[v] && is_carried(v)) cost[v] = 1;
     if (def == none || !is_pure(p.op(def).code)) continue;
     uint32_t sum = op_cost(p.op(def).code);
     for (const ValueId operand : p.operands(def)) sum += cost[operand];

@@ -21,9 +21,11 @@ struct PlainOp {
 };
 
 struct SplitFacts {
-  explicit SplitFacts(const Program& program);
+  /// `parameters`: segments may have scalars that the host computes.
+  SplitFacts(const Program& program, bool parameters);
 
   const Program& p;
+  const bool parameters;
   std::vector<bool> splits;    // by op: holds a grid barrier
   std::vector<bool> top;       // by value
   std::vector<PlainOp> plain;  // by op; of plain ops
@@ -32,8 +34,8 @@ struct SplitFacts {
   std::vector<bool> host;
   /// By value: something that happens depends on it.
   std::vector<bool> needed;
-  /// By value: how many ops it takes to compute it from nothing but constants, ids, lengths and
-  /// scalars; `never` if it cannot be, or is better kept.
+  /// By value: how many ops it takes to compute it from nothing but constants, ids, lengths,
+  /// scalars and loop variables of the host; `never` if it cannot be, or is better kept.
   std::vector<uint8_t> cost;
   static constexpr uint8_t never = 255;
   /// By op: a grid's uniform_load whose second barrier nobody could notice.
@@ -48,8 +50,12 @@ struct SplitFacts {
   bool yields(OpId op, uint32_t block) const {
     return p.op(end_of(op, block)).code == Opcode::Yield;
   }
-  /// Is it an argument or a result of a split loop? Those live in memory only.
+  /// Is it an argument or a result of a split loop? Those live in memory or on the host only.
   bool is_carried(ValueId v) const;
+  /// A scalar of the segments that use it but do not define it: the host computes it.
+  bool is_parameter(ValueId v) const {
+    return parameters && host[v] && (cost[v] == never || is_carried(v));
+  }
   /// Whose place in memory a value has: results of a split loop share that of the argument.
   ValueId home(ValueId v) const;
   /// Must a plain op be executed?

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "check/limits.h"
 #include "plan/live_values.h"
+#include "plan/segment_chains.h"
 #include "plan/segment_writer.h"
 #include "plan/split_facts.h"
 #include "plan/structure_exits.h"
@@ -18,27 +20,46 @@ bool has_grid_barrier(const Program& program) {
   return found;
 }
 
-Result<SplitPlan> split_at_grid_barriers(const Program& program) {
+namespace {
+
+/// Splits a program; `parameters`: values that the host computes become scalars of the segments.
+/// Returns nothing if the segments would have too many buffers, whose number is then in `buffers`.
+std::optional<SplitPlan> split(const Program& structured, bool parameters, size_t& buffers) {
   SplitPlan plan;
+  SplitFacts facts(structured, parameters);
+  merge_uniform_loads(facts);
+  const LiveValues live = find_live_values(facts);
+  plan.hidden = live.hidden;
+  size_t largest = 0;
+  for (const SegmentNeeds& needs : live.segments)
+    largest = std::max(largest, needs.parameters.size());
+  buffers = structured.buffers.size() + live.hidden.size() + largest;
+  if (buffers > limits::buffers) return std::nullopt;
+  if (!join_pieces(structured, write_pieces(facts, live, plan), plan)) return std::nullopt;
+  return plan;
+}
+
+}  // namespace
+
+Result<SplitPlan> split_at_grid_barriers(const Program& program) {
   if (!has_grid_barrier(program)) {
-    plan.segments.push_back(program);
+    SplitPlan plan;
+    plan.pieces.emplace_back();
     plan.steps.emplace_back();
+    join_pieces(program, {program}, plan);
     return plan;
   }
   const Program structured = structure_exits(program);
-  SplitFacts facts(structured);
-  merge_uniform_loads(facts);
-  const LiveValues live = find_live_values(facts);
-  if (program.buffers.size() + live.hidden.size() > limits::buffers)
-    return diagnose(Code::TooManyBuffers, program.place(program.loc),
-                    fmt::format(
-                        "to run `{}` without a grid barrier of the device takes {} buffers more, "
-                        "but it has {} already; the limit is {}",
-                        program.name, live.hidden.size(), program.buffers.size(), limits::buffers))
-        .with_fix("put several of its buffers into one");
-  plan.hidden = live.hidden;
-  write_segments(facts, live, plan);
-  return plan;
+  size_t buffers = 0;
+  std::optional<SplitPlan> plan = split(structured, true, buffers);
+  if (!plan) plan = split(structured, false, buffers);
+  if (plan) return std::move(*plan);
+  return diagnose(Code::TooManyBuffers, program.place(program.loc),
+                  fmt::format("to run `{}` without a grid barrier of the device takes {} buffers "
+                              "more, but it has {} already; the limit is {}",
+                              program.name, buffers - program.buffers.size(),
+                              program.buffers.size(), limits::buffers))
+      .with_fix("put several of its buffers into one");
 }
 
 Result<LaunchShape> segment_shape(const Program& program, const SplitPlan& plan,
@@ -64,6 +85,7 @@ Result<LaunchShape> segment_shape(const Program& program, const SplitPlan& plan,
           .with_fix("launch a smaller grid and let each invocation do several elements");
     shape.counts.push_back(static_cast<uint64_t>(copies * h.per));
   }
+  shape.counts.insert(shape.counts.end(), plan.parameters.size(), 1);
   return shape;
 }
 

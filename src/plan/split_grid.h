@@ -3,8 +3,14 @@
 // The grid barrier by splitting: a program with grid barriers becomes segments without, launched
 // one after the other on the same buffers. The end of a launch is the barrier.
 //
-// What lives across a cut between two segments
-//   - is computed again, if it is pure, independent of memory and cheap (ids, lengths, scalars, …);
+// The program is cut into pieces at grid barriers and at the borders of the loops around them. A
+// segment is one piece, or a chain of pieces that follow each other without a barrier in between:
+// the end of one iteration and the beginning of the next run in one launch.
+//
+// What lives across a cut between two pieces
+//   - is rematerialized, if it is pure, independent of memory and cheap (ids, lengths, scalars, …);
+//   - is a scalar parameter of the segment, if the host computes it: counters and other variables
+//     of loops that depend only on constants, scalars, lengths and each other;
 //   - else is kept in hidden scratch buffers, which the segments have after the program's own:
 //     a value that is the same for a workgroup once a workgroup, other values once an invocation,
 //     shared and private arrays as a whole. A load or an atomic is never executed again.
@@ -54,7 +60,8 @@ struct HostAssignment {
 
 struct Step {
   enum class Kind : uint8_t {
-    Launch,     // run a segment over the whole grid
+    Launch,     // run a piece over the whole grid
+    Barrier,    // every piece before is done before any piece after begins
     LoopBegin,  // up to its LoopEnd while the host's test or the device's word holds
     LoopEnd,
     IfBegin,  // up to its IfEnd if the host's test has the wanted value
@@ -62,7 +69,7 @@ struct Step {
     Set  // variables of the host, all at once
   };
   Kind kind = Kind::Launch;
-  uint32_t segment = 0;             // Launch
+  uint32_t piece = 0;               // Launch
   uint32_t match = none;            // LoopBegin, IfBegin: its end; LoopEnd, IfEnd: its beginning
   uint32_t test = none;             // LoopBegin, IfBegin: a host node; none: a device word
   uint32_t word = none;             // LoopBegin without a host's test: element of the `once` buffer
@@ -70,14 +77,37 @@ struct Step {
   std::vector<HostAssignment> set;  // Set
 };
 
+/// A value that the host computes for a piece, when its Launch is reached.
+struct PieceParameter {
+  uint32_t node = 0;
+  Type type = Type::U32;
+};
+
+/// The part of the program between two cuts.
+struct Piece {
+  std::vector<PieceParameter> parameters;
+};
+
+/// Pieces that run in one launch, as a node of a tree: the chain of `parent`, then `piece`.
+struct Chain {
+  uint32_t parent = none;
+  uint32_t piece = none;
+  uint32_t segment = none;      // the segment that runs it; none: never launched as it is
+  std::vector<uint32_t> slots;  // by parameter of `piece`: index into SplitPlan::parameters
+  std::vector<uint32_t> next;   // chains with one piece more
+};
+
 struct SplitPlan {
   std::vector<Program> segments;
   std::vector<HiddenBuffer> hidden;
+  /// Types of the scalars that the segments have after the hidden buffers, set at each launch.
+  std::vector<Type> parameters;
+  std::vector<Piece> pieces;
+  std::vector<Chain> chains;  // 0: the empty one
   std::vector<Step> steps;
   std::vector<HostNode> host;  // nodes refer to earlier ones
   uint32_t host_variables = 0;
-  uint32_t cuts =
-      0;  // places where the program is cut; launches of straight code: at most one more
+  uint32_t cuts = 0;  // places where the program is cut
 
   bool is_split() const { return steps.size() != 1 || segments.size() != 1 || !hidden.empty(); }
 };

@@ -9,6 +9,7 @@ namespace vyre::plan {
 StepControl::StepControl(const SplitPlan& plan, const HostFacts& facts)
     : plan_(plan),
       facts_(facts),
+      parameters_(plan.parameters.size(), 0),
       variables_(plan.host_variables, 0),
       values_(plan.host.size(), 0),
       computed_(plan.host.size(), 0) {}
@@ -61,15 +62,40 @@ uint64_t StepControl::evaluate(uint32_t wanted) {
   return values_[wanted];
 }
 
+/// Adds a piece to the chain; false if it does not follow it in one launch.
+bool StepControl::join(const Step& launch) {
+  for (const uint32_t next : plan_.chains[chain_].next) {
+    const Chain& longer = plan_.chains[next];
+    if (longer.piece != launch.piece) continue;
+    const Piece& piece = plan_.pieces[launch.piece];
+    for (size_t i = 0; i < longer.slots.size(); ++i)
+      parameters_[longer.slots[i]] = evaluate(piece.parameters[i].node);
+    chain_ = next;
+    return true;
+  }
+  return false;
+}
+
+StepControl::Action StepControl::launch_chain() {
+  const uint32_t segment = plan_.chains[chain_].segment;
+  chain_ = 0;
+  return {Kind::Launch, segment, 0, parameters_};
+}
+
 StepControl::Action StepControl::next() {
   constexpr int most_steps = 4096;
   for (int n = 0; at_ < plan_.steps.size(); ++n) {
-    if (n == most_steps) return {Kind::Pause, 0, 0};
+    if (n == most_steps) return {Kind::Pause};
     const Step& step = plan_.steps[at_];
     switch (step.kind) {
       case Step::Kind::Launch:
+        if (!join(step)) return launch_chain();
         ++at_;
-        return {Kind::Launch, step.segment, 0};
+        break;
+      case Step::Kind::Barrier:
+        if (chain_ != 0) return launch_chain();
+        ++at_;
+        break;
       case Step::Kind::Set: {
         std::vector<uint64_t> next;
         for (const HostAssignment& a : step.set) next.push_back(evaluate(a.node));
@@ -96,15 +122,18 @@ StepControl::Action StepControl::next() {
         const Step& begin = plan_.steps[step.match];
         if (begin.test != none) {
           at_ = step.match;
-        } else if (--batches_.back().left == 0) {
+        } else if (batches_.back().left == 1) {
+          if (chain_ != 0) return launch_chain();
           return {Kind::Poll, 0, begin.word};
         } else {
+          --batches_.back().left;
           at_ = step.match + 1;
         }
         break;
       }
     }
   }
+  if (chain_ != 0) return launch_chain();
   return {};
 }
 

@@ -1,18 +1,20 @@
 #pragma once
 
-// Walks the steps of a plan for whoever executes it:
+// Walks the steps of a plan for the code that executes it:
 //
 //   StepControl control(plan, facts);
 //   for (;;) {
 //     const StepControl::Action action = control.next();
 //     if (action.kind == Kind::Done) break;
-//     if (action.kind == Kind::Launch) record(action.segment);
+//     if (action.kind == Kind::Launch) record(action.segment, action.parameters);
 //     if (action.kind == Kind::Poll) control.answer(submit, wait, and read word `action.word`);
 //     if (action.kind == Kind::Pause) look at the clock;
 //   }
 //
-// All launches up to a Poll or the end may go into one submission. A loop that the host cannot
-// count runs in batches of 1, 2, 4, … iterations, with a Poll after each.
+// A piece of the plan waits until a barrier, or a piece that does not join it, follows: then the
+// segment of the whole chain is launched. All launches up to a Poll or the end may go into one
+// submission. A loop that the host cannot count runs in batches of 1, 2, 4, … iterations, with a
+// Poll after each.
 
 #include <vector>
 
@@ -37,6 +39,8 @@ class StepControl {
     Kind kind = Kind::Done;
     uint32_t segment = 0;  // Launch
     uint32_t word = 0;     // Poll: element of the plan's `Once` buffer
+    /// Launch: bits, by SplitPlan::parameters; valid until the next call.
+    std::span<const uint64_t> parameters = {};
   };
 
   StepControl(const SplitPlan& plan, const HostFacts& facts);
@@ -55,10 +59,14 @@ class StepControl {
   };
   uint64_t evaluate(uint32_t node);
   uint64_t compute(const HostNode& n) const;
+  bool join(const Step& launch);
+  Action launch_chain();
 
   const SplitPlan& plan_;
   const HostFacts facts_;
   size_t at_ = 0;
+  uint32_t chain_ = 0;                // pieces that were reached and are not launched yet
+  std::vector<uint64_t> parameters_;  // of them
   std::vector<uint64_t> variables_;
   std::vector<Batch> batches_;      // of the device loops around
   std::vector<uint64_t> values_;    // of nodes

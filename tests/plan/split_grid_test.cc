@@ -411,7 +411,7 @@ TEST(SplitGrid, the_page_shows_the_plans_that_are_made) {
     if (program.empty()) break;
     EXPECT_EQ(print(split(kernel(program))), block("text", at));
   }
-  EXPECT_EQ(shown, 3);
+  EXPECT_EQ(shown, 4);
 }
 
 TEST(SplitGrid, the_same_plan_runs_twice) {
