@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "driver/cache.h"
 #include "driver/cache_directory.h"
 #include "driver/cache_key.h"
 #include "driver/device.h"
@@ -20,8 +21,9 @@ namespace {
 using Json = nlohmann::json;
 using Steady = std::chrono::steady_clock;
 
-constexpr const char* file_name = "auto.json";
-constexpr double longest = 1.0;  // seconds of one submission
+constexpr const char* auto_file = "auto.json";
+constexpr const char* barriers_file = "barriers.json";  // of the device that was measured last
+constexpr double longest = 1.0;                         // seconds of one submission
 
 constexpr const char* source = R"(
 kernel nothing(y: inout u32[]) workgroup(64) grid(1) { }
@@ -116,8 +118,7 @@ class Measurement {
     std::vector<uint32_t> x(barrier_words);
     if (Result<> r = best(ns, {Launch{*e, {buffers_[0], buffers_[1]}, {}, true, {}}}); !r)
       return r.errors();
-    if (Result<> r =
-            once(ignored, {Readback{buffers_[0], std::as_writable_bytes(std::span(x))}});
+    if (Result<> r = once(ignored, {Readback{buffers_[0], std::as_writable_bytes(std::span(x))}});
         !r)
       return r.errors();
     for (uint32_t i = 0; i < barrier_words; ++i)
@@ -169,12 +170,14 @@ class Measurement {
   std::vector<Buffer> buffers_;
 };
 
+Json key_of(const DeviceInfo& info) {
+  return {info.backend, info.index, info.name, info.target, info.driver_version};
+}
+
 /// What the times depend on.
 Json key_of(std::span<const Candidate> candidates) {
   Json key = Json::array({build_id()});
-  for (const Candidate& c : candidates)
-    key.push_back(
-        {c.info.backend, c.info.index, c.info.name, c.info.target, c.info.driver_version});
+  for (const Candidate& c : candidates) key.push_back(key_of(c.info));
   return key;
 }
 
@@ -187,45 +190,67 @@ std::string text_of(const Json& key, std::span<const Calibration> list) {
                        {"native_barrier_ns", c.native_barrier_ns},
                        {"split_barrier_ns", c.split_barrier_ns},
                        {"failure", c.failure}});
-  return json_text(Json{{"key", key}, {"results", results}}, 2) +
-         "\n";
+  return json_text(Json{{"key", key}, {"results", results}}, 2) + "\n";
 }
 
-/// Nothing if the text is damaged, or about other devices.
+Calibration calibration_of(const Json& r) {
+  return {r.at("launch_ns").get<uint64_t>(),        r.at("saxpy_ns").get<uint64_t>(),
+          r.at("arithmetic_ns").get<uint64_t>(),    r.at("native_barrier_ns").get<uint64_t>(),
+          r.at("split_barrier_ns").get<uint64_t>(), r.at("failure").get<std::string>()};
+}
+
+/// Returns nothing if the text is damaged, or about other devices.
 std::optional<std::vector<Calibration>> read(std::string_view text, const Json& key, size_t n) {
   try {
     const Json file = parse_json<Json>(text);
     if (file.at("key") != key || file.at("results").size() != n) return std::nullopt;
     std::vector<Calibration> list;
-    for (const Json& r : file.at("results"))
-      list.push_back({r.at("launch_ns").get<uint64_t>(), r.at("saxpy_ns").get<uint64_t>(),
-                      r.at("arithmetic_ns").get<uint64_t>(),
-                      r.at("native_barrier_ns").get<uint64_t>(),
-                      r.at("split_barrier_ns").get<uint64_t>(),
-                      r.at("failure").get<std::string>()});
+    for (const Json& r : file.at("results")) list.push_back(calibration_of(r));
     return list;
   } catch (const Json::exception&) {
     return std::nullopt;
   }
 }
 
-std::optional<std::vector<Calibration>> find(const std::string& directory, const Json& key,
-                                             size_t n) {
-  std::string why;
-  const auto folder = CacheDirectory::open(directory, CacheDirectory::Open::Existing, why);
-  if (!folder) return std::nullopt;
-  const CacheDirectory::Contents file = folder->read(file_name, 1 << 20);
-  if (file.kind != CacheDirectory::Contents::Kind::Read) return std::nullopt;
-  return read({reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()}, key, n);
+/// Returns the result of one device from a text about several.
+std::optional<Calibration> read_one(std::string_view text, const DeviceInfo& info) {
+  try {
+    const Json file = parse_json<Json>(text);
+    const Json &key = file.at("key"), &results = file.at("results");
+    if (key.at(0) != build_id()) return std::nullopt;
+    for (size_t i = 1; i < key.size(); ++i)
+      if (key[i] == key_of(info)) return calibration_of(results.at(i - 1));
+  } catch (const Json::exception&) {
+  }
+  return std::nullopt;
 }
 
-void keep(const std::string& directory, const std::string& text) {
+std::string contents(const std::string& directory, const std::string& file_name) {
+  std::string why;
+  const auto folder = CacheDirectory::open(directory, CacheDirectory::Open::Existing, why);
+  if (!folder) return "";
+  const CacheDirectory::Contents file = folder->read(file_name, 1 << 20);
+  if (file.kind != CacheDirectory::Contents::Kind::Read) return "";
+  return {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()};
+}
+
+std::optional<std::vector<Calibration>> find(const std::string& directory, const Json& key,
+                                             size_t n) {
+  return read(contents(directory, auto_file), key, n);
+}
+
+void keep(const std::string& directory, const std::string& file_name, const std::string& text) {
   std::string why;
   const auto folder = CacheDirectory::open(directory, CacheDirectory::Open::Create, why);
   if (folder) folder->write(file_name, std::as_bytes(std::span(text)), ::write);
 }
 
-/// With the device's own grid barriers and without. Whoever fails there is no better split.
+/// The interpreter's barrier is the reference, fast or slow.
+bool has_own_barrier(const DeviceInfo& info) {
+  return info.limits.native_grid_barrier && info.backend != "interp";
+}
+
+/// Measures the native grid barrier and the split form. An error of either is an error.
 Result<> compare_barriers(const Candidate& candidate, Calibration& c) {
   for (const bool split : {false, true}) {
     OpenOptions how;
@@ -246,9 +271,7 @@ Calibration calibrate(const Candidate& candidate) {
   try {
     Result<Device> device = Device::open(*candidate.backend, candidate.info.index);
     Result<Calibration> done = device ? Measurement(*device).run() : device.errors();
-    const bool has_own =  // what the interpreter does is the meaning of the barrier, fast or not
-        candidate.info.limits.native_grid_barrier && candidate.info.backend != "interp";
-    if (done && done->failure.empty() && has_own)
+    if (done && done->failure.empty() && has_own_barrier(candidate.info))
       if (Result<> compared = compare_barriers(candidate, *done); !compared)
         done->failure = compared.errors()[0].message;
     if (done) return *done;
@@ -257,6 +280,32 @@ Calibration calibrate(const Candidate& candidate) {
     failed.failure = e.what();
   }
   return failed;
+}
+
+bool prefers_split(const Candidate& candidate) {
+  if (!has_own_barrier(candidate.info)) return false;
+  static auto& known = *new std::map<std::pair<std::string, std::string>, bool>();
+  static auto& mutex = *new std::mutex();
+  const std::lock_guard lock(mutex);  // other threads wait instead of measuring at the same time
+  const CacheOptions cache = CacheOptions::from_environment();
+  const std::string directory = cache.enabled ? cache.directory : "";
+  const std::span one(&candidate, 1);
+  const auto [it, is_new] = known.try_emplace({directory, json_text(key_of(one))}, false);
+  if (!is_new) return it->second;
+  std::optional<Calibration> found;
+  for (const char* file : {auto_file, barriers_file})
+    if (!found && !directory.empty()) found = read_one(contents(directory, file), candidate.info);
+  if (!found) {
+    found.emplace();
+    try {
+      if (Result<> done = compare_barriers(candidate, *found); !done)
+        found->failure = done.errors()[0].message;
+    } catch (const std::exception& e) {
+      found->failure = e.what();
+    }
+    if (!directory.empty()) keep(directory, barriers_file, text_of(key_of(one), {&*found, 1}));
+  }
+  return it->second = found->failure.empty() && found->prefers_split();
 }
 
 std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
@@ -272,12 +321,12 @@ std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
     if (auto found = find(directory, key, candidates.size())) return *found;
   }
   if (const auto it = known.find(where); it != known.end()) {
-    if (!directory.empty()) keep(directory, text_of(key, it->second));
+    if (!directory.empty()) keep(directory, auto_file, text_of(key, it->second));
     return it->second;
   }
   std::vector<Calibration> list;
   for (const Candidate& c : candidates) list.push_back(calibrate(c));
-  if (!directory.empty()) keep(directory, text_of(key, list));
+  if (!directory.empty()) keep(directory, auto_file, text_of(key, list));
   return known[where] = list;
 }
 

@@ -7,7 +7,8 @@
 // copies to the device and back, and of a kernel of arithmetic, the best of a few runs each. The
 // least score wins. A device that fails, is wrong or takes longer than a second is out.
 //
-// Where a device has a grid barrier of its own, a kernel with some is timed with them and split.
+// Where a device has a native grid barrier, a kernel with grid barriers is timed with it and split.
+// A device that was chosen by name is measured so too, when it compiles such a kernel.
 
 #include <span>
 #include <string>
@@ -38,6 +39,11 @@ struct Calibration {
 
 /// Runs the kernels: about a tenth of a second, less on a fast device.
 Calibration calibrate(const Candidate& candidate);
+
+/// Returns true if a kernel with grid barriers runs faster split than with the device's native
+/// barrier. Uses what calibrations() or an earlier call has stored for this device, its driver and
+/// this vyre; else measures the barriers only, and stores that. Takes well under a second once.
+bool prefers_split(const Candidate& candidate);
 
 /// Of all candidates, in their order: as measured before for just these devices, their drivers and
 /// this vyre, or measured now and kept. A damaged file is measured anew; a folder that cannot be

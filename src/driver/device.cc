@@ -73,8 +73,11 @@ Result<Device> Device::open(std::string_view name, const OpenOptions& options) {
 Result<Device> Device::open(const Choice& choice, const OpenOptions& options) {
   const auto open_one = [&](const Choice& c) {
     OpenOptions own = options;
-    own.split_grid_barriers |= c.split_grid_barriers;
-    return open(*c.backend, c.index, own);
+    own.split_grid_barriers |= c.split_grid_barriers && !own.native_grid_barriers;
+    Result<Device> opened = open(*c.backend, c.index, own);
+    if (opened && c.is_named && !own.split_grid_barriers && !own.native_grid_barriers)
+      opened->state_->calibrates_barriers = c.backend;
+    return opened;
   };
   Result<Device> device = open_one(choice);
   std::string why = choice.why;

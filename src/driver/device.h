@@ -239,7 +239,9 @@ struct OpenOptions {
   uint64_t memory_limit = 0;  // bytes of all buffers on the device; 0: the device's
   bool use_cache = true;
   CompileCache* cache = nullptr;     // instead of the process's (driver/cache.h); must outlive it
-  bool split_grid_barriers = false;  // even where the device has a native one
+  /// Split kernels at grid barriers, or keep them whole where the device has a native barrier. With
+  /// neither, a device that was opened by name uses the form that calibration found faster.
+  bool split_grid_barriers = false, native_grid_barriers = false;
   HotPathSink telemetry;             // told of every launch that is timed: op_id, time, bytes
   /// "a,b" or "none": the passes of compiles that name none and no profile, where the device
   /// optimizes. "": what the variable VYRE_PASSES says, else what the profile selects.

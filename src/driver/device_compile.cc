@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "driver/cache.h"
+#include "driver/calibrate.h"
 #include "driver/device_state.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
@@ -200,8 +201,10 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   const Program& p = *(*optimized)->program;
   BackendDevice& backend = *state_->backend;
   if (plan::has_grid_barrier(p)) {
-    const bool split = !info().limits.native_grid_barrier || state_->options.split_grid_barriers ||
-                       !backend.has_native_barrier(p);
+    const bool split =
+        !info().limits.native_grid_barrier || state_->options.split_grid_barriers ||
+        !backend.has_native_barrier(p) ||
+        (state_->calibrates_barriers && prefers_split({state_->calibrates_barriers, info()}));
     return state_->compile(**optimized, optimize_ns, options, split);
   }
   auto coarse = coarse_alternative(p, *asked, info().limits);

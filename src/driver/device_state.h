@@ -136,6 +136,7 @@ struct DeviceState {
   std::unique_ptr<BackendDevice> backend;
   OpenOptions options;
   std::string chosen_because;
+  Backend* calibrates_barriers = nullptr;  // not null: calibration chooses the form of grid barriers
   std::optional<std::vector<const opt::PassDescriptor*>> passes;  // of OpenOptions or VYRE_PASSES
 
   std::mutex mutex;  // guards what follows

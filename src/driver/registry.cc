@@ -42,15 +42,17 @@ std::optional<uint32_t> number(std::string_view digits) {
   uint32_t n = 0;
   const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), n);
   return r.ec == std::errc{} && r.ptr == digits.data() + digits.size() ? std::optional(n)
-                                                                        : std::nullopt;
+                                                                       : std::nullopt;
 }
 
 /// Of the device that has this in its name, in whatever case; past the end: none.
 uint32_t index_of(std::string_view which, const std::vector<DeviceInfo>& devices) {
-  const auto same = [](char a, char b) { return std::tolower(uint8_t(a)) == std::tolower(uint8_t(b)); };
+  const auto same = [](char a, char b) {
+    return std::tolower(uint8_t(a)) == std::tolower(uint8_t(b));
+  };
   const auto it = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& d) {
-    return !which.empty() &&
-           std::search(d.name.begin(), d.name.end(), which.begin(), which.end(), same) != d.name.end();
+    return !which.empty() && std::search(d.name.begin(), d.name.end(), which.begin(), which.end(),
+                                         same) != d.name.end();
   });
   return uint32_t(it - devices.begin());
 }
@@ -107,14 +109,14 @@ Choice choose_automatically(const CacheOptions& cache) {
   }
   for (const std::string& other : others) why += "; " + other;
   const auto choice = [&](size_t i) {
-    return Choice{here[i].backend, here[i].info.index, "", times[i].prefers_split(), {}};
+    return Choice{here[i].backend, here[i].info.index, "", false, times[i].prefers_split(), {}};
   };
   Choice chosen = choice(best);
   chosen.why = std::move(why);
   if (chosen.split_grid_barriers)
-    chosen.why += fmt::format("; grid barriers run split: {} against {}",
-                              in_ms(times[best].split_barrier_ns),
-                              in_ms(times[best].native_barrier_ns));
+    chosen.why +=
+        fmt::format("; grid barriers run split: {} against {}", in_ms(times[best].split_barrier_ns),
+                    in_ms(times[best].native_barrier_ns));
   std::vector<size_t> rest;
   for (size_t i = 0; i < here.size(); ++i)
     if (i != best && (times[i].failure.empty() || i == last)) rest.push_back(i);
@@ -183,7 +185,7 @@ Result<Choice> choose(std::string_view name) {
         d.note(fmt::format("{}:{} is {}", kind, i.index, i.name));
       return d.with_fix("use an index that is there, or a part of a device's name");
     }
-    return Choice{p.backend, index, "", false, {}};
+    return Choice{p.backend, index, "", true, false, {}};
   }
   Diagnostic d =
       diagnose(Code::UnknownDevice, {}, fmt::format("there is no backend called `{}`", name));

@@ -62,6 +62,7 @@ struct Choice {
   Backend* backend = nullptr;
   uint32_t index = 0;
   std::string why;
+  bool is_named = false;  // not by `auto`: grid barriers are calibrated when a kernel has one
   // `auto`:
   bool split_grid_barriers = false;  // measured to be faster than the device's own
   std::vector<Choice> others;        // to try in this order if the device cannot be opened

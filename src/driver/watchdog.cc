@@ -5,18 +5,24 @@
 namespace vyre::driver {
 
 Watchdog::Watch::Watch(Watchdog& dog, std::atomic<uint32_t>& word,
-                       std::optional<Clock::time_point> deadline, std::function<bool()> is_over)
+                       std::optional<Clock::time_point> deadline, std::function<bool()> is_over,
+                       std::function<void()> stop)
     : dog_(dog), word_(word) {
   const Clock::time_point end = deadline.value_or(Clock::time_point::max());
   const std::lock_guard lock(dog.mutex_);
-  dog.entries_.push_back({&word, end, std::move(is_over)});
-  if (dog.stopped_) word.store(1, std::memory_order_relaxed);
+  dog.entries_.push_back({&word, end, std::move(is_over), std::move(stop)});
+  if (dog.stopped_) dog.entries_.back().stop_launch();
   if (!deadline) return;
   if (!dog.thread_.joinable()) {
     dog.thread_ = std::thread([&dog] { dog.work(); });
   } else if (end < dog.wakes_) {
     dog.changed_.notify_one();
   }
+}
+
+void Watchdog::Entry::stop_launch() const {
+  word->store(1, std::memory_order_relaxed);
+  if (stop) stop();
 }
 
 Watchdog::Watch::~Watch() {
@@ -30,7 +36,7 @@ Watchdog::Watch::~Watch() {
 void Watchdog::stop_all() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  for (const Entry& e : entries_) e.word->store(1, std::memory_order_relaxed);
+  for (const Entry& e : entries_) e.stop_launch();
 }
 
 void Watchdog::work() {
@@ -40,7 +46,7 @@ void Watchdog::work() {
     wakes_ = Clock::time_point::max();
     for (Entry& e : entries_) {
       if (e.deadline <= now) {
-        if (!e.is_over || !e.is_over()) e.word->store(1, std::memory_order_relaxed);
+        if (!e.is_over || !e.is_over()) e.stop_launch();
         e.deadline = Clock::time_point::max();
       }
       wakes_ = std::min(wakes_, e.deadline);

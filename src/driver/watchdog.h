@@ -1,7 +1,7 @@
 #pragma once
 
-// Tells launches to stop: at their deadline, or all of them when their device closes. Nobody polls a
-// clock: one thread sleeps until the next deadline, and is only made when there is one.
+// Stops launches at their deadline, or all of them when their device closes. One thread sleeps
+// until the next deadline; it is created with the first deadline.
 
 #include <atomic>
 #include <chrono>
@@ -21,12 +21,14 @@ class Watchdog {
   Watchdog() = default;
   ~Watchdog();
 
-  /// A launch under way. `word` becomes 1 when it is to stop. `is_over`, if there is one, is asked
-  /// at the deadline, by the watchdog's thread: what has ended by then is not stopped.
+  /// A launch in flight. `word` becomes 1 when the launch must stop; then `stop`, if given, is
+  /// called, for a flag that the device does not read from host memory. `is_over`, if given, is
+  /// called at the deadline: a launch that has ended by then is not stopped. The watchdog's thread
+  /// makes both calls; the destructor waits until they have returned.
   class Watch {
    public:
     Watch(Watchdog& dog, std::atomic<uint32_t>& word, std::optional<Clock::time_point> deadline,
-          std::function<bool()> is_over = nullptr);
+          std::function<bool()> is_over = nullptr, std::function<void()> stop = nullptr);
     ~Watch();
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
@@ -44,6 +46,9 @@ class Watchdog {
     std::atomic<uint32_t>* word;
     Clock::time_point deadline;
     std::function<bool()> is_over;
+    std::function<void()> stop;
+
+    void stop_launch() const;
   };
 
   void work();
@@ -51,7 +56,7 @@ class Watchdog {
   std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   std::vector<Entry> entries_;
-  Clock::time_point wakes_ = Clock::time_point::max();  // the thread, by itself
+  Clock::time_point wakes_ = Clock::time_point::max();  // when the thread wakes without a signal
   bool stopped_ = false;
   bool closing_ = false;
   std::thread thread_;

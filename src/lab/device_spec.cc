@@ -39,12 +39,14 @@ Result<DeviceSpec> parse_device_spec(std::string_view text) {
   const size_t open = text.find('[');
   spec.name = std::string(text.substr(0, open));
   if (spec.name.empty()) return malformed(text, "there is no name");
+  spec.open.native_grid_barriers = true;  // the form under test does not depend on measurements
   if (open == text.npos) return spec;
   if (text.back() != ']') return malformed(text, "the bracket is not closed");
   for (const std::string& option : split(text.substr(open + 1, text.size() - open - 2), false)) {
     const size_t equals = option.find('=');
     if (option == "split") {
       spec.open.split_grid_barriers = true;
+      spec.open.native_grid_barriers = false;
     } else if (equals == std::string::npos || equals == 0) {
       return malformed(text, fmt::format("`{}` is neither `split` nor `name=value`", option));
     } else if (option.starts_with("subgroup=")) {

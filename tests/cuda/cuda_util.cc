@@ -140,10 +140,10 @@ void write_trap(const Program& p, const Diagnostic& d, ControlBlock& control) {
 
 std::atomic<unsigned> last_grid_x = 0;
 
-/// Runs a launch with the interpreter, on the fake's memory. Kernels poll the stop word; the
-/// interpreter has a time limit instead, so a launch that takes long is begun again with more time
-/// until it ends or the word is set.
-bool execute(const fake_cuda::Launch& l) {
+/// Runs a launch with the interpreter, on the fake's memory. Kernels poll the stop flag; the
+/// interpreter has a time limit instead. A launch that exceeds it starts again with a longer one,
+/// until it ends or the flag is set.
+bool execute_now(const fake_cuda::Launch& l) {
   last_grid_x = l.grid[0];
   std::shared_ptr<const Source> source;
   {
@@ -189,12 +189,15 @@ bool execute(const fake_cuda::Launch& l) {
       control->stopped_at = 1 + (stopped.op == none ? 0 : stopped.op);
       return true;
     }
+    if (l.error) return false;
     for (size_t i = 0; i < before.size(); ++i)
       if (!before[i].empty()) std::memcpy(call.views[i].base, before[i].data(), before[i].size());
   }
 }
 
 }  // namespace
+
+bool execute(const fake_cuda::Launch& l) { return execute_now(l); }
 
 unsigned last_grid() { return last_grid_x; }
 

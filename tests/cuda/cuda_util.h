@@ -38,6 +38,9 @@ kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
 }
 )";
 
+/// Runs a launch with the interpreter: the executor that FakeGpu installs.
+bool execute(const fake_cuda::Launch& launch);
+
 /// Workgroups in x of the last launch.
 unsigned last_grid();
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <thread>
 
 #include "cuda/cuda_util.h"
 #include "driver/cuda/device_info.h"
@@ -153,6 +154,37 @@ TEST(CudaGridBarriers, are_split_if_the_occupancy_cannot_be_asked) {
   gpu.control().fail("cuOccupancyMaxActiveBlocksPerMultiprocessor", 2, 1);  // 1: by compile
   expect_exchange(d, 2048, 2);
   expect_exchange(d, 2048, 1);
+}
+
+/// A device that is slow at cooperative launches, or at others.
+fake_cuda::Executor slow_at(bool cooperative) {
+  return [cooperative](const fake_cuda::Launch& l) {
+    if (l.cooperative == cooperative) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return execute(l);
+  };
+}
+
+TEST(CudaGridBarriers, of_a_named_device_have_the_form_that_calibration_found_faster) {
+  setenv("VYRE_CACHE", "off", 1);
+  for (const bool native_is_slow : {true, false}) {
+    fake_cuda::Config config;  // calibrations are remembered by the device's name
+    config.devices[0].name = native_is_slow ? "Slow at barriers" : "Slow at launches";
+    FakeGpu gpu(config);
+    gpu.control().set_executor(slow_at(native_is_slow));
+    Result<Device> named = Device::open("cuda");
+    ASSERT_TRUE(named) << named.errors()[0].message;
+    EXPECT_EQ(gpu.calls("cuLaunchCooperativeKernel"), 0u) << "measured when a kernel needs it";
+    expect_exchange(*named, 2048, native_is_slow ? 2 : 1);
+    const uint64_t measured = gpu.calls("cuLaunchCooperativeKernel");
+    expect_exchange(*named, 4096, native_is_slow ? 2 : 1);
+    EXPECT_LE(gpu.calls("cuLaunchCooperativeKernel"), measured + 1) << "measured once";
+    OpenOptions native;
+    native.native_grid_barriers = true;
+    Result<Device> other = Device::open("cuda", native);
+    ASSERT_TRUE(other);
+    expect_exchange(*other, 2048, 1);
+  }
+  unsetenv("VYRE_CACHE");
 }
 
 // ---- Registers.

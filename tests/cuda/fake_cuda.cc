@@ -196,11 +196,6 @@ FAKE Status cuMemFreeHost(void* memory) {
   std::free(memory);
   return Status::Success;
 }
-FAKE Status cuMemHostGetDevicePointer_v2(DevicePointer* device, void* host, unsigned) {
-  ENTER_CONTEXT("cuMemHostGetDevicePointer")
-  *device = reinterpret_cast<DevicePointer>(host);
-  return Status::Success;
-}
 FAKE Status cuMemHostRegister_v2(void*, size_t, unsigned) {
   ENTER_CONTEXT("cuMemHostRegister")
   return Status::Success;
@@ -262,12 +257,36 @@ static std::shared_ptr<Event_> event_of(EventHandle handle) {
   return it == all.end() ? nullptr : it->second;
 }
 
-FAKE Status cuStreamCreate(StreamHandle* stream, unsigned) {
-  ENTER_CONTEXT("cuStreamCreate")
+static Status create_stream(StreamHandle* stream) {
   auto* const made = new Stream_();
   *stream = reinterpret_cast<StreamHandle>(made);
   const std::lock_guard lock(driver().mutex);
   driver().current()->streams.insert(made);
+  return Status::Success;
+}
+FAKE Status cuStreamCreate(StreamHandle* stream, unsigned) {
+  ENTER_CONTEXT("cuStreamCreate")
+  return create_stream(stream);
+}
+FAKE Status cuStreamCreateWithPriority(StreamHandle* stream, unsigned, int) {
+  ENTER_CONTEXT("cuStreamCreateWithPriority")
+  return create_stream(stream);
+}
+FAKE Status cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  ENTER_CONTEXT("cuCtxGetStreamPriorityRange")
+  *least = 0;
+  *greatest = -5;
+  return Status::Success;
+}
+/// In order on its stream, as everything: on a stream whose kernel does not end it never happens.
+FAKE Status cuStreamWriteValue32_v2(StreamHandle stream, DevicePointer to, uint32_t value,
+                                    unsigned flags) {
+  ENTER_CONTEXT("cuStreamWriteValue32")
+  if (to % 4 || flags) return Status::InvalidValue;
+  Context_* const c = driver().current();
+  driver().enqueue(stream, [=] {
+    driver().copy(c, to, reinterpret_cast<DevicePointer>(&value), sizeof value, true, false);
+  });
   return Status::Success;
 }
 FAKE Status cuStreamDestroy_v2(StreamHandle stream) {

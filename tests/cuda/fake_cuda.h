@@ -5,6 +5,7 @@
 // can run them. It is stricter than a real one: addresses outside of allocations, calls without a
 // context and launches that do not fit are errors.
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ struct Launch {
   unsigned grid[3], block[3];
   unsigned shared_bytes;
   bool cooperative;
+  const std::atomic<int>& error;  // not 0: the context is lost, and the launch ends
 };
 
 /// False: the kernel "crashed", which is a sticky error.

@@ -63,8 +63,14 @@ void Driver::kernel(Context_* c, const Node_& n) {
     const std::lock_guard lock(mutex);
     run = executor;
   }
-  Launch l{n.function->module->text, n.parameters.data(), n.parameters.size(), {}, {},
-           n.shared_bytes,           n.cooperative};
+  Launch l{n.function->module->text,
+           n.parameters.data(),
+           n.parameters.size(),
+           {},
+           {},
+           n.shared_bytes,
+           n.cooperative,
+           c->error};
   std::copy(n.grid, n.grid + 3, l.grid);
   std::copy(n.block, n.block + 3, l.block);
   if (!run || !run(l)) c->error = int(Status::IllegalAddress);

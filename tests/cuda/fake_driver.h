@@ -309,10 +309,10 @@ class Driver : public Control {
     --it;
     return p + bytes <= it->first + it->second;
   }
-  /// Device memory, or pinned memory that the device sees.
+  /// True for device memory. Host memory is not mapped: no kernel of ours may read it.
   bool is_valid(const Context_& c, DevicePointer p, size_t bytes) const {
     const std::lock_guard lock(mutex);
-    return inside(c.memory, p, bytes) || inside(c.host, p, bytes);
+    return inside(c.memory, p, bytes);
   }
 
   void enqueue(StreamHandle stream, std::function<void()> what) {
@@ -339,6 +339,12 @@ class Driver : public Control {
     if ((check_to && !is_valid(*c, to, bytes)) || (check_from && !is_valid(*c, from, bytes)) ||
         overlap) {
       c->error = int(Status::IllegalAddress);
+      return;
+    }
+    if (bytes == sizeof(uint32_t) && to % 4 == 0) {  // a running kernel may poll it
+      uint32_t value = 0;
+      std::memcpy(&value, reinterpret_cast<void*>(from), sizeof value);
+      reinterpret_cast<std::atomic<uint32_t>*>(to)->store(value);
       return;
     }
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "cuda/cuda_util.h"
+#include "driver/cuda/types.h"
 
 namespace vyre::driver {
 namespace {
@@ -115,6 +116,108 @@ TEST(CudaStop, a_graph_of_short_launches_that_ends_late_is_late) {
     EXPECT_EQ(code_of(r), Code::TimeLimitExceeded) << i;
   }
   EXPECT_GT(gpu.calls("cuGraphLaunch"), 0u);
+}
+
+// ---- The stop flag in device memory.
+
+/// Runs `spin` to its deadline, then a launch that must not be stopped.
+void expect_stop_and_recovery(FakeGpu& gpu) {
+  Device d = gpu.open();
+  const Executable e = *d.compile(kernel(spin));
+  const Executable add = *d.compile(kernel(
+      "kernel add(x: inout u32[], n: u32) workgroup(1) grid(1) { for i in 0..n { x[0] += 1 } }"));
+  for (uint32_t i = 1; i <= 2; ++i) {
+    const Buffer y = *d.allocate(4), z = *d.allocate(4);
+    ASSERT_EQ(code_of(d.submit({Launch{e, {y}}}, limited(0.3))->wait()), Code::TimeLimitExceeded);
+    U back(1);
+    const auto ok =
+        d.submit({Launch{add, {z, scalar(7u)}}, Readback{z, out(back)}}, limited(100))->wait();
+    ASSERT_TRUE(ok) << message_of(ok);
+    EXPECT_EQ(back[0], 7u);
+  }
+}
+
+TEST(CudaStop, the_flag_is_written_on_a_stream_that_runs_no_kernels) {
+  FakeGpu gpu;
+  expect_stop_and_recovery(gpu);
+  EXPECT_EQ(gpu.calls("cuStreamWriteValue32"), 4u) << "two stops, two flags cleared";
+  EXPECT_EQ(gpu.calls("cuStreamCreateWithPriority"), 1u);
+}
+
+TEST(CudaStop, a_driver_that_refuses_to_write_values_copies_the_flag) {
+  FakeGpu gpu;
+  gpu.control().fail("cuStreamWriteValue32", 1, int(cuda::Status::NotSupported), 1000);
+  expect_stop_and_recovery(gpu);
+  EXPECT_EQ(gpu.calls("cuStreamWriteValue32"), 1u) << "refused once, then not called again";
+}
+
+TEST(CudaStop, a_driver_without_stream_priorities_stops_launches) {
+  FakeGpu gpu;
+  gpu.control().fail("cuCtxGetStreamPriorityRange", 1, int(cuda::Status::NotSupported), 1000);
+  expect_stop_and_recovery(gpu);
+  EXPECT_EQ(gpu.calls("cuStreamCreateWithPriority"), 0u);
+}
+
+TEST(CudaStop, a_flag_that_cannot_be_set_loses_the_device) {
+  FakeGpu gpu;
+  {
+    Device d = gpu.open();
+    const Executable e = *d.compile(kernel(spin));
+    const Buffer y = *d.allocate(4);
+    const auto t = d.submit({Launch{e, {y}}}, limited(0.3));
+    ASSERT_TRUE(t);
+    gpu.control().fail("cuStreamWriteValue32", 1, int(cuda::Status::IllegalAddress), 1000);
+    EXPECT_EQ(code_of(t->wait()), Code::DeviceLost);
+  }
+  gpu.forgive_leaks();
+}
+
+TEST(CudaStop, a_loop_in_a_replayed_graph_is_stopped_and_replays_again) {
+  FakeGpu gpu;
+  Device d = gpu.open();
+  const Executable e =
+      *d.compile(kernel("kernel until(x: in u32[1], y: inout u32[1]) workgroup(1) grid(1) {\n"
+                        "  while x[0] == 0 { y[0] += 1 }\n  y[0] += 5\n}"));
+  const Buffer x = *d.allocate(4);
+  SubmitOptions o = limited(0.5);
+  o.call_times = false;
+  for (const uint8_t end : {1, 1, 0, 1, 0, 1}) {  // 0: the first launch never ends
+    const Buffer y = *d.allocate(4);
+    std::vector<Command> all(8, Launch{e, {x, y}});
+    ASSERT_TRUE(d.submit({Fill{x, end}, Fill{y, 0}})->wait());
+    const auto r = d.submit(all, o)->wait();
+    if (!end) {
+      EXPECT_EQ(code_of(r), Code::TimeLimitExceeded);
+      continue;
+    }
+    ASSERT_TRUE(r) << message_of(r);
+    U back(1);
+    ASSERT_TRUE(d.submit({Readback{y, out(back)}})->wait());
+    EXPECT_EQ(back[0], 40u);
+  }
+  EXPECT_GT(gpu.calls("cuGraphLaunch"), 3u);
+}
+
+TEST(CudaStop, submissions_in_flight_have_flags_of_their_own) {
+  FakeGpu gpu;
+  Device d = gpu.open();
+  const Executable e = *d.compile(kernel(spin));
+  const Executable until =
+      *d.compile(kernel("kernel until(n: u32, y: inout u32[1]) workgroup(1) grid(1) {\n"
+                        "  for i in 0..n { y[0] += 1 }\n}"));
+  const Buffer a = *d.allocate(4), b = *d.allocate(4);
+  SubmitOptions first = limited(0.3), second = limited(100);
+  first.stream = 1;
+  second.stream = 2;
+  const auto late = d.submit({Launch{e, {a}}}, first);
+  U back(1);
+  // Runs across the deadline of the first one and is not stopped with it.
+  const auto fine =
+      d.submit({Launch{until, {scalar(400'000u), b}}, Readback{b, out(back)}}, second);
+  EXPECT_EQ(code_of(late->wait()), Code::TimeLimitExceeded);
+  const auto r = fine->wait();
+  ASSERT_TRUE(r) << message_of(r);
+  EXPECT_EQ(back[0], 400'000u);
 }
 
 // ---- Streams.

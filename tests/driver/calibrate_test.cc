@@ -158,8 +158,47 @@ TEST_F(Calibrate, grid_barriers_that_are_faster_split_run_split) {
       "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) {\n x[global_id.x] = 1\n barrier grid\n "
       "x[global_id.x] += x[0] }");
   EXPECT_EQ(Device(*d).compile(p)->segments(), 2u);
-  EXPECT_EQ(Device::open(slow, 0)->compile(p)->segments(), 1u) << "unless it is chosen by name";
+  EXPECT_EQ(Device::open(slow, 0)->compile(p)->segments(), 1u) << "without a choice it is native";
   EXPECT_FALSE(choose_automatically(options()).others.empty());
+}
+
+TEST_F(Calibrate, a_named_device_uses_the_stored_choice_of_grid_barriers) {
+  Other slow(Other::Kind::SlowBarriers, "dawdler");
+  const RegisterForTest a(&slow);
+  ::setenv("VYRE_CACHE_DIR", directory().c_str(), 1);
+  const SlowRival rival;
+  ASSERT_TRUE(choose_automatically(options()).split_grid_barriers);  // stores the calibration
+  const Program p = kernel(
+      "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) {\n x[global_id.x] = 1\n barrier grid\n "
+      "x[global_id.x] += x[0] }");
+  const int opened = slow.opened;
+  EXPECT_EQ(Device::open("dawdler")->compile(p)->segments(), 2u);
+  EXPECT_EQ(slow.opened, opened + 1) << "nothing is measured again";
+  OpenOptions native;
+  native.native_grid_barriers = true;
+  EXPECT_EQ(Device::open("dawdler", native)->compile(p)->segments(), 1u);
+  ::unsetenv("VYRE_CACHE_DIR");
+}
+
+TEST_F(Calibrate, a_named_device_measures_grid_barriers_once_and_stores_the_times) {
+  Other slow(Other::Kind::SlowBarriers, "laggard");
+  const RegisterForTest a(&slow);
+  ::setenv("VYRE_CACHE_DIR", directory().c_str(), 1);
+  EXPECT_EQ(Device::open("laggard")
+                ->compile(kernel(
+                    "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) { x[global_id.x] = 1 }"))
+                ->segments(),
+            1u);
+  EXPECT_FALSE(std::filesystem::exists(directory() + "/barriers.json"));
+  const Program p = kernel(
+      "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) {\n x[global_id.x] = 1\n barrier grid\n "
+      "x[global_id.x] += x[0] }");
+  EXPECT_EQ(Device::open("laggard")->compile(p)->segments(), 2u);
+  EXPECT_TRUE(std::filesystem::exists(directory() + "/barriers.json"));
+  const int opened = slow.opened;
+  EXPECT_EQ(Device::open("laggard")->compile(p)->segments(), 2u);
+  EXPECT_EQ(slow.opened, opened + 1);
+  ::unsetenv("VYRE_CACHE_DIR");
 }
 
 TEST_F(Calibrate, what_cannot_be_opened_any_more_is_left_for_the_next) {

@@ -74,6 +74,7 @@ Result<Device> open(bool split) {
   OpenOptions o;
   o.use_cache = false;  // what is tested is what this build compiles
   o.split_grid_barriers = split;
+  o.native_grid_barriers = !split;
   return Device::open(backend_name(), o);
 }
 

@@ -29,8 +29,6 @@
   X(memory_free, "cuMemFree_v2", (DevicePointer memory))                                          \
   X(host_allocate, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))               \
   X(host_free, "cuMemFreeHost", (void* memory))                                                   \
-  X(host_device_pointer, "cuMemHostGetDevicePointer_v2",                                          \
-    (DevicePointer * device, void* host, unsigned flags))                                         \
   X(host_register, "cuMemHostRegister_v2", (void* memory, size_t bytes, unsigned flags))          \
   X(host_unregister, "cuMemHostUnregister", (void* memory))                                       \
   X(copy_to_device, "cuMemcpyHtoDAsync_v2",                                                       \
@@ -75,12 +73,17 @@
     (FunctionHandle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,    \
      unsigned bz, unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra))
 
-// Without these a feature is missing: pools (11.2), cooperative launches, graphs (12.0), loops in
-// graphs (12.3).
+// Without these a feature is missing: pools (11.2), cooperative launches, writes of values by
+// streams (11.7), stream priorities, graphs (12.0), loops in graphs (12.3).
 #define VYRE_CUDA_OPTIONAL(X)                                                                      \
   X(launch_cooperative, "cuLaunchCooperativeKernel",                                               \
     (FunctionHandle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
      unsigned bz, unsigned shared_bytes, StreamHandle stream, void** parameters))                  \
+  X(stream_write_value, "cuStreamWriteValue32_v2",                                                 \
+    (StreamHandle stream, DevicePointer to, uint32_t value, unsigned flags))                       \
+  X(stream_priorities, "cuCtxGetStreamPriorityRange", (int* least, int* greatest))                 \
+  X(stream_create_with_priority, "cuStreamCreateWithPriority",                                     \
+    (StreamHandle * stream, unsigned flags, int priority))                                         \
   X(pool_of_device, "cuDeviceGetDefaultMemPool", (PoolHandle * pool, Device device))               \
   X(pool_set, "cuMemPoolSetAttribute", (PoolHandle pool, int key, void* value))                    \
   X(pool_trim, "cuMemPoolTrimTo", (PoolHandle pool, size_t keep))                                  \

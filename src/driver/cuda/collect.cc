@@ -144,9 +144,9 @@ void CudaDevice::look_for_traps(Job& job) {
     found = found || has_trapped(g->controls(), g->controls().count);
   pinned_.give_back(block);
   if (!found) return;
-  if (job.word.host) job.word.host->store(1, std::memory_order_relaxed);
+  if (job.flag.host) flags_.set(job.flag);
   for (const Graph* g : job.graphs)
-    if (g->word().host) g->word().host->store(1, std::memory_order_relaxed);
+    if (g->flag().host) flags_.set(g->flag());
 }
 
 // ---- With the mutex held.
@@ -177,9 +177,9 @@ void CudaDevice::judge(Job& job) {
     }
   }
   if (stopped_loop) return ends(Kind::TimedOut, *stopped_loop);
-  bool late = job.word.host && job.word.host->load(std::memory_order_relaxed);
+  bool late = job.flag.host && job.flag.host->load(std::memory_order_relaxed);
   for (const Graph* g : job.graphs)
-    late |= g->word().host && g->word().host->load(std::memory_order_relaxed);
+    late |= g->flag().host && g->flag().host->load(std::memory_order_relaxed);
   if (!late || !job.last_launch) return;
   o.kind = Kind::TimedOut;
   o.command = *job.last_launch;
@@ -189,7 +189,7 @@ void CudaDevice::inspect(Job& job) {
   if (job.is_inspected) return;
   job.is_inspected = true;
   SubmissionOutcome& o = job.outcome;
-  job.watches.clear();  // the words are others' from now on
+  job.watches.clear();  // later submissions may use the flags from now on
   if (context_->is_lost()) {
     o.kind = Kind::Failed;
     o.errors = {context_->loss()};
@@ -217,7 +217,7 @@ void CudaDevice::inspect(Job& job) {
   }
   job.graphs.clear();
   if (job.controls.count) controls_.give_back(job.controls, is_clean);
-  if (job.word.host) words_.give_back(job.word);
+  if (job.flag.host) flags_.give_back(job.flag);
 }
 
 void CudaDevice::inspect_all() {
@@ -252,7 +252,7 @@ void CudaDevice::recycle(Job& job) {
   job.checks.clear();
   job.controls = {};
   job.controls_used = 0;
-  job.word = {};
+  job.flag = {};
   job.last_launch.reset();
   job.blocks.clear();
   job.block_used = 0;

@@ -12,9 +12,9 @@ CudaDevice::CudaDevice(std::shared_ptr<Context> context, Properties properties, 
       arch_(arch),
       memory_(context_, properties_.has_pools),
       pinned_(context_),
-      words_(context_),
+      flags_(context_, memory_),
       controls_(context_, memory_),
-      graphs_({context_, controls_, words_}) {}
+      graphs_({context_, controls_, flags_}) {}
 
 Result<std::unique_ptr<BackendDevice>> CudaDevice::open(const Api& api,
                                                         const Properties& properties) {
@@ -55,7 +55,7 @@ CudaDevice::~CudaDevice() {
 
 void CudaDevice::stop() {
   stopping_ = true;
-  words_.set_all();
+  flags_.set_all();
 }
 
 // ---- Memory. The address is the handle.

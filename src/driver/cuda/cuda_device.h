@@ -74,7 +74,7 @@ class CudaDevice final : public BackendDevice {
   Watchdog watchdog_;
   DeviceMemory memory_;
   PinnedBlocks pinned_;
-  StopWords words_;
+  StopFlags flags_;
   ControlBlocks controls_;
   std::atomic<bool> stopping_{false};
 

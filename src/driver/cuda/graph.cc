@@ -16,7 +16,7 @@ Graph::~Graph() {
   if (exec_) api.graph_exec_destroy(exec_);
   if (graph_) api.graph_destroy(graph_);
   if (controls_.count) parts_.controls.give_back(controls_, !is_broken);
-  if (word_.host) parts_.words.give_back(word_);
+  if (flag_.host) parts_.flags.give_back(flag_);
 }
 
 DevicePointer Graph::control_of(const Work& w) const {
@@ -38,9 +38,9 @@ Result<std::unique_ptr<Graph>> Graph::build(const GraphParts& parts, WorkList li
     made->controls_ = *range;
   }
   if (made->list_.uses_stop) {
-    const Result<StopWord> word = parts.words.take();
-    if (!word) return word.errors();
-    made->word_ = *word;
+    const Result<StopFlag> flag = parts.flags.take();
+    if (!flag) return flag.errors();
+    made->flag_ = *flag;
   }
   Status s = api.graph_create(&made->graph_, 0);
   made->nodes_.resize(made->list_.works.size());
@@ -74,7 +74,7 @@ Status Graph::add(size_t index, GraphHandle graph, GraphNodeHandle& last) {
   if (w.shape.kind == Kind::Launch) {
     std::vector<std::byte> block(list_.parameters.begin() + w.parameters,
                                  list_.parameters.begin() + w.parameters + w.shape.parameter_bytes);
-    set_addresses(block.data(), control_of(w), word_.device);
+    set_addresses(block.data(), control_of(w), flag_.device);
     void* parameters[] = {block.data()};
     s = add_kernel(kernel_node(w, parameters), w.shape.cooperative, graph, last);
   } else if (w.shape.kind == Kind::Fill) {
@@ -103,7 +103,7 @@ Status Graph::add_loop(size_t index, GraphHandle graph, GraphNodeHandle& last) {
   test.word_bytes = static_cast<uint32_t>(w.data.bytes);
   test.rounds = w.data.rounds;
   test.state = control_of(w);
-  test.stop = word_.device;
+  test.stop = flag_.device;
   test.controls = controls_.device;
   test.control_count = controls_.count;
   test.is_first = 1;
@@ -140,7 +140,7 @@ bool Graph::update(const WorkList& list) {
                       now.shape.parameter_bytes) == 0)
         continue;
       block.assign(bytes, bytes + now.shape.parameter_bytes);
-      set_addresses(block.data(), control_of(before), word_.device);
+      set_addresses(block.data(), control_of(before), flag_.device);
       void* parameters[] = {block.data()};
       const KernelNode node = kernel_node(now, parameters);
       s = api.graph_update_kernel(exec_, nodes_[i], &node);

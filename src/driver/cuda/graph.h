@@ -3,15 +3,15 @@
 // Lists of works as CUDA graphs: built once, launched with one call, given other numbers where they
 // have changed.
 //
-// A graph has control blocks and a stop word of its own, so that nothing in it changes from one
-// launch to the next. Whoever launches it has these until his work has ended; a second launch at
-// the same time takes another graph.
+// A graph has control blocks and a stop flag of its own, so that nothing in it changes from one
+// launch to the next. A submission that launches it owns them until its work has ended; a second
+// launch at the same time takes another graph.
 
 #include <list>
 
 #include "driver/cuda/control.h"
 #include "driver/cuda/loop.h"
-#include "driver/cuda/pinned.h"
+#include "driver/cuda/stop_flags.h"
 #include "driver/cuda/work.h"
 
 namespace vyre::driver::cuda {
@@ -20,7 +20,7 @@ namespace vyre::driver::cuda {
 struct GraphParts {
   std::shared_ptr<Context> context;
   ControlBlocks& controls;
-  StopWords& words;
+  StopFlags& flags;
 };
 
 /// A sequence that comes again: the same pointer means the same commands.
@@ -43,8 +43,8 @@ class Graph {
 
   const WorkList& list() const { return list_; }
   const ControlRange& controls() const { return controls_; }
-  const StopWord& word() const { return word_; }
-  /// May it be launched now? Two launches at once would share control blocks and stop word.
+  const StopFlag& flag() const { return flag_; }
+  /// True if it may be launched now: two launches at once would share control blocks and stop flag.
   bool is_free() const { return !users || (list_.controls == 0 && !list_.uses_stop); }
 
   uint64_t hash = 0;
@@ -66,7 +66,7 @@ class Graph {
   std::vector<std::shared_ptr<CompiledKernel>> kernels_;  // alive as long as the graph
   FunctionHandle loop_test_ = nullptr;
   ControlRange controls_;
-  StopWord word_;
+  StopFlag flag_;
   GraphHandle graph_ = nullptr;
   GraphExecHandle exec_ = nullptr;
   std::vector<GraphNodeHandle> nodes_;  // by work

@@ -4,6 +4,7 @@
 
 #include "driver/backend.h"
 #include "driver/cuda/graph.h"
+#include "driver/cuda/pinned.h"
 #include "driver/watchdog.h"
 
 namespace vyre::driver::cuda {
@@ -36,7 +37,7 @@ struct Job {
   ControlRange controls;       // of launches outside of graphs
   std::vector<Graph*> graphs;  // each as often as it was launched
   uint32_t controls_used = 0;
-  StopWord word;  // of launches outside of graphs
+  StopFlag flag;  // of launches outside of graphs
   std::vector<std::unique_ptr<Watchdog::Watch>> watches;
   std::optional<uint32_t> last_launch;
 

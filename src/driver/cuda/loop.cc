@@ -7,8 +7,8 @@ namespace vyre::driver::cuda {
 using emit_ptx::ControlBlock;
 
 const std::string& loop_text() {
-  // All threads look at the control blocks, then the first one decides. A loop that would go on but
-  // for the stop word says so.
+  // All threads read the control blocks, then the first one decides. A loop that ends only because
+  // of the stop flag records it.
   static const std::string text = fmt::format(
       R"(.version 6.3
 .target sm_75
@@ -60,7 +60,7 @@ $scanned:
 	ld.param.u64 %l5, [p+{stop}];
 	cvta.to.global.u64 %l5, %l5;
 	ld.param.u32 %r4, [p+{is_first}];
-	ld.relaxed.sys.global.u32 %r5, [%l5];
+	ld.relaxed.gpu.global.u32 %r5, [%l5];
 	mov.u64 %l6, 0;
 	setp.ne.u32 %p6, %r4, 0;
 	@!%p6 ld.global.u64 %l6, [%l4+{x}];

@@ -20,7 +20,7 @@ struct LoopTest {
   uint64_t word = 0;      // address of what must not be all zeros; 0: only rounds are counted
   uint64_t rounds = 0;    // at most
   uint64_t state = 0;     // address of a control block that is a LoopState
-  uint64_t stop = 0;      // address of the stop word
+  uint64_t stop = 0;      // address of the stop flag
   uint64_t controls = 0;  // blocks of all launches around: the loop ends when one has trapped
   uint32_t control_count = 0;
   uint32_t word_bytes = 0;

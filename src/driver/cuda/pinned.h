@@ -1,10 +1,7 @@
 #pragma once
 
-// Host memory that the device reads and writes by itself: blocks through which bytes go up and come
-// back, and the words that tell launches to stop.
+// Pinned host memory: blocks through which bytes are uploaded and read back.
 
-#include <array>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -41,37 +38,6 @@ class PinnedBlocks {
   const std::shared_ptr<Context> context_;
   std::mutex mutex_;  // guards what follows
   std::vector<std::byte*> made_, free_large_, free_small_;
-};
-
-/// A word that kernels poll.
-struct StopWord {
-  std::atomic<uint32_t>* host = nullptr;
-  DevicePointer device = 0;
-};
-
-class StopWords {
- public:
-  explicit StopWords(std::shared_ptr<Context> context) : context_(std::move(context)) {}
-  ~StopWords();
-  StopWords(const StopWords&) = delete;
-  StopWords& operator=(const StopWords&) = delete;
-
-  /// Reset. An error if the system has no memory for it.
-  Result<StopWord> take();
-  void give_back(const StopWord& word);
-  /// Zero, unless all are set.
-  void reset(const StopWord& word);
-  /// All that are taken, now and from now on.
-  void set_all();
-
- private:
-  Result<> add_page();
-
-  const std::shared_ptr<Context> context_;
-  std::mutex mutex_;  // guards what follows
-  std::vector<void*> pages_;
-  std::vector<StopWord> all_, free_;
-  uint32_t value_ = 0;  // of a word that is reset
 };
 
 }  // namespace vyre::driver::cuda

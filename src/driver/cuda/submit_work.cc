@@ -130,10 +130,10 @@ void Submitter::replay(const DeviceCommand& c, uint32_t number) {
 void Submitter::run_graph(Graph& graph, const WorkList& list, uint32_t base) {
   // Its control blocks may just have been made or cleaned, on another stream.
   if (!order_memory()) return;
-  if (graph.word().host) {
-    d_.words_.reset(graph.word());
-    watch(graph.word());
-  } else if (job_.deadline && !take_word()) {
+  if (graph.flag().host) {
+    if (Result<> cleared = d_.flags_.clear(graph.flag()); !cleared) return fail(cleared.errors());
+    watch(graph.flag());
+  } else if (job_.deadline && !take_flag()) {
     return;
   }
   ++graph.users;
@@ -146,10 +146,10 @@ void Submitter::run_graph(Graph& graph, const WorkList& list, uint32_t base) {
   check(graph.launch(stream_.handle), "a graph was launched");
 }
 
-// ---- The stop word.
+// ---- The stop flag.
 
-/// From now on it is set when the time is over.
-void Submitter::watch(const StopWord& word) {
+/// Sets the flag at the deadline, unless the job has ended by then.
+void Submitter::watch(const StopFlag& flag) {
   if (!job_.deadline) return;
   const auto is_over = [device = &d_, job = &job_] {
     const EventHandle end = job->end;
@@ -157,20 +157,21 @@ void Submitter::watch(const StopWord& word) {
     const Current current(*device->context_);
     return device->context_->api.event_query(end) == Status::Success;
   };
+  const auto stop = [flags = &d_.flags_, flag] { flags->set(flag); };
   job_.watches.push_back(
-      std::make_unique<Watchdog::Watch>(d_.watchdog_, *word.host, job_.deadline, is_over));
+      std::make_unique<Watchdog::Watch>(d_.watchdog_, *flag.host, job_.deadline, is_over, stop));
 }
 
-/// The one of the launches outside of graphs.
-bool Submitter::take_word() {
-  if (job_.word.host) return true;
-  const Result<StopWord> word = d_.words_.take();
-  if (!word) {
-    fail(word.errors());
+/// Takes the flag of the launches outside of graphs.
+bool Submitter::take_flag() {
+  if (job_.flag.host) return true;
+  const Result<StopFlag> flag = d_.flags_.take();
+  if (!flag) {
+    fail(flag.errors());
     return false;
   }
-  job_.word = *word;
-  watch(job_.word);
+  job_.flag = *flag;
+  watch(job_.flag);
   return true;
 }
 
@@ -199,7 +200,7 @@ bool Submitter::take_controls(uint32_t count) {
 
 void Submitter::run_directly(WorkList& list, uint32_t base) {
   if (list.controls && !take_controls(list.controls)) return;
-  if ((list.uses_stop || (job_.deadline && list.launches)) && !take_word()) return;
+  if ((list.uses_stop || (job_.deadline && list.launches)) && !take_flag()) return;
   const uint32_t first = job_.controls_used;
   job_.controls_used += list.controls;
   for (const Work& w : list.works) {
@@ -208,7 +209,7 @@ void Submitter::run_directly(WorkList& list, uint32_t base) {
     if (w.shape.kind == WorkShape::Kind::Launch) {
       const uint32_t at = first + w.control;
       set_addresses(parameters, job_.controls.device + uint64_t{at} * sizeof(ControlBlock),
-                    job_.word.device);
+                    job_.flag.device);
       if (w.shape.uses_control)
         job_.checks.push_back({job_.controls.host + at, command_, w.inside, false});
     }

@@ -47,8 +47,8 @@ class Submitter {
   void run_directly(WorkList& list, uint32_t base);
   bool add_overlapping(WorkList& list, const DeviceCommand& copy, uint32_t number);
   bool take_controls(uint32_t count);
-  bool take_word();
-  void watch(const StopWord& word);
+  bool take_flag();
+  void watch(const StopFlag& flag);
 
   // submit_bytes.cc
   void upload(const DeviceCommand& command);

@@ -97,7 +97,6 @@ inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned host_alloc_portable = 1;
-inline constexpr unsigned host_alloc_device_map = 2;
 inline constexpr unsigned host_register_portable = 1;
 inline constexpr int function_max_dynamic_shared_bytes = 8;
 inline constexpr int function_local_bytes = 3;

@@ -45,7 +45,7 @@ struct Work {
 };
 
 /// Works in order; those of a loop's body follow it. The blocks of parameters have zeros for the
-/// addresses of control block and stop word.
+/// addresses of control block and stop flag.
 struct WorkList {
   std::vector<Work> works;
   std::vector<std::byte> parameters;

@@ -7,8 +7,9 @@
 //
 //   offset 0   u64  control: device address of a ControlBlock, all zeros before the launch (but
 //                   see ControlBlock); not used if KernelInfo::uses_control is false
-//   offset 8   u64  stop: device address of a u32, not 0 to leave at the next poll; the host may
-//                   write it while the kernel runs. Not used if KernelInfo::uses_stop is false
+//   offset 8   u64  stop: device address of a u32, not 0 to leave at the next poll. It must lie in
+//                   device memory: kernels read it at device scope. The host may write it while the
+//                   kernel runs. Not used if KernelInfo::uses_stop is false
 //   offset 16  u32  num_workgroups x, y, z
 //   offset 28  u32  0
 //   offset 32       for each parameter of the program, in the order of Program::buffers (roles
@@ -49,7 +50,7 @@ struct ControlBlock {
   uint32_t code = 0;
   uint32_t op = 0;  // OpId in the program that was given to emit()
   uint32_t lock = 0;
-  uint32_t stopped_at = 0;  // 1 + OpId of a loop or barrier that was left because of the stop word
+  uint32_t stopped_at = 0;  // 1 + OpId of a loop or barrier that was left because of the stop flag
   // The native grid barrier.
   uint32_t arrived = 0;
   uint32_t generation = 0;

@@ -29,7 +29,7 @@ enum class Grid : uint8_t { Direct, Linear };
 struct EmitOptions {
   Arch arch = Arch::Sm75;
   uint32_t subgroup_size = 32;       // of programs that do not fix one; a power of two up to 64
-  bool stoppable = true;             // poll the stop word
+  bool stoppable = true;             // poll the stop flag
   bool lines = false;                // `.loc` directives: for profilers, and to read
   bool exact_float_add = false;      // f32 atomic_add keeps subnormals; slower
   bool native_grid_barrier = false;  // else a program with grid barriers is refused: split it first

@@ -2,7 +2,7 @@
 
 // The state of writing one kernel. The parts: kernel.cc the entry, registers, and what is computed
 // once; arrays.cc memory of its own; control.cc flow; memory.cc, vectors.cc, elements.cc loads and
-// stores; atomics.cc; sync.cc barriers, traps and the stop word; ops*.cc pure ops; subgroup.cc and
+// stores; atomics.cc; sync.cc barriers, traps and the stop flag; ops*.cc pure ops; subgroup.cc and
 // subgroup_pair.cc.
 //
 // Registers: bool is a predicate; integers up to 32 bits are in 32-bit registers, extended by their
@@ -119,7 +119,7 @@ class Emitter {
   void trap_tail();
   void stop_tail();
   Text control();
-  Text stop_word();
+  Text stop_flag();
 
   // ---- ops.cc and its kin: results go to a new register, or to `to` if it is given.
   void pure_op(OpId id);

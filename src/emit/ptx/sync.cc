@@ -1,15 +1,14 @@
 // Waiting, failing and being stopped.
 //
-// A thread that leaves, by a trap or the stop word, exits: barriers count the threads that have not
-// exited, so it keeps nobody waiting.
+// A thread that leaves, by a trap or the stop flag, exits: barriers count the threads that have not
+// exited, so no thread waits for it.
 
 #include "emit/ptx/emitter.h"
 
 namespace vyre::emit_ptx {
 namespace {
 
-// The stop word is in the host's memory: reading it takes as long as a grid barrier, and all threads
-// that read it at once wait for each other.
+// The stop flag is in device memory, so a poll is a load that the L2 cache serves.
 constexpr uint32_t back_edges_per_poll = 256;
 constexpr uint32_t looks_per_poll = 256;
 
@@ -24,7 +23,7 @@ Emitter::Text Emitter::control() {
   });
 }
 
-Emitter::Text Emitter::stop_word() {
+Emitter::Text Emitter::stop_flag() {
   info_.uses_stop = true;
   return once("stop", [&] {
     Text r = wide();
@@ -95,7 +94,7 @@ void Emitter::grid_barrier(OpId at) {
     ins("setp.ne.u32 {}, {}, 0", p, looks);
     ins("@{} bra $L{}", p, wait);
     ins("mov.u32 {}, {}", looks, looks_per_poll);
-    ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
+    ins("ld.relaxed.gpu.global.u32 {}, [{}]", stop, stop_flag());
     ins("setp.ne.u32 {}, {}, 0", p, stop);
     if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
     ins("mov.u32 {}, {}", stop_op_, f_.original[at] + 1);
@@ -201,7 +200,7 @@ void Emitter::trap_tail() {
   ins("exit");
 }
 
-// ---- The stop word.
+// ---- The stop flag.
 
 /// At a back-edge of a loop that may run for long. Goes on at the label `to`, or behind if there is
 /// none.
@@ -221,7 +220,7 @@ void Emitter::poll(OpId loop, std::optional<uint32_t> to) {
   ins("setp.ne.u32 {}, {}, 0", p, poll_counter_);
   ins("@{} bra $L{}", p, on);
   ins("mov.u32 {}, {}", poll_counter_, back_edges_per_poll);
-  ins("ld.relaxed.sys.global.u32 {}, [{}]", stop, stop_word());
+  ins("ld.relaxed.gpu.global.u32 {}, [{}]", stop, stop_flag());
   ins("mov.u32 {}, {}", stop_op_, f_.original[loop] + 1);
   ins("setp.ne.u32 {}, {}, 0", p, stop);
   ins("@{} bra $L{}", p, stop_label_);
