@@ -90,10 +90,31 @@ void KernelWriter::gather_section(Memory& m, Scope scope) {
 
 // ---- Handoffs.
 
-/// Each invocation writes its elements of the workgroup's tile; after a barrier any of the tile are
-/// read.
+/// Hands elements over once, and sometimes again: in line or in a loop.
 void KernelWriter::handoff() {
   if (!may_sync(Scope::Workgroup)) return;
+  handoff_round();
+  if (!r_.chance(40)) return;
+  const Level outer = flow_;
+  const uint64_t trips = r_.below(3);  // 0: no loop
+  if (trips != 0) {
+    const ValueId i = b_.begin_for(u32(0), u32(trips), u32(1));
+    set_level(i, Level::Grid);
+    enter_loop(outer, trips);
+    begin_scope();
+    know(i);
+  }
+  barrier(Scope::Workgroup);
+  handoff_round();
+  if (trips == 0) return;
+  end_scope();
+  b_.end_for();
+  leave_loop(outer, trips);
+}
+
+/// Each invocation writes its elements of the workgroup's tile; after a barrier any of the tile are
+/// read.
+void KernelWriter::handoff_round() {
   const Type element = b_.program.buffers[handoff_].element;
   const uint64_t attr = MemoryRef{.buffer = handoff_}.pack();
   const uint64_t tile = group_size_ * handoff_slots_;

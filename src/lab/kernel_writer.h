@@ -200,6 +200,7 @@ class KernelWriter {
   void uniform_load();
   void subgroup_op();
   void handoff();
+  void handoff_round();
 
   // kernel_writer.cc: the whole.
   void choose_features();

@@ -80,15 +80,15 @@ struct Refusal {
 struct PassContext {
   Facts& facts;
   const Target& target;
-  /// At most this many refusals are kept.
-  static constexpr size_t most_refusals = 16;
+  /// Limit of stored refusals: one per buffer of a program fits.
+  static constexpr size_t max_refusals = 64;
   std::vector<Refusal> refusals;
   uint64_t refused = 0;
   bool nothing_to_do = false;  // set by a pass that found nothing of its kind in the program
 
   void refuse(OpId op, std::string_view why) {
     ++refused;
-    if (refusals.size() < most_refusals) refusals.push_back({op, std::string(why)});
+    if (refusals.size() < max_refusals) refusals.push_back({op, std::string(why)});
   }
 };
 

@@ -22,17 +22,16 @@ struct Shape {
   bool always = false;
   uint64_t has = 0, needs = 0;
   std::string_view unit;
+  bool is_known = true;  // false: only the launch tells, which counts as enough
 };
 
 Shape shape_of(CostFamily family, const ProgramStats& s, const Target& target) {
   switch (family) {
     case CostFamily::Loop: return {false, s.ops, loop_ops, "ops"};
     case CostFamily::Memory: {
-      // A size that only the launch knows counts as large enough.
-      uint64_t bytes = s.static_device_bytes;
-      if (target.launch_bytes) bytes = target.launch_bytes;
-      else if (s.runtime_sized) bytes = std::max(bytes, memory_bytes);
-      return {false, bytes, memory_bytes, "bytes"};
+      const bool is_known = target.launch_bytes != 0 || !s.runtime_sized;
+      const uint64_t bytes = target.launch_bytes ? target.launch_bytes : s.static_device_bytes;
+      return {false, bytes, memory_bytes, "bytes", is_known || bytes >= memory_bytes};
     }
     case CostFamily::Fusion: return {false, s.top_level_regions, fusion_regions, "regions"};
     case CostFamily::Dataflow: return {false, s.ops, dataflow_ops, "ops"};
@@ -75,6 +74,10 @@ class Selection {
     if (shape.always)
       return {&pass, true, Reason::AlwaysOn, 0,
               fmt::format("passes of family {} need no size", name(pass.family))};
+    if (!shape.is_known)
+      return {&pass, true, Reason::ProgramShape, 0,
+              fmt::format("buffer sizes are not known before the launch; family {} needs {} {}",
+                          name(pass.family), shape.needs, shape.unit)};
     const bool enough = shape.has >= shape.needs;
     return {&pass, enough, enough ? Reason::ProgramShape : Reason::BelowThreshold, 0,
             fmt::format("{} {}, family {} needs {}", shape.has, shape.unit, name(pass.family), shape.needs)};

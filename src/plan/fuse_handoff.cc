@@ -395,7 +395,7 @@ JoinOutcome fuse_handoff(const Program& producer, uint32_t producer_buffer, cons
   if (!facts) return outcome;
   const size_t buffers = producer.buffers.size() + consumer.buffers.size() + 1;
   if (buffers > most_buffers) {
-    outcome.why_not = fmt::format("the two would have {} buffers, and a kernel has at most {}",
+    outcome.why_not = fmt::format("the fused kernel would have {} buffers, and the limit is {}",
                                   buffers, most_buffers);
     return outcome;
   }

@@ -40,7 +40,7 @@ FusionCall resolve(const Module& module, const Graph& graph, const GraphShape& s
     return call;
   }
   call.shape = std::move(*launch);
-  if (call.shape.workgroups() == 0) call.alone = "it launches nothing";
+  if (call.shape.workgroups() == 0) call.alone = "it has no workgroups";
   return call;
 }
 

@@ -11,6 +11,7 @@
 
 #include "plan/fuse_graph.h"
 #include "plan/fusion_calls.h"
+#include "plan/fusion_reasons.h"
 #include "plan/fusion_summary.h"
 
 namespace vyre::plan {
@@ -23,9 +24,9 @@ class FusionGrowth {
 
   /// Begins with one call of a stretch.
   void begin(uint32_t call, const Stretch& stretch);
-  /// Adds the call behind the last; false, and why, if that cannot be.
+  /// Adds the call after the last. On failure returns false and the condition that decided it.
   bool extend(std::string& why);
-  /// The same by a given kind of join only.
+  /// Adds the call by a given kind of join only.
   bool extend(JoinKind kind, std::string& why);
 
   /// A buffer that keeps the group as it is now from being made, because it is to be cleared inside
@@ -40,6 +41,14 @@ class FusionGrowth {
 
  private:
   enum class Known : uint8_t { Unknown, Yes, No };
+  /// How close a kind of join came to fit. The closest one has the reason that is reported.
+  enum class Progress : uint8_t {
+    Inapplicable,  // the kind is not for such calls
+    Limited,       // the group is not one that the kind takes
+    Checked,       // a condition on the data failed
+    Legal,         // it does not pay
+    Decided        // no kind can fit
+  };
   /// What the group does to a buffer of the graph.
   struct Touched {
     uint32_t epoch = 0;
@@ -75,6 +84,13 @@ class FusionGrowth {
   bool recompute(uint32_t call, std::string& why);
   bool handoff(uint32_t call, std::string& why);
   bool reads_in_a_loop(uint32_t call) const;
+  std::string stage(uint32_t call) const { return stage_name(calls_, call); }
+  uint32_t last_user(uint32_t buffer, bool writes) const;
+  std::string why_crossing(uint32_t call, uint32_t buffer) const;
+  std::string why_not_fresh(uint32_t call, uint32_t buffer) const;
+  std::string why_not_one_store(uint32_t buffer) const;
+  std::string why_not_pure() const;
+  std::string why_other_subgroup(uint32_t call) const;
   uint32_t handed_buffer(uint32_t call, std::string& why) const;
   bool becomes_gone(uint32_t call, uint32_t buffer, std::string& why) const;
   void take_launch_of(uint32_t call, uint32_t gone);
@@ -103,9 +119,11 @@ class FusionGrowth {
   uint32_t epoch_ = 0;
   uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the stretch
   bool in_loop_ = false;
+  mutable Progress progress_ = Progress::Inapplicable;  // of the last extend() that failed
   // Of the kernel so far.
   uint32_t launch_ = 0;  // the call that it is launched as
   uint32_t subgroup_ = 0;
+  uint32_t trapping_ = 0;  // the first call that may trap, if traps_
   bool observes_subgroup_ = false, traps_ = false, pure_ = true, endless_ = false;
   uint32_t buffers_ = 0;
   uint64_t shared_ = 0, tables_ = 0, ops_ = 0, work_ = 0;

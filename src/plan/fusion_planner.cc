@@ -48,7 +48,10 @@ class Planner {
         growth_(graph, calls, summaries, options) {}
 
   FusionPlan run() {
-    for (const Stretch& s : calls_.stretches) plan(s);
+    for (const Stretch& s : calls_.stretches) {
+      if (s.first > 0) refuse(s.first, why_loop_border(calls_, graph_, s.first));
+      plan(s);
+    }
     return std::move(plan_);
   }
 
@@ -67,7 +70,6 @@ class Planner {
     const uint32_t n = s.last - s.first + 1;
     std::vector<Best> best(n + 1);  // of the first calls
     std::vector<uint64_t> alone(n, 0);
-    std::vector<std::string> why_not(n);  // of a call and the one before it
     best[0].cost = 0;
     for (uint32_t i = 0; i < n; ++i) {
       growth_.begin(s.first + i, s);
@@ -75,30 +77,40 @@ class Planner {
       improve(best, i, i + 1);
       std::string why;
       while (growth_.last() < s.last) {
-        if (!growth_.extend(why)) {
-          const uint32_t at = growth_.last() + 1 - s.first;
-          if (at == i + 1 || why_not[at].empty()) why_not[at] = why;
-          break;
-        }
-        const uint32_t at = growth_.last() - s.first;
-        if (const uint32_t buffer = growth_.uncleared(); buffer == none)
-          improve(best, i, at + 1);
-        else if (why_not[at].empty())
-          why_not[at] =
-              fmt::format("`{}` must be cleared between them", graph_.buffers[buffer].name);
+        if (!growth_.extend(why)) break;
+        if (growth_.uncleared() == none) improve(best, i, growth_.last() - s.first + 1);
       }
     }
     std::vector<uint32_t> starts;
     for (uint32_t end = n; end > 0; end = best[end].first) starts.push_back(best[end].first);
     std::reverse(starts.begin(), starts.end());
     for (size_t g = 0; g < starts.size(); ++g) {
-      const uint32_t last = (g + 1 < starts.size() ? starts[g + 1] : n) - 1;
-      add_group(s, starts[g], last, alone);
-      if (g == 0) continue;
-      std::string& why = why_not[starts[g]];
-      plan_.refusals.push_back(
-          {calls_.calls[s.first + starts[g]].node, why.empty() ? "apart they cost less" : why});
+      const uint32_t end = g + 1 < starts.size() ? starts[g + 1] : n;
+      add_group(s, starts[g], end - 1, alone);
+      if (end == n) break;
+      const uint32_t next_end = g + 2 < starts.size() ? starts[g + 2] : n;
+      refuse(s.first + end, why_not_larger(alone[end], next_end - end));
     }
+  }
+
+  void refuse(uint32_t call, std::string why) {
+    plan_.refusals.push_back({calls_.calls[call].node, std::move(why)});
+  }
+
+  /// Why the group that was just added does not have the next call, too. `next` and `next_calls`:
+  /// bytes of that call alone, and the number of calls in its group.
+  std::string why_not_larger(uint64_t next, uint32_t next_calls) {
+    const uint64_t apart = add(add(growth_.bytes(), next), options_.launch_bytes);
+    std::string why;
+    if (!growth_.extend(why)) return why;
+    const std::string call = stage_name(calls_, growth_.last());
+    if (const uint32_t buffer = growth_.uncleared(); buffer != none)
+      return fmt::format("`{}` must be cleared before {}", graph_.buffers[buffer].name, call);
+    if (next_calls > 1)
+      return fmt::format("fusing {} with {} instead costs less", call,
+                         stage_name(calls_, growth_.last() + 1));
+    return fmt::format("fusing {} costs {} bytes of traffic and recomputation, a launch costs {}",
+                       call, growth_.bytes(), apart);
   }
 
   void improve(std::vector<Best>& best, uint32_t first, uint32_t end) {
@@ -168,6 +180,8 @@ FusionPlan confirmed(const Module& module, const Graph& graph, const GraphShape&
     }
     at += n;
   }
+  std::stable_sort(result.refusals.begin(), result.refusals.end(),
+                   [](const FusionRefusal& a, const FusionRefusal& b) { return a.call < b.call; });
   return result;
 }
 

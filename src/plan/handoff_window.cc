@@ -59,13 +59,15 @@ class Finder {
 
   bool check_buffers() {
     const Buffer &out = producer_.buffers[out_], &in = consumer_.buffers[in_];
-    if (out.role == Role::InOut)
-      return refuse(fmt::format("`{}` has contents before the producer runs", out.name));
     if (out.role != Role::Out)
-      return refuse(fmt::format("`{}` is no output of the producer", out.name));
-    if (in.role != Role::In) return refuse(fmt::format("the consumer may write `{}`", in.name));
+      return refuse(fmt::format("`{}` takes `{}` as {}, and a tile needs `out`", producer_.name,
+                                out.name, name(out.role)));
+    if (in.role != Role::In)
+      return refuse(fmt::format("`{}` takes `{}` as {}, and a tile needs `in`", consumer_.name,
+                                in.name, name(in.role)));
     if (out.element != in.element)
-      return refuse(fmt::format("`{}` has elements of different types", in.name));
+      return refuse(fmt::format("`{}` has elements of different types in `{}` and `{}`", in.name,
+                                producer_.name, consumer_.name));
     return true;
   }
 
@@ -74,43 +76,51 @@ class Finder {
   bool check_producer() {
     const Program& p = producer_;
     if (p.grid_dims != 1 || p.workgroup[1] != 1 || p.workgroup[2] != 1)
-      return refuse("the producer's launch has more than one dimension");
+      return refuse(fmt::format("the launch of `{}` has more than one dimension", producer_.name));
     for (uint32_t i = 0; i < p.buffers.size(); ++i) {
       const Buffer& b = p.buffers[i];
       if (i == out_ || !is_writable(b.role) || b.role == Role::Private) continue;
-      return refuse(
-          fmt::format("the producer has `{}`, which others see, besides the buffer", b.name));
+      if (is_parameter(b.role) && b.role != Role::Scratch)
+        return refuse(fmt::format("`{}` also writes `{}`", p.name, b.name));
+      return refuse(fmt::format("`{}` has {} memory `{}`", p.name, name(b.role), b.name));
     }
     std::string why;
     walk(p, [&](OpId op) {
       if (why.empty()) why = why_not_producer_op(op);
     });
     if (!why.empty()) return refuse(std::move(why));
-    if (stores_.empty()) return refuse("the producer never writes the buffer");
+    if (stores_.empty())
+      return refuse(fmt::format("`{}` never stores `{}`", p.name, p.buffers[out_].name));
     return true;
   }
 
   std::string why_not_producer_op(OpId op) {
     const Op& o = producer_.op(op);
+    const auto has = [&](std::string_view what) {
+      return fmt::format("`{}` has {}", producer_.name, what);
+    };
     switch (info(o.code).effect) {
       case Effect::Atomic:
-        return "the producer has atomics";
+        return has("an atomic");
       case Effect::Sync:
-        return "the producer has a barrier";
+        return has("a barrier");
       case Effect::Convergent:
-        return "the producer talks to its subgroup";
+        return has(fmt::format("subgroup operation `{}`", mnemonic(o.code)));
       case Effect::Trap:
-        return "the producer may trap";
+        return fmt::format("`{}` may trap", producer_.name);
       default:
         break;
     }
-    if (o.code == Opcode::Trap) return "the producer may trap";
+    if (o.code == Opcode::Trap) return fmt::format("`{}` may trap", producer_.name);
     if (o.code == Opcode::LaneId || o.code == Opcode::SubgroupSize)
-      return "the producer looks at its subgroup";
+      return has(fmt::format("subgroup operation `{}`", mnemonic(o.code)));
     if (info(o.code).attribute != AttrKind::Memory || producer_.memory(op).buffer != out_)
       return "";
-    if (info(o.code).effect == Effect::Read) return "the producer reads what it writes";
-    if (o.code == Opcode::StoreN) return "the producer's stores are vectors already";
+    const std::string& buffer = producer_.buffers[out_].name;
+    if (info(o.code).effect == Effect::Read)
+      return fmt::format("`{}` also loads `{}`", producer_.name, buffer);
+    if (o.code == Opcode::StoreN)
+      return fmt::format("`{}` stores `{}` by vectors", producer_.name, buffer);
     stores_.push_back({op, 1});
     return "";
   }
@@ -119,26 +129,30 @@ class Finder {
 
   bool check_consumer() {
     const Program& p = consumer_;
-    if (p.grid_dims > 1) return refuse("the consumer's launch has more than one dimension");
+    if (p.grid_dims > 1)
+      return refuse(fmt::format("the launch of `{}` has more than one dimension", p.name));
     std::string why;
     walk(p, [&](OpId op) {
       if (why.empty()) why = why_not_consumer_op(op);
     });
     if (!why.empty()) return refuse(std::move(why));
-    if (loads_.empty()) return refuse("the consumer never reads the buffer");
+    if (loads_.empty())
+      return refuse(fmt::format("`{}` never loads `{}`", p.name, p.buffers[in_].name));
     return true;
   }
 
   std::string why_not_consumer_op(OpId op) {
     const Op& o = consumer_.op(op);
     if (o.code == Opcode::Barrier && Scope(o.attr) == Scope::Grid)
-      return "the consumer has a grid barrier";
+      return fmt::format("`{}` has a grid barrier", consumer_.name);
     if (info(o.code).attribute != AttrKind::Memory) return "";
     const MemoryRef m = consumer_.memory(op);
     if (o.code == Opcode::UniformLoad && m.scope == Scope::Grid)
-      return "the consumer has a grid barrier";
+      return fmt::format("`{}` has a grid barrier", consumer_.name);
     if (m.buffer != in_) return "";
-    if (o.code == Opcode::LoadAs) return "the consumer reads bytes of elements";
+    if (o.code == Opcode::LoadAs)
+      return fmt::format("`{}` reads `{}` as another type", consumer_.name,
+                         consumer_.buffers[in_].name);
     loads_.push_back({op, o.code == Opcode::LoadN ? o.results.count : 1});
     return "";
   }
@@ -166,7 +180,9 @@ class Finder {
       (by_invocation ? stores_same_ : loads_inside_) = is_same(p, any, accesses, by_invocation, *s);
       return s;
     }
-    if (s || why_not_.empty()) why_not_ = "its indices are too large";
+    if (s || why_not_.empty())
+      why_not_ = fmt::format("indices of `{}` in `{}` exceed 31 bits",
+                             p.buffers[by_invocation ? out_ : in_].name, p.name);
     return std::nullopt;
   }
 
@@ -185,26 +201,28 @@ class Finder {
                               const std::vector<Access>& accesses, bool by_invocation,
                               uint64_t groups) {
     const TileForms forms(p, ranges, groups);
-    const std::string_view who = by_invocation ? "producer" : "consumer";
+    const std::string& buffer = p.buffers[by_invocation ? out_ : in_].name;
     std::optional<Span> s;
     for (const Access& access : accesses) {
       const auto w = window_of(forms, p, access, by_invocation);
-      const std::string at = fmt::format("line {}", p.place(p.op(access.op).loc).line);
+      const std::string index = fmt::format("index of `{}` in `{}` (line {})", buffer, p.name,
+                                            p.place(p.op(access.op).loc).line);
       if (by_invocation && (!w || w->group <= 0)) {
-        refuse(fmt::format("the producer's index ({}) does not grow with its global_id.x", at));
+        refuse(fmt::format("the {} does not grow with global_id.x", index));
         return std::nullopt;
       }
       if (!w || w->low < -most_index || w->high >= most_index) {
-        refuse(fmt::format("the {}'s index ({}) has no bounds in its workgroup", who, at));
+        refuse(fmt::format("the {} has no bounds in its workgroup", index));
         return std::nullopt;
       }
       if (w->group < 0) {
-        refuse(fmt::format("the consumer's index ({}) goes down from workgroup to workgroup", at));
+        refuse(fmt::format("the {} decreases from workgroup to workgroup", index));
         return std::nullopt;
       }
       if (s && s->stride != w->group) {
-        refuse(fmt::format("indices of the {} ({}) move by {} and by {}", who, at,
-                           int64_t(s->stride), int64_t(w->group)));
+        refuse(fmt::format("the {} advances by {} per {}, another one by {}", index,
+                           int64_t(w->group), by_invocation ? "invocation" : "workgroup",
+                           int64_t(s->stride)));
         return std::nullopt;
       }
       if (!s) s = Span{w->group, w->low, w->high, true, groups};
@@ -236,8 +254,8 @@ class Finder {
     w.elements = uint64_t(loads.high - loads.low + 1);
     w.bytes = w.elements * size_of(consumer_.buffers[in_].element);
     if (w.bytes > budget_) {
-      refuse(fmt::format("a window of {} elements has {} bytes, and there are {}", w.elements,
-                         w.bytes, budget_));
+      refuse(fmt::format("a tile of {} elements of `{}` has {} bytes, and the limit is {}",
+                         w.elements, consumer_.buffers[in_].name, w.bytes, budget_));
       return std::nullopt;
     }
     // Invocations between that of the first element and that of the last one. Where a window can
@@ -250,7 +268,8 @@ class Finder {
     else
       w.invocations = uint64_t((Wide(w.elements) - 1 + spread) / a + 1);
     if (w.invocations == 0) {
-      refuse("the producer writes nothing that the consumer reads");
+      refuse(fmt::format("`{}` stores no element of `{}` that `{}` loads", producer_.name,
+                         consumer_.buffers[in_].name, consumer_.name));
       return std::nullopt;
     }
     const Wide covered = a * Wide(w.invocations);

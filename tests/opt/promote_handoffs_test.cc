@@ -139,17 +139,18 @@ TEST(PromoteHandoffs, refuses_what_it_cannot_prove) {
     EXPECT_FALSE(r.changed) << print(r.after);
     return r.why;
   };
-  const std::string not_written = "it is not proved that the workgroup wrote all that is read";
-  EXPECT_EQ(why("y[i] = t[i]\n barrier workgroup\n t[i] = 1"), "it is read before it is written");
-  EXPECT_EQ(why("for k in 0..2 { y[i] = t[i]\n t[i] = k }"), "it is read before it is written");
+  const std::string not_written =
+      "it is not proved that the workgroup stores every element of `t` that it loads";
+  EXPECT_EQ(why("y[i] = t[i]\n barrier workgroup\n t[i] = 1"), "`t` is loaded before it is stored");
+  EXPECT_EQ(why("for k in 0..2 { y[i] = t[i]\n t[i] = k }"), "`t` is loaded before it is stored");
   // Two workgroups communicate: only by a race, or by a barrier of both.
   EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[i + 16]"), not_written);
   EXPECT_EQ(why("t[i] = 1\n barrier grid\n y[i] = t[i]"),
-            "a grid barrier lets workgroups hand over to each other");
+            "a grid barrier lets workgroups exchange elements of `t`");
   EXPECT_EQ(why("t[i] = 1\n atomic_add(y[0], 1, acq_rel)\n barrier workgroup\n y[i] = t[i]"),
-            "an acq_rel atomic lets workgroups hand over to each other");
+            "an acq_rel atomic lets workgroups exchange elements of `t`");
   EXPECT_EQ(why("t[i] = 1\n atomic_add(t[i], 1)\n barrier workgroup\n y[i] = t[i]"),
-            "`t` has an atomic or another access that is no plain load or store");
+            "`t` is accessed by `atomic_add`, which is not a plain load or store");
   // Not on every path, not all of it, not by every lane.
   EXPECT_EQ(why("if x[i] > 3 { t[i] = 1 }\n barrier workgroup\n y[i] = t[i]"), not_written);
   EXPECT_EQ(why("t[i * 2] = 1\n barrier workgroup\n y[i] = t[i * 2 + 1]"), not_written);
@@ -159,23 +160,60 @@ TEST(PromoteHandoffs, refuses_what_it_cannot_prove) {
                 "y[i] = t[i * 4]"),
             not_written);
   EXPECT_EQ(why("if x[i] == 5 { return }\n t[i] = 1\n y[i] = t[w * 16]"),
-            "no barrier stands between the phases, and none can be put there");
+            "no barrier separates the stores of `t` from its loads, and one cannot be inserted "
+            "after a return");
   EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[i * 2]"),
-            "indices move by 16 and by 32 from workgroup to workgroup");
-  EXPECT_EQ(why("t[i] = 1"), "`t` is not written and read");
+            "indices of `t` advance by 16 and by 32 per workgroup");
+  EXPECT_EQ(why("t[i] = 1"), "`t` is never loaded");
+  EXPECT_EQ(why("y[i] = t[i]"), "`t` is never stored");
+  EXPECT_EQ(
+      why("for k in 0..2 { t[i] = k\n y[i] = t[i] }"),
+      "no barrier separates the stores of `t` from its loads, and one cannot be inserted in a "
+      "loop or branch");
+  EXPECT_EQ(why("if x[0] > 1 { t[i] = x[i]\n y[i] = t[i] }\n y[i] += t[i]"),
+            "a loop or branch holds the first stores of `t` and loads of it");
+  EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[x[i]]"),
+            "an index of `t` has no bounds in its workgroup");
+  EXPECT_EQ(why("t[4095 - i] = 1\n barrier workgroup\n y[i] = t[4095 - i]"),
+            "indices of `t` decrease from workgroup to workgroup");
 }
 
-// No constant length above zero: none of its kind, and nothing to say.
-TEST(PromoteHandoffs, other_buffers_are_no_candidates) {
-  for (const char* scratch :
-       {"t: scratch u32[0]", "t: scratch u32[]", "t: scratch u32[len(x)]", "t: out u32[64]"}) {
+TEST(PromoteHandoffs, other_lengths_are_not_candidates_and_say_why) {
+  const std::string run_time = "`t` has a run-time length, and shared memory needs a constant one";
+  const std::pair<const char*, std::string> list[] = {{"t: scratch u32[0]", "`t` has length 0"},
+                                                      {"t: scratch u32[]", run_time},
+                                                      {"t: scratch u32[len(x)]", run_time},
+                                                      {"t: out u32[64]", ""}};
+  for (const auto& [scratch, why] : list) {
     const Promotion r = promote(kernel("t[i] = x[i]\n barrier workgroup\n y[i] = t[i]", scratch));
     EXPECT_FALSE(r.changed) << scratch;
-    EXPECT_EQ(r.why, "") << scratch;
+    EXPECT_EQ(r.why, why) << scratch;
   }
   EXPECT_FALSE(promote("kernel k(x: in u32[], y: out u32[len(x)]) workgroup(16) grid(len(x)) {\n "
                        "y[global_id.x] = 1\n}\n")
                    .changed);
+}
+
+TEST(PromoteHandoffs, stores_may_follow_the_first_loads) {
+  for (const char* body :
+       {"t[i] = x[i]\n barrier workgroup\n let a = t[w * 16 + 15 - l]\n barrier workgroup\n t[i] = "
+        "a * 3\n barrier workgroup\n y[i] = t[w * 16 + 15 - l]",
+        "t[i] = x[i]\n t[i] = t[i] * 3\n y[i] = t[i]",
+        // A sum by halves, in a loop that loads and stores.
+        "t[i] = x[i]\n barrier workgroup\n var d: u32 = 8\n while d > 0 {\n if l < d { t[w * 16 + "
+        "l] += t[w * 16 + (l + d) % 16] }\n barrier workgroup\n d /= 2\n }\n y[i] = t[w * 16]"}) {
+    const Promotion r = promote(kernel(body));
+    EXPECT_TRUE(r.changed) << r.why << body;
+    EXPECT_EQ(r.elements("t"), 16u);
+    expect_same_for_sizes(r);
+  }
+  // Only stores before the first load count: what it reads was not all written.
+  const Promotion late = promote(
+      kernel("t[w * 32 + l] = x[i]\n barrier workgroup\n let a = t[w * 32 + 16 + l]\n barrier "
+             "workgroup\n t[w * 32 + 16 + l] = a + 1\n y[i] = a"));
+  EXPECT_FALSE(late.changed);
+  EXPECT_EQ(late.why,
+            "it is not proved that the workgroup stores every element of `t` that it loads");
 }
 
 std::string of_size(uint64_t n) {
@@ -192,7 +230,7 @@ TEST(PromoteHandoffs, the_budget_is_exact) {
   expect_same_for_sizes(fits);
   const Promotion above = promote(of_size(4097));
   EXPECT_FALSE(above.changed);
-  EXPECT_EQ(above.why, "`t` needs 16388 bytes of shared memory, and 16384 are left");
+  EXPECT_EQ(above.why, "`t` needs 16388 bytes of shared memory, and 16384 are available");
   EXPECT_TRUE(promote(of_size(4097), 16388).changed);
   EXPECT_FALSE(promote(of_size(4097), 16387).changed);
 }
@@ -216,7 +254,7 @@ TEST(PromoteHandoffs, of_two_that_do_not_fit_together_the_busier_one_goes) {
   const Promotion r = promote(text);
   EXPECT_EQ(r.role("u"), Role::Shared);
   EXPECT_EQ(r.role("t"), Role::Scratch);
-  EXPECT_EQ(r.why, "`t` needs 12000 bytes of shared memory, and 4384 are left");
+  EXPECT_EQ(r.why, "`t` needs 12000 bytes of shared memory, and 4384 are available");
   expect_same_for_sizes(r);
   const Promotion both = promote(text, 24000);
   EXPECT_EQ(both.candidates.size(), 2u);

@@ -77,6 +77,10 @@ TEST(Select, memory_counts_static_bytes_and_takes_unknown_sizes_as_large) {
   expect(decide(memory, with("u32[4095]")), false, Reason::BelowThreshold, 0);
   const Program open = with("u32[]");
   expect(decide(memory, open), true, Reason::ProgramShape, 300);
+  // No number is invented for sizes that only the launch tells.
+  EXPECT_EQ(decide(memory, open).detail,
+            "buffer sizes are not known before the launch; family Memory needs 16384 bytes");
+  EXPECT_EQ(decide(memory, with("u32[4095]")).detail, "16380 bytes, family Memory needs 16384");
   const PassDescriptor* const list[] = {&memory};
   SelectionInput known{list, Profile::Release, &open};
   known.target.launch_bytes = 16383;

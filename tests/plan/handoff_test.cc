@@ -244,48 +244,49 @@ TEST(Handoff, the_budget_is_exact) {
   EXPECT_EQ(fits.why_not(), "");
   const HandoffPair too_large(
       doubled("var s: u32 = 0\n for j in 0..4082 { s += t[w * 16 + l + j] }\n y[i] = s"));
-  EXPECT_EQ(too_large.why_not(), "a window of 4097 elements has 16388 bytes, and there are 16384");
+  EXPECT_EQ(too_large.why_not(),
+            "a tile of 4097 elements of `t` has 16388 bytes, and the limit is 16384");
   EXPECT_EQ(too_large.why_not(16388), "");
 }
 
 TEST(Handoff, refuses_what_it_cannot_prove_and_says_why) {
   const auto why = [](const std::string& text) { return HandoffPair(text).why_not(); };
   EXPECT_EQ(why(doubled("y[i] = t[t[i]]")),
-            "the consumer's index (line 8) has no bounds in its workgroup");
+            "the index of `t` in `use` (line 8) has no bounds in its workgroup");
   EXPECT_EQ(why(doubled("y[i] = t[len(t) - 1 - i]")),
-            "the consumer's index (line 8) has no bounds in its workgroup");
+            "the index of `t` in `use` (line 8) has no bounds in its workgroup");
   EXPECT_EQ(why(doubled("y[i] = t[100 - i]")),
-            "the consumer's index (line 8) goes down from workgroup to workgroup");
+            "the index of `t` in `use` (line 8) decreases from workgroup to workgroup");
   EXPECT_EQ(why(doubled("y[i] = t[i] + t[i * 2]")),
-            "indices of the consumer (line 8) move by 16 and by 32");
-  EXPECT_EQ(why(doubled("y[i] = t[i]\n barrier grid\n y[i] += 1")),
-            "the consumer has a grid barrier");
-  EXPECT_EQ(why(doubled("y[i] = 1")), "the consumer never reads the buffer");
+            "the index of `t` in `use` (line 8) advances by 32 per workgroup, another one by 16");
+  EXPECT_EQ(why(doubled("y[i] = t[i]\n barrier grid\n y[i] += 1")), "`use` has a grid barrier");
+  EXPECT_EQ(why(doubled("y[i] = 1")), "`use` never loads `t`");
   EXPECT_EQ(why(producer("t[x[i]] = 1")),
-            "the producer's index (line 3) does not grow with its global_id.x");
+            "the index of `t` in `make` (line 3) does not grow with global_id.x");
   EXPECT_EQ(why(producer("t[i % 8] = 1")),
-            "the producer's index (line 3) does not grow with its global_id.x");
+            "the index of `t` in `make` (line 3) does not grow with global_id.x");
   EXPECT_EQ(why(producer("t[5] = i")),
-            "the producer's index (line 3) does not grow with its global_id.x");
+            "the index of `t` in `make` (line 3) does not grow with global_id.x");
   EXPECT_EQ(why(producer("t[i] = 1\n t[i * 2] = 2")),
-            "indices of the producer (line 4) move by 1 and by 2");
-  EXPECT_EQ(why(producer("t[i] = 1\n t[i] += 2")), "the producer reads what it writes");
-  EXPECT_EQ(why(producer("atomic_add(t[i], 2)")), "the producer has atomics");
-  EXPECT_EQ(why(producer("t[i] = 1\n barrier workgroup")), "the producer has a barrier");
-  EXPECT_EQ(why(producer("t[i] = 1\n assert(i < 5, 3)")), "the producer may trap");
-  EXPECT_EQ(why(producer("t[i] = subgroup_add(i)")), "the producer talks to its subgroup");
-  EXPECT_EQ(why(producer("t[i] = lane_id")), "the producer looks at its subgroup");
-  EXPECT_EQ(why(producer("let z = i")), "the producer never writes the buffer");
+            "the index of `t` in `make` (line 4) advances by 2 per invocation, another one by 1");
+  EXPECT_EQ(why(producer("t[i] = 1\n t[i] += 2")), "`make` also loads `t`");
+  EXPECT_EQ(why(producer("atomic_add(t[i], 2)")), "`make` has an atomic");
+  EXPECT_EQ(why(producer("t[i] = 1\n barrier workgroup")), "`make` has a barrier");
+  EXPECT_EQ(why(producer("t[i] = 1\n assert(i < 5, 3)")), "`make` may trap");
+  EXPECT_EQ(why(producer("t[i] = subgroup_add(i)")),
+            "`make` has subgroup operation `subgroup_add`");
+  EXPECT_EQ(why(producer("t[i] = lane_id")), "`make` has subgroup operation `lane_id`");
+  EXPECT_EQ(why(producer("let z = i")), "`make` never stores `t`");
   EXPECT_EQ(why(producer("t[i] = i\n v[i] = 1", "y[i] = t[i]", ", v: out u32[len(x)]")),
-            "the producer has `v`, which others see, besides the buffer");
+            "`make` also writes `v`");
   EXPECT_EQ(why(producer("shared s: u32[8]\n s[local_id.x] = 1\n t[i] = s[local_id.x]")),
-            "the producer has `s`, which others see, besides the buffer");
+            "`make` has shared memory `s`");
   EXPECT_EQ(why(with(producer("t[i] = i"), "t: out", "t: inout")),
-            "`t` has contents before the producer runs");
+            "`make` takes `t` as inout, and a tile needs `out`");
   EXPECT_EQ(why(with(producer("t[i] = i"), "grid(len(x))", "grid(len(x), 2)")),
-            "the producer's launch has more than one dimension");
+            "the launch of `make` has more than one dimension");
   EXPECT_EQ(why(with(producer("t[i] = 1"), "t: in u32[]", "t: inout u32[]")),
-            "the consumer may write `t`");
+            "`use` takes `t` as inout, and a tile needs `in`");
 }
 
 // Limits: what wraps beyond them is not what the kernels would do.

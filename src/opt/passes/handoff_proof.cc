@@ -11,17 +11,20 @@ HandoffProof::HandoffProof(const Program& program, Facts& facts)
       facts_(facts),
       forms_(program, facts.ranges(), TileForms::most_workgroups(program)) {
   if (facts.effects().of_program().barriers >> unsigned(Scope::Grid) & 1)
-    orders_ = "a grid barrier lets workgroups hand over to each other";
-  if (facts.effects().of_program().acquires)
-    orders_ = "an acq_rel atomic lets workgroups hand over to each other";
+    orders_ = "a grid barrier";
+  if (facts.effects().of_program().acquires) orders_ = "an acq_rel atomic";
 }
 
-bool HandoffProof::is_of_kind(uint32_t buffer) const {
+std::string HandoffProof::why_no_candidate(uint32_t buffer) const {
   const Buffer& b = p_.buffers[buffer];
   uint64_t count = 0;
-  return b.role == Role::Scratch && size_of(b.element) != 0 && b.count != no_formula &&
-         p_.formulas.is_constant(b.count, &count) && count > 0 &&
-         count <= ~uint64_t{0} / size_of(b.element);
+  if (b.count == no_formula || !p_.formulas.is_constant(b.count, &count))
+    return fmt::format("`{}` has a run-time length, and shared memory needs a constant one",
+                       b.name);
+  if (count == 0) return fmt::format("`{}` has length 0", b.name);
+  if (count > ~uint64_t{0} / size_of(b.element))
+    return fmt::format("the size of `{}` exceeds 64 bits", b.name);
+  return "";
 }
 
 bool HandoffProof::refuse(OpId op, std::string why) {
@@ -35,6 +38,7 @@ bool HandoffProof::prove(uint32_t buffer, HandoffCandidate& c, std::string& why,
   p_.formulas.is_constant(p_.buffers[buffer].count, &count);
   c = {};
   c.buffer = buffer;
+  name_ = p_.buffers[buffer].name;
   const bool proved =
       find_accesses(buffer) && find_phases(c) && find_windows() && check_cover(count);
   why = why_;
@@ -62,7 +66,7 @@ bool HandoffProof::prove(uint32_t buffer, HandoffCandidate& c, std::string& why,
 bool HandoffProof::find_accesses(uint32_t buffer) {
   accesses_.clear();
   bool reads = false, writes = false;
-  OpId other = none;
+  OpId other = none;  // an access of another kind
   walk(p_, [&](OpId op) {
     const Op& o = p_.op(op);
     if (info(o.code).attribute != AttrKind::Memory || p_.memory(op).buffer != buffer) return;
@@ -87,17 +91,19 @@ bool HandoffProof::find_accesses(uint32_t buffer) {
     (a.writes ? writes : reads) = true;
     accesses_.push_back(a);
   });
-  const std::string& name = p_.buffers[buffer].name;
   if (other != none)
-    return refuse(
-        other,
-        fmt::format("`{}` has an atomic or another access that is no plain load or store", name));
-  if (!writes || !reads) return refuse(none, fmt::format("`{}` is not written and read", name));
-  if (!orders_.empty()) return refuse(accesses_[0].op, orders_);
+    return refuse(other, fmt::format("`{}` is accessed by `{}`, which is not a plain load or store",
+                                     name_, mnemonic(p_.op(other).code)));
+  if (!writes) return refuse(none, fmt::format("`{}` is never stored", name_));
+  if (!reads) return refuse(none, fmt::format("`{}` is never loaded", name_));
+  if (!orders_.empty())
+    return refuse(accesses_[0].op,
+                  fmt::format("{} lets workgroups exchange elements of `{}`", orders_, name_));
   return true;
 }
 
-/// The innermost block that holds all accesses, and in it: stores, a barrier, loads.
+/// Finds the innermost block that holds all accesses, and in it: stores, a barrier, the first load.
+/// Accesses after the first load are free: the stores before it cover all that is loaded.
 bool HandoffProof::find_phases(HandoffCandidate& c) {
   const auto blocks_around = [&](OpId op) {
     std::vector<BlockId> list;
@@ -117,47 +123,60 @@ bool HandoffProof::find_phases(HandoffCandidate& c) {
     while (p_.op(a.top).parent != block_) a.top = p_.blocks[p_.op(a.top).parent].parent;
   }
 
-  std::vector<uint8_t> kinds(p_.ops.size(), 0);  // by op of the block: 1 writes, 2 reads
+  std::vector<uint8_t> kinds(p_.ops.size(), 0);  // by op of the block: 1 stores, 2 loads
   for (const Access& a : accesses_) kinds[a.top] |= a.writes ? 1 : 2;
-  OpId first_read = none, barrier = none;
-  bool wrote = false, left = false, may_insert = block_ == 0;
+  bool wrote = false, left = false, has_barrier = false;
   for (OpId op = p_.blocks[block_].first; op != none; op = p_.op(op).next) {
-    const EffectSummary& e = facts_.effects().of(op);
-    if (kinds[op] == 3) return refuse(op, "it is written and read in turns");
+    if (kinds[op] & 2) {
+      if (!wrote) return refuse_first_load(op, kinds[op]);
+      if (!has_barrier && (block_ != 0 || left))
+        return refuse(op,
+                      fmt::format("no barrier separates the stores of `{}` from its loads, and "
+                                  "one cannot be inserted {}",
+                                  name_, block_ != 0 ? "in a loop or branch" : "after a return"));
+      if (!has_barrier) c.barrier_before = op;
+      break;
+    }
     if (kinds[op] & 1) {
-      if (first_read != none) return refuse(first_read, "it is read before it is written");
       wrote = true;
-      barrier = none;
+      has_barrier = false;
+      for (Access& a : accesses_) a.is_before_loads |= a.top == op;
     }
-    if (kinds[op] & 2 && first_read == none) {
-      if (!wrote) return refuse(op, "it is read before it is written");
-      first_read = op;
-      may_insert &= !left;
-      if (barrier == none && !may_insert)
-        return refuse(op, "no barrier stands between the phases, and none can be put there");
-      if (barrier == none) c.barrier_before = op;
-    }
-    const bool is_barrier =
-        p_.op(op).code == Opcode::Barrier && Scope(p_.op(op).attr) == Scope::Workgroup;
-    if (is_barrier || (p_.op(op).code == Opcode::UniformLoad)) barrier = op;
-    left |= e.leaves;
+    has_barrier |= p_.op(op).code == Opcode::Barrier && Scope(p_.op(op).attr) == Scope::Workgroup;
+    has_barrier |= p_.op(op).code == Opcode::UniformLoad;
+    left |= facts_.effects().of(op).leaves;
   }
   return true;
+}
+
+bool HandoffProof::refuse_first_load(OpId op, uint8_t kinds) {
+  if (kinds & 1)
+    return refuse(
+        op, fmt::format("a loop or branch holds the first stores of `{}` and loads of it", name_));
+  return refuse(op, fmt::format("`{}` is loaded before it is stored", name_));
 }
 
 bool HandoffProof::find_windows() {
   for (Access& a : accesses_) {
     const ValueId index = p_.operand(a.op, 0);
     const auto w = forms_.window(index, a.op);
-    if (!w) return refuse(a.op, "an index has no bounds in its workgroup");
+    if (!w)
+      return refuse(a.op, fmt::format("an index of `{}` has no bounds in its workgroup", name_));
     a.window = *w;
     a.window.high += a.elements - 1;
     if (!w->exact && width_of(p_.type(index)) < 32)
-      return refuse(a.op, "an index wraps in less than 32 bits");
+      return refuse(a.op, fmt::format("an index of `{}` may wrap in {} bits", name_,
+                                      width_of(p_.type(index))));
+    const bool is_bounded = a.window.high - a.window.low < Wide(1) << 31;
+    if (a.window.group != accesses_[0].window.group && !is_bounded)
+      return refuse(a.op, fmt::format("an index of `{}` has no bounds in its workgroup", name_));
     if (a.window.group != accesses_[0].window.group)
-      return refuse(a.op, fmt::format("indices move by {} and by {} from workgroup to workgroup",
-                                      int64_t(accesses_[0].window.group), int64_t(a.window.group)));
-    if (a.window.group < 0) return refuse(a.op, "indices go down from workgroup to workgroup");
+      return refuse(a.op,
+                    fmt::format("indices of `{}` advance by {} and by {} per workgroup", name_,
+                                int64_t(accesses_[0].window.group), int64_t(a.window.group)));
+    if (a.window.group < 0)
+      return refuse(a.op,
+                    fmt::format("indices of `{}` decrease from workgroup to workgroup", name_));
   }
   return true;
 }
@@ -265,7 +284,7 @@ bool HandoffProof::check_cover(uint64_t count) {
   const Wide group = accesses_[0].window.group;
   std::vector<std::pair<Wide, Wide>> covers;
   for (const Access& a : accesses_) {
-    if (!a.writes || !is_always_run(a)) continue;
+    if (!a.is_before_loads || !is_always_run(a)) continue;
     const auto c = cover_of(a);
     if (c && c->group == group) covers.push_back({c->low, c->high});
   }
@@ -289,7 +308,9 @@ bool HandoffProof::check_cover(uint64_t count) {
           return c.first <= low && high <= c.second;
         });
     if (!is_covered)
-      return refuse(a.op, "it is not proved that the workgroup wrote all that is read");
+      return refuse(a.op, fmt::format("it is not proved that the workgroup stores every element of "
+                                      "`{}` that it loads",
+                                      name_));
   }
   return true;
 }

@@ -13,9 +13,9 @@ namespace vyre::opt {
 class HandoffProof {
  public:
   HandoffProof(const Program& program, Facts& facts);
-  /// Is the buffer a scratch buffer of constant length that somebody uses?
-  bool is_of_kind(uint32_t buffer) const;
-  /// The candidate, whatever its size, or why not: at `op`.
+  /// Returns why a scratch buffer is not a candidate by its declaration, or "".
+  std::string why_no_candidate(uint32_t buffer) const;
+  /// Finds the candidate, of any size, or the condition that failed and the op where it failed.
   bool prove(uint32_t buffer, HandoffCandidate& candidate, std::string& why, OpId& op);
 
  private:
@@ -24,6 +24,7 @@ class HandoffProof {
     OpId top = none;  // in the phases' block: the op, or what holds it
     uint32_t elements = 1;
     bool writes = false;
+    bool is_before_loads = false;  // a store of the first phase
     TileWindow window;
   };
   /// A run of elements that every workgroup writes: group · workgroup_id.x + [low, high].
@@ -32,6 +33,7 @@ class HandoffProof {
   };
   bool find_accesses(uint32_t buffer);
   bool find_phases(HandoffCandidate& c);
+  bool refuse_first_load(OpId op, uint8_t kinds);
   bool find_windows();
   bool check_cover(uint64_t count);
   bool is_always_run(const Access& a) const;
@@ -44,6 +46,7 @@ class HandoffProof {
   Facts& facts_;
   const TileForms forms_;
   std::string orders_;  // what lets workgroups wait for each other, if anything does
+  std::string name_;    // of the buffer
   std::vector<Access> accesses_;
   BlockId block_ = 0;  // of the phases
   std::string why_;

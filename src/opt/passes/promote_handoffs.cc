@@ -113,7 +113,10 @@ std::vector<HandoffCandidate> find_handoffs(const Program& p, PassContext& conte
   for (uint32_t i = 0; i < p.buffers.size(); ++i) {
     if (p.buffers[i].role != Role::Scratch) continue;
     if (!proof) proof.emplace(p, context.facts);
-    if (!proof->is_of_kind(i)) continue;
+    if (const std::string why = proof->why_no_candidate(i); !why.empty()) {
+      context.refuse(none, why);
+      continue;
+    }
     HandoffCandidate c;
     std::string why;
     OpId at = none;
@@ -127,7 +130,7 @@ std::vector<HandoffCandidate> find_handoffs(const Program& p, PassContext& conte
       [](const HandoffCandidate& a, const HandoffCandidate& b) { return a.traffic > b.traffic; });
   for (const HandoffCandidate& c : found) {
     if (c.bytes > left) {
-      context.refuse(none, fmt::format("`{}` needs {} bytes of shared memory, and {} are left",
+      context.refuse(none, fmt::format("`{}` needs {} bytes of shared memory, and {} are available",
                                        p.buffers[c.buffer].name, c.bytes, left));
       continue;
     }

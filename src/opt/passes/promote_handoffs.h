@@ -6,7 +6,8 @@
 //   - every element that a workgroup reads, all of its invocations wrote before, on every path:
 //     plain stores in flow that all of them go through, in one block with the loads (or in loops of
 //     constant length there), together cover what the loads can reach;
-//   - the phases are separated by a workgroup barrier, or one can be put between them;
+//   - a workgroup barrier separates these stores from the first load, or one can be inserted. Later
+//     stores and loads may follow in any order: what they touch stays in the tile;
 //   - indices are the workgroup's own: they do not depend on workgroup_id, or all are
 //     K · workgroup_id.x + r with the same K. Then only the tile of r is kept, and a buffer for the
 //     whole launch shrinks to a tile;
