@@ -43,16 +43,26 @@ ValueId KernelWriter::piecewise_index(uint64_t count) {
   const uint32_t steps = 1 + r_.below(3);
   for (uint32_t i = 0; i < steps; ++i) {
     switch (r_.below(9)) {
-      case 0: apply(Opcode::Mul, r_.between(2, 5)); break;
-      case 1: apply(Opcode::Shl, r_.between(1, 2)); break;
+      case 0:
+        apply(Opcode::Mul, r_.between(2, 5));
+        break;
+      case 1:
+        apply(Opcode::Shl, r_.between(1, 2));
+        break;
       case 2: {
         const ValueId last = constant(t, (length - 1) & low_mask(width_of(t)));
         at = emit(Opcode::Sub, t, {last, at});
         break;
       }
-      case 3: apply(Opcode::Max, r_.below(4)); break;
-      case 4: apply(Opcode::Min, length - 1 - r_.below(std::min<uint64_t>(length, 3))); break;
-      case 5: apply(Opcode::Rem, r_.chance(90) ? length : r_.below(3)); break;
+      case 3:
+        apply(Opcode::Max, r_.below(4));
+        break;
+      case 4:
+        apply(Opcode::Min, length - 1 - r_.below(std::min<uint64_t>(length, 3)));
+        break;
+      case 5:
+        apply(Opcode::Rem, r_.chance(90) ? length : r_.below(3));
+        break;
       case 6: {  // row and column
         const ValueId width = value(t, Level::Grid);
         const ValueId row = emit(Opcode::Div, t, {at, width});
@@ -66,7 +76,9 @@ ValueId KernelWriter::piecewise_index(uint64_t count) {
         at = emit(Opcode::Select, t, {is_edge, edge, at});
         break;
       }
-      default: apply(r_.pick({Opcode::Add, Opcode::Sub}), r_.below(6)); break;
+      default:
+        apply(r_.pick({Opcode::Add, Opcode::Sub}), r_.below(6));
+        break;
     }
   }
   return at;
@@ -220,6 +232,9 @@ void KernelWriter::store_to(const Memory& m) {
     b_.effect(Opcode::Store, m.value(), {index, values[0]}, attr);
   else
     b_.store_n(m.value(), index, values, attr);
+  // Read back at the same index: other invocations do not access the element.
+  if (n == 0 && m.use != Use::Foreign && readable(m) && r_.chance(15))
+    know(emit(Opcode::Load, m.value(), {index}, attr));
 }
 
 // ---- Atomics.
