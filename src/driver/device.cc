@@ -54,11 +54,12 @@ Result<SubmitReport> Ticket::wait() const {
   const std::lock_guard lock(state_->mutex);
   if (!state_->errors.empty()) return state_->errors;
   if (!std::exchange(state_->delivered, true))
-    for (const TicketState::Out& out : state_->readbacks)
+    for (const TicketState::Out& out : state_->readbacks) {
       if (out.all)
         *out.all = std::move(*out.staging);
       else if (!out.to.empty())
         std::memcpy(out.to.data(), out.staging->data(), out.to.size());
+    }
   return state_->report;
 }
 
