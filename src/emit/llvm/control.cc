@@ -1,5 +1,6 @@
 // Ops in order, ifs and exits. Loops are in loops.cc.
 
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include <utility>
@@ -92,15 +93,52 @@ void Emitter::pure_op(OpId id) {
     V base = low_.pure(o.code, o.type, source, operands);
     return set(result, step_out(base, *shapes_.stride(result)), base);
   }
+  if (V mask = first_lanes(id)) return set(result, mask);
   const auto run = likely_.is_wanted(result) ? likely_run(id) : std::nullopt;
-  if (run && likely_.is_deferred(result) &&
-      stretches_.home[result].kind == Home::Kind::Nowhere) {
+  if (run && likely_.is_deferred(result) && stretches_.home[result].kind == Home::Kind::Nowhere) {
     made_[result] = {nullptr, nullptr, epoch_, *run};
     return;
   }
   for (const ValueId v : in) operands.push_back(is_uniform(result) ? get(v) : lanes_of(v));
   set(result, low_.pure(o.code, o.type, source, operands));
   if (run) made_[result].likely = *run;
+}
+
+/// A comparison of base + lane with a number that is the same for all lanes holds for the first
+/// lanes or for all others: scalars count them, and no vector is compared. Null if the op is no
+/// such comparison, or where a vector of bits is not in a mask register.
+llvm::Value* Emitter::first_lanes(OpId id) {
+  const Op& o = p_.op(id);
+  const bool ordered =
+      o.code == Opcode::Lt || o.code == Opcode::Le || o.code == Opcode::Gt || o.code == Opcode::Ge;
+  if (!ordered || mask_width_ != 1 || S_ < 8 || is_uniform(p_.result(id))) return nullptr;
+  const ValueId left = p_.operand(id, 0), right = p_.operand(id, 1);
+  const Type t = p_.type(left);
+  if (!is_integer(t)) return nullptr;
+  const auto advances = [&](ValueId v) { return shapes_.stride(v) == 1 && shapes_.is_exact(v); };
+  const bool is_left = advances(left) && is_uniform(right);
+  if (!is_left && !(advances(right) && is_uniform(left))) return nullptr;
+  // a < n, a <= n: the first lanes; n < a and n <= a: not the lanes of a <= n and a < n.
+  const bool is_greater = (o.code == Opcode::Gt || o.code == Opcode::Ge) == is_left;
+  const bool or_equal = (o.code == Opcode::Le || o.code == Opcode::Ge) != is_greater;
+  V base = base_of(is_left ? left : right), bound = get(is_left ? right : left);
+  V zero = llvm::ConstantInt::get(base->getType(), 0);
+  V room = b_.CreateSub(bound, base);
+  if (or_equal)  // at most all lanes: the addition must not wrap
+    room = b_.CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, room,
+                                    llvm::ConstantInt::get(base->getType(), 1));
+  V some = is_signed(t)
+               ? (or_equal ? b_.CreateICmpSGE(bound, base) : b_.CreateICmpSGT(bound, base))
+               : (or_equal ? b_.CreateICmpUGE(bound, base) : b_.CreateICmpUGT(bound, base));
+  V lanes = b_.CreateZExtOrTrunc(
+      b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSelect(some, room, zero),
+                               llvm::ConstantInt::get(base->getType(), S_)),
+      b_.getInt64Ty());
+  // bzhi takes any number of bits, all 64 too.
+  V ones =
+      b_.CreateIntrinsic(llvm::Intrinsic::x86_bmi_bzhi_64, {}, {b_.getInt64(~uint64_t{0}), lanes});
+  V mask = b_.CreateBitCast(b_.CreateTrunc(ones, b_.getIntNTy(S_)), mask_type());
+  return is_greater ? b_.CreateNot(mask) : mask;
 }
 
 void Emitter::subgroup_op(OpId id) {

@@ -2,8 +2,8 @@
 
 // The state of making one kernel. The parts: kernel.cc the function, its loop over workgroups and
 // what is loaded once; phases.cc the stretches between barriers and what lives across; control.cc
-// ifs, loops and exits; memory.cc, strided.cc and stores.cc loads and stores; atomics.cc; values.cc values,
-// masks and ids; traps.cc.
+// ifs, loops and exits; memory.cc, strided.cc and stores.cc loads and stores; atomics.cc; values.cc
+// values, masks and ids; traps.cc.
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -130,6 +130,7 @@ class Emitter {
   enum class From : uint8_t { Iteration, Loop, Body };
   void take_out(V mask, From from);
   void pure_op(OpId id);
+  V first_lanes(OpId id);
   void subgroup_op(OpId id);
   bool speculatable(BlockId block, int& budget) const;
   void select_arm(BlockId block, std::vector<ValueId>& yields);
@@ -150,8 +151,8 @@ class Emitter {
   std::optional<V> run_condition(OpId op, llvm::ArrayRef<V> bases, llvm::ArrayRef<int64_t> strides,
                                  V base);
   std::optional<V> reaches(Type t, int64_t stride, V left);
-  std::optional<Run> run_of(ValueId v);    // by scalars only
-  Run index_run(ValueId index);            // by scalars, or by a test of all lanes
+  std::optional<Run> run_of(ValueId v);  // by scalars only
+  Run index_run(ValueId index);          // by scalars, or by a test of all lanes
   std::optional<Run> either_run(ValueId condition, ValueId yes, ValueId no, ValueId result);
   V both(V a, V b);  // conditions; null is true
   /// The numbers of the first and the last lane, and whether the run does not wrap between.
