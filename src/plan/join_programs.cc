@@ -30,6 +30,21 @@ class Joiner {
     return b.type(v) == Type::U64 ? v : b.op(Opcode::Cast, Type::U64, {v});
   }
 
+  /// `index < count` as a number. `count` is the same for all invocations, so that the comparison
+  /// of an index of 32 bits is one of 32 bits: with the last index, unless there is none.
+  ValueId is_below(ValueId index, ValueId count) {
+    const auto number = [&](uint64_t n) { return b.constant(Type::U64, n); };
+    if (b.type(index) != Type::U32) return b.op(Opcode::Lt, Type::U64, {as_u64(index), count});
+    // Named in order: the evaluation order of arguments is unspecified.
+    const ValueId last =
+        b.op(Opcode::Min, Type::U64,
+             {b.op(Opcode::Sub, Type::U64, {count, number(1)}), number(0xffffffff)});
+    const ValueId below =
+        b.op(Opcode::Le, Type::U32, {index, b.op(Opcode::Cast, Type::U32, {last})});
+    const ValueId any = b.op(Opcode::Ne, Type::U64, {count, number(0)});
+    return b.op(Opcode::And, Type::Bool, {any, below});
+  }
+
   Slot make_slot(std::string_view name, Type element) {
     Slot s;
     s.element = element;
@@ -94,8 +109,7 @@ class SlotCopy : public BodyCopy {
     const ValueId before = j_.get(slot);
     // All accesses of an invocation have one index: outside of the buffer nothing was ever stored.
     if (o.code == Opcode::Load) return before;
-    const ValueId index = j_.as_u64(mapped(from_.operand(op, 0)));  // below 0 is far above
-    const ValueId inside = b_.op(Opcode::Lt, Type::U64, {index, length()});
+    const ValueId inside = j_.is_below(mapped(from_.operand(op, 0)), length());
     j_.set(slot, b_.op(Opcode::Select, value_type(slot.element),
                        {inside, mapped(from_.operand(op, 1)), before}));
     return none;
@@ -231,13 +245,7 @@ class ConsumerCopy : public BodyCopy {
     if (scale_ == 1 && offset_ == 0 && b_.program.type(index) == Type::U32) {
       // Below a bound that is the same for all, and that fits the index: one narrow comparison.
       const ValueId bound = b_.op(Opcode::Min, Type::U64, {count, invocations});
-      const ValueId last =
-          b_.op(Opcode::Min, Type::U64,
-                {b_.op(Opcode::Sub, Type::U64, {bound, number(1)}), number(0xffffffff)});
-      // Named in order: the evaluation order of arguments is unspecified.
-      const ValueId below =
-          b_.op(Opcode::Le, Type::U32, {index, b_.op(Opcode::Cast, Type::U32, {last})});
-      return {both(b_.op(Opcode::Ne, Type::U64, {bound, number(0)}), below), index};
+      return {j_.is_below(index, bound), index};
     }
     index = j_.as_u64(index);
     ValueId writes = b_.op(Opcode::Lt, Type::U64, {index, count});
