@@ -53,9 +53,11 @@ struct DeviceInfo {
   std::string target;          // what compiled code is for, part of cache keys
   std::string driver_version;  // part of cache keys
   DeviceLimits limits;
-  bool keeps_code = true;  // its kernels may serialize: worth a look into the compile cache
-  bool optimizes = false;  // programs are optimized for it unless asked otherwise
-  std::string not_automatic;  // why `auto` passes it over; "": it does not
+  bool keeps_code = true;      // its kernels may serialize: worth a look into the compile cache
+  bool optimizes = false;      // programs are optimized for it unless asked otherwise
+  std::string costs = "gpu";   // the cost table for fusion (plan/device_costs.h)
+  uint32_t compute_units = 0;  // instead of the table's; 0: those of the table
+  std::string not_automatic;   // why `auto` passes it over; "": it does not
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
 };
 
@@ -108,7 +110,7 @@ struct DeviceCommand {
   uint64_t bytes = 0;
   MemoryHandle source = 0;  // Copy
   uint64_t source_offset = 0;
-  uint8_t value = 0;                                // Fill
+  uint8_t value = 0;  // Fill
   /// Upload: what to write. Readback: the backend assigns the bytes to it; its capacity suffices,
   /// so that the host neither allocates nor zeroes memory that the device then overwrites.
   std::shared_ptr<std::vector<std::byte>> staging;
@@ -123,8 +125,8 @@ struct DeviceCommand {
   /// needed, and more do no harm. The kernel is told `shape.num_workgroups`.
   uint32_t coarse = 1;
   // Loop: does `body` (Fill, Copy and Launch) again and again, without the host: `rounds` times. If
-  // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of it
-  // are not all zero, looked at before each round. One round is a sequence that will come again:
+  // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of
+  // it are not all zero, looked at before each round. One round is a sequence that will come again:
   // what is made of a body may be kept for the next command that has the same one.
   std::shared_ptr<const std::vector<DeviceCommand>> body;
   uint64_t rounds = 0;

@@ -36,6 +36,7 @@ struct GraphShape;
 struct Module;
 }  // namespace vyre
 namespace vyre::plan {
+struct FusionOptions;
 struct GraphPlan;
 struct PlannedGraph;
 struct SplitPlan;
@@ -106,8 +107,8 @@ struct GraphOptions {
   uint64_t memory_limit = 0;  // bytes of its buffers, parameters included; 0: none
 };
 
-/// Shared memory of a workgroup that fusion may fill on a device.
-uint64_t fusion_shared_bytes(const DeviceInfo& device);
+/// How fusion plans for a device: the shared memory of a workgroup that it may fill, and costs.
+plan::FusionOptions fusion_options(const DeviceInfo& device);
 
 /// A graph that is ready to run on one device, for one set of lengths: planned, its kernels
 /// compiled, memory for its intermediates allocated. Cheap to copy; the memory goes with the last
@@ -238,11 +239,11 @@ class Ticket {
 struct OpenOptions {
   uint64_t memory_limit = 0;  // bytes of all buffers on the device; 0: the device's
   bool use_cache = true;
-  CompileCache* cache = nullptr;     // instead of the process's (driver/cache.h); must outlive it
+  CompileCache* cache = nullptr;  // instead of the process's (driver/cache.h); must outlive it
   /// Split kernels at grid barriers, or keep them whole where the device has a native barrier. With
   /// neither, a device that was opened by name uses the form that calibration found faster.
   bool split_grid_barriers = false, native_grid_barriers = false;
-  HotPathSink telemetry;             // told of every launch that is timed: op_id, time, bytes
+  HotPathSink telemetry;  // told of every launch that is timed: op_id, time, bytes
   /// "a,b" or "none": the passes of compiles that name none and no profile, where the device
   /// optimizes. "": what the variable VYRE_PASSES says, else what the profile selects.
   std::string passes;

@@ -80,7 +80,7 @@ class Preparation {
     plan::PlanOptions how;
     how.fuse = options_.fuse;
     how.reuse = options_.reuse;
-    how.fusion.shared_bytes = fusion_shared_bytes(device_.info());
+    how.fusion = fusion_options(device_.info());
     const Graph& graph = s_->given.graphs[0];
     Result<plan::PlannedGraph> planned =
         options_.plan ? plan::apply_plan(s_->given, graph, shape, *options_.plan, how)
@@ -224,10 +224,14 @@ class Preparation {
 
 }  // namespace
 
-uint64_t fusion_shared_bytes(const DeviceInfo& device) {
+plan::FusionOptions fusion_options(const DeviceInfo& device) {
   // More would not stay near the core that works on it.
-  constexpr uint64_t most_shared = 64 * 1024;
-  return std::min(device.limits.shared_bytes, most_shared);
+  constexpr uint64_t max_shared = 64 * 1024;
+  plan::FusionOptions options;
+  options.shared_bytes = std::min(device.limits.shared_bytes, max_shared);
+  if (const plan::DeviceCosts* costs = plan::find_costs(device.costs)) options.costs = *costs;
+  if (device.compute_units > 0) options.costs.units = device.compute_units;
+  return options;
 }
 
 Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,

@@ -15,6 +15,7 @@
 
 #include "ir/graph_launch.h"
 #include "ir/module.h"
+#include "plan/device_costs.h"
 #include "plan/join.h"
 
 namespace vyre::plan {
@@ -31,9 +32,9 @@ std::string_view name(JoinKind kind);
 struct FusionGroup {
   std::vector<uint32_t> calls;   // nodes of the graph, in order; one: not joined
   std::vector<JoinKind> joins;   // of each call but the first
-  std::vector<uint32_t> elided;  // buffers that the joined kernel does not have; ascending. The graph
-                                 // loses those that no other call uses
-  uint64_t avoided_bytes = 0;    // of memory traffic: written and read again, once a run of the group
+  std::vector<uint32_t> elided;  // buffers that the joined kernel does not have; ascending. The
+                                 // graph loses those that no other call uses
+  uint64_t avoided_bytes = 0;  // of memory traffic: written and read again, once a run of the group
 };
 
 /// Why a call does not join the one before it; for reports.
@@ -49,9 +50,9 @@ struct FusionPlan {
 };
 
 struct FusionOptions {
-  uint64_t shared_bytes = 0;        // of a workgroup on the device; 0: unknown
-  uint64_t launch_bytes = 64 * 1024;  // memory traffic that costs as much as a launch
-  uint32_t most_calls = 32;         // in a group
+  uint64_t shared_bytes = 0;      // of a workgroup on the device; 0: unknown
+  DeviceCosts costs = cpu_costs;  // decides what pays
+  uint32_t most_calls = 32;       // in a group
 };
 
 /// The cheapest legal plan by dynamic programming over each stretch of calls. Linear in calls times
@@ -66,10 +67,10 @@ struct FusedCall {
 };
 
 struct FusedGraph {
-  Module module;  // kernels that are still called, the joined ones, and the one graph
-  GraphShape shape;                // of the new graph
-  std::vector<FusedCall> origin;   // by node of the new graph; empty for loops
-  std::vector<uint32_t> buffers;   // by buffer of the new graph: that of the original
+  Module module;     // kernels that are still called, the joined ones, and the one graph
+  GraphShape shape;  // of the new graph
+  std::vector<FusedCall> origin;  // by node of the new graph; empty for loops
+  std::vector<uint32_t> buffers;  // by buffer of the new graph: that of the original
   const Graph& graph() const { return module.graphs[0]; }
 };
 

@@ -14,6 +14,8 @@ namespace {
 constexpr uint64_t most_ops = 100'000;      // of a joined kernel
 constexpr uint32_t most_inlined_loads = 8;  // of a buffer that is computed where it is loaded
 constexpr uint32_t spare_buffers = 4;       // lengths and grids that become scalars
+constexpr double guard_operations =
+    6;  // whether a recomputed element exists, and which invocation stores it
 
 }  // namespace
 
@@ -38,9 +40,13 @@ void FusionGrowth::begin(uint32_t call, const Stretch& stretch) {
   observes_subgroup_ = traps_ = endless_ = false;
   pure_ = true;
   buffers_ = 0;
-  shared_ = tables_ = ops_ = work_ = again_ = 0;
+  shared_ = tables_ = ops_ = 0;
+  tile_ = none;
+  tile_bytes_ = 0;
+  bodies_.clear();
   for (const BufferUse& use : summary(call).uses) touch(c, use);
   add_costs(call);
+  add_body(call);
 }
 
 void FusionGrowth::add_costs(uint32_t call) {
@@ -53,7 +59,6 @@ void FusionGrowth::add_costs(uint32_t call) {
   shared_ += s.shared_bytes;
   tables_ += s.table_bytes;
   ops_ += s.ops;
-  work_ += s.work;
   buffers_ += s.own_buffers;
   for (const Buffer& b : calls_.calls[call].kernel->buffers) buffers_ += b.role == Role::Scalar;
   if (calls_.calls[call].kernel->subgroup) subgroup_ = calls_.calls[call].kernel->subgroup;
@@ -208,6 +213,7 @@ bool FusionGrowth::append(uint32_t at, std::string& why) {
     if (!may_follow(call, use, handed_over, why)) return false;
   for (const BufferUse& use : s.uses) touch(call, use);
   add_costs(at);
+  add_body(at);
   joins_.push_back(handed_over ? JoinKind::SameInvocation : JoinKind::Independent);
   last_ = at;
   return true;
@@ -260,13 +266,114 @@ std::vector<uint32_t> FusionGrowth::elided() const {
 }
 
 uint64_t FusionGrowth::bytes() const {
-  uint64_t sum = again_;
+  uint64_t sum = 0;
   for (const uint32_t m : list_) {
     const Touched& t = touched_[m];
     if (t.gone || (first_ != last_ && is_elidable(m, t, last_))) continue;
-    sum += t.bytes * (uint64_t{t.reads_first} + t.writes + t.starts_as_zeros);
+    sum += t.bytes * (uint64_t{t.reads_first} + t.writes);
   }
   return sum;
+}
+
+// ---- Estimated time.
+
+void FusionGrowth::add_body(uint32_t call) {
+  const auto& size = calls_.calls[call].kernel->workgroup;
+  bodies_.push_back({call, double(size[0]) * size[1] * size[2], 1, 1});
+}
+
+/// The bodies so far are executed where a call loads the buffer, once for each load.
+void FusionGrowth::recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer) {
+  const std::vector<Body> before = std::move(bodies_);
+  bodies_.clear();
+  std::optional<double> store;
+  for (const Body& body : before) {
+    const FusionCall& call = calls_.calls[body.call];
+    for (const AccessWork& a : summary(body.call).work.accesses)
+      if (a.stores && call.memory[a.buffer] == buffer) store = a.slope;
+  }
+  const auto& size = calls_.calls[at].kernel->workgroup;
+  for (const AccessWork& a : summary(at).work.accesses) {
+    if (a.buffer != load || a.stores) continue;
+    for (Body body : before) {
+      body.invocations = double(size[0]) * size[1] * size[2];
+      body.times *= a.times;
+      body.is_recomputed = true;
+      if (a.slope && store && *store != 0 && body.lane_step)
+        *body.lane_step *= *a.slope / *store;
+      else
+        body.lane_step.reset();
+      bodies_.push_back(body);
+    }
+  }
+}
+
+KernelEstimate FusionGrowth::estimated() const {
+  const FusionCall& launch = calls_.calls[launch_];
+  const auto& size = launch.kernel->workgroup;
+  KernelEstimate k;
+  k.workgroups = double(launch.shape.workgroups());
+  k.workgroup_invocations = double(size[0]) * size[1] * size[2];
+  k.may_coarsen = first_ == last_ && summary(first_).coarsens;
+  k.bytes = double(bytes());
+  k.tile_bytes = double(tile_bytes_);
+  for (const Body& body : bodies_) {
+    const FusionCall& call = calls_.calls[body.call];
+    Phase phase{call.kernel, &summary(body.call).work, body.invocations, body.times,
+                body.lane_step};
+    if (body.is_recomputed) phase.guard_operations = guard_operations;
+    for (size_t b = 0; b < call.memory.size() && first_ != last_; ++b) {
+      const uint32_t m = call.memory[b];
+      const Touched* t = m == none ? nullptr : find(m);
+      if (t && m != tile_ && is_elidable(m, *t, last_)) phase.in_registers |= uint64_t{1} << b;
+    }
+    k.phases.push_back(phase);
+  }
+  return k;
+}
+
+double FusionGrowth::nanoseconds() const {
+  const DeviceCosts& costs = options_.costs;
+  const double ns = estimate_ns(estimated(), costs);
+  if (tile_ != none) return ns * costs.tile_margin;
+  // A barrier divides the bodies of its kernel into loops over the workgroup on a CPU.
+  bool some = false, all = true;
+  for (uint32_t c = first_; c <= last_; ++c) {
+    const bool waits = summary(c).work.barriers > 0;
+    some |= waits;
+    all &= waits;
+  }
+  return is_inlined() || some != all ? ns * costs.margin : ns;
+}
+
+std::string FusionGrowth::added_cost() const {
+  if (joins_.empty()) return "";
+  const std::string producer = stage(first_);
+  const FusionCall &own = calls_.calls[first_], &launch = calls_.calls[launch_];
+  const auto& size = own.kernel->workgroup;
+  const double workgroups = double(launch.shape.workgroups());
+  const double alone = double(own.shape.workgroups()) * size[0] * size[1] * size[2];
+  double executed = 0, active = 0;
+  bool scattered = false;
+  for (const Body& body : bodies_) {
+    if (body.call != first_) continue;
+    executed += workgroups * body.invocations * body.times;
+    active = std::max(active, workgroups * body.invocations);
+    scattered |= !body.lane_step || std::abs(*body.lane_step) > 1;
+  }
+  if (executed > 1.05 * alone)
+    return fmt::format("each invocation of {} is executed {:.1f} times", producer,
+                       executed / alone);
+  const double group = double(launch.kernel->workgroup[0]) * launch.kernel->workgroup[1] *
+                       launch.kernel->workgroup[2];
+  if (joins_.back() == JoinKind::Handoff && bodies_[0].invocations < group)
+    return fmt::format("{} of {} invocations of a workgroup compute the tile",
+                       uint64_t(bodies_[0].invocations), uint64_t(group));
+  if (active < alone)
+    return fmt::format("{} invocations execute {} instead of {}", uint64_t(active), producer,
+                       uint64_t(alone));
+  if (scattered) return fmt::format("neighbouring invocations of {} are apart", producer);
+  return "";
 }
 
 // ---- Computing where it is loaded.
@@ -366,11 +473,12 @@ void FusionGrowth::take_launch_of(uint32_t at, uint32_t gone) {
     touch(calls_.calls[at], use);
   }
   add_costs(at);
+  add_body(at);
   last_ = at;
 }
 
 bool FusionGrowth::recompute(uint32_t at, std::string& why) {
-  const FusionCall &call = calls_.calls[at], &launch = calls_.calls[launch_];
+  const FusionCall& call = calls_.calls[at];
   const auto refuse = [&](std::string text) {
     why = std::move(text);
     return false;
@@ -414,25 +522,7 @@ bool FusionGrowth::recompute(uint32_t at, std::string& why) {
     return refuse(
         fmt::format("recomputing `{}` makes a kernel of {} operations, and the limit is {}", name,
                     ops, most_ops));
-  progress_ = Progress::Legal;
-
-  // How often an element is computed, and what a further time costs: loads mostly hit the cache.
-  const double loads = double(load->loaded) * double(call.invocations(0)) *
-                       double(call.invocations(1)) * double(call.invocations(2));
-  const double elements = std::max(1.0, double(launch.invocations(0)));
-  const double more = std::max(0.0, loads - elements);
-  double inputs = 0;
-  for (const uint32_t b : list_)
-    if (!touched_[b].writable && touched_[b].reads) inputs += double(touched_[b].bytes);
-  constexpr double bytes_of_op = 0.1, share_from_memory = 0.25;
-  const double cost =
-      more * double(work_) * bytes_of_op + more / elements * inputs * share_from_memory;
-  const double saved = 2.0 * double(t.bytes) + double(options_.launch_bytes);
-  if (cost > saved)
-    return refuse(
-        fmt::format("computing `{}` about {:.1f} times an element costs more than it saves", name,
-                    loads / elements));
-  again_ += uint64_t(cost);
+  recompute_bodies(at, load->buffer, m);
   take_launch_of(at, m);
   pure_ = pure_ && summary(at).pure;
   joins_.push_back(JoinKind::Recompute);
@@ -488,28 +578,32 @@ bool FusionGrowth::extend(std::string& why) {
   if (extend(JoinKind::SameInvocation, why)) return true;
   if (progress_ == Progress::Decided) return false;
   Progress closest = progress_;
-  const bool tile_first = reads_in_a_loop(last_ + 1);
-  for (const bool tile : {tile_first, !tile_first}) {
+  const std::vector<JoinKind> before = joins_;
+  double least = 0;
+  std::optional<JoinKind> fastest;
+  for (const JoinKind kind : {JoinKind::Recompute, JoinKind::Handoff}) {
     std::string text;
-    if (extend(tile ? JoinKind::Handoff : JoinKind::Recompute, text)) return true;
-    // Of two groups that do not suit a kind, the one that cannot be recomputed says more.
-    const bool says_more = progress_ == closest && progress_ == Progress::Limited && !tile;
-    if (progress_ <= closest && !says_more) continue;
+    if (extend(kind, text)) {
+      const double ns = nanoseconds();
+      if (!fastest || ns < least) {
+        fastest = kind;
+        least = ns;
+      }
+      replay(before);
+      continue;
+    }
+    if (progress_ <= closest) continue;
     closest = progress_;
     why = std::move(text);
   }
-  return false;
+  return fastest && extend(*fastest, why);
 }
 
-/// Invocations that go over many elements jump about in memory; the tile is made by neighbours for
-/// neighbours, and the jumping is then in shared memory.
-bool FusionGrowth::reads_in_a_loop(uint32_t at) const {
+/// Makes the group again that begins with the same call and has these joins.
+void FusionGrowth::replay(std::span<const JoinKind> joins) {
+  begin(first_, {first_, end_, in_loop_});
   std::string why;
-  const uint32_t m = handed_buffer(at, why);
-  if (m == none) return false;
-  for (const BufferUse& use : summary(at).uses)
-    if (calls_.calls[at].memory[use.buffer] == m) return use.loaded > use.loads;
-  return false;
+  for (const JoinKind kind : joins) extend(kind, why);
 }
 
 bool FusionGrowth::handoff(uint32_t at, std::string& why) {
@@ -553,7 +647,7 @@ bool FusionGrowth::handoff(uint32_t at, std::string& why) {
       if (!w.possible)
         w.why_not = joined.joined ? "the checker rejects the fused kernel" : joined.why_not;
       if (joined.joined) w.limits = joined.joined->limits;
-      w.recomputed = window->recomputed;
+      w.invocations = window->invocations;
       w.bytes = window->bytes;
     }
     found = windows_.emplace(key, std::move(w)).first;
@@ -574,18 +668,9 @@ bool FusionGrowth::handoff(uint32_t at, std::string& why) {
     return refuse(fmt::format("a tile of `{}` makes {} bytes of shared memory, and the limit is {}",
                               graph_.buffers[m].name, shared_ + summary(at).shared_bytes + w.bytes,
                               most));
-  progress_ = Progress::Legal;
-  double inputs = 0;
-  for (const uint32_t b : list_)
-    if (b != m && touched_[b].reads) inputs += double(touched_[b].bytes);
-  const double invocations = double(producer.invocations(0)) * double(producer.invocations(1)) *
-                             double(producer.invocations(2));
-  const double cost = w.recomputed * (inputs + 0.1 * double(work_) * invocations);
-  if (cost > 2.0 * double(touched_[m].bytes) + double(options_.launch_bytes))
-    return refuse(
-        fmt::format("computing `{}` about {:.1f} times an element costs more than it saves",
-                    graph_.buffers[m].name, 1 + w.recomputed));
-  again_ += uint64_t(cost);
+  bodies_[0].invocations = double(w.invocations);
+  tile_ = m;
+  tile_bytes_ = w.bytes;
   shared_ += w.bytes;
   take_launch_of(at, m);
   joins_.push_back(JoinKind::Handoff);

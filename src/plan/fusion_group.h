@@ -11,6 +11,7 @@
 
 #include "plan/fuse_graph.h"
 #include "plan/fusion_calls.h"
+#include "plan/fusion_cost.h"
 #include "plan/fusion_reasons.h"
 #include "plan/fusion_summary.h"
 
@@ -24,7 +25,8 @@ class FusionGrowth {
 
   /// Begins with one call of a stretch.
   void begin(uint32_t call, const Stretch& stretch);
-  /// Adds the call after the last. On failure returns false and the condition that decided it.
+  /// Adds the call after the last by the kind of join that is estimated to be fastest. On failure
+  /// returns false and the condition that decided it.
   bool extend(std::string& why);
   /// Adds the call by a given kind of join only.
   bool extend(JoinKind kind, std::string& why);
@@ -32,8 +34,12 @@ class FusionGrowth {
   /// A buffer that keeps the group as it is now from being made, because it is to be cleared inside
   /// of it and is in memory (until a further call is the last that needs it); else none.
   uint32_t uncleared() const;
-  /// Memory traffic of the group, and of everything that is computed again, in bytes.
+  /// Memory traffic of the group, in bytes.
   uint64_t bytes() const;
+  /// Estimated time of the group's launch.
+  double nanoseconds() const;
+  /// The largest cost that the last join adds: "`f` is computed 2.0 times per element"; "" if none.
+  std::string added_cost() const;
   std::vector<uint32_t> elided() const;
   const std::vector<JoinKind>& joins() const { return joins_; }
   uint32_t first() const { return first_; }
@@ -46,7 +52,6 @@ class FusionGrowth {
     Inapplicable,  // the kind is not for such calls
     Limited,       // the group is not one that the kind takes
     Checked,       // a condition on the data failed
-    Legal,         // it does not pay
     Decided        // no kind can fit
   };
   /// What the group does to a buffer of the graph.
@@ -77,13 +82,16 @@ class FusionGrowth {
   }
   void touch(const FusionCall& call, const BufferUse& use);
   void add_costs(uint32_t call);
+  void replay(std::span<const JoinKind> joins);
+  void add_body(uint32_t call);
+  void recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer);
+  KernelEstimate estimated() const;
   bool fits_limits(uint32_t call, std::string& why) const;
   bool append(uint32_t call, std::string& why);
   bool may_follow(const FusionCall& call, const BufferUse& use, bool& handed_over,
                   std::string& why) const;
   bool recompute(uint32_t call, std::string& why);
   bool handoff(uint32_t call, std::string& why);
-  bool reads_in_a_loop(uint32_t call) const;
   std::string stage(uint32_t call) const { return stage_name(calls_, call); }
   uint32_t last_user(uint32_t buffer, bool writes) const;
   std::string why_crossing(uint32_t call, uint32_t buffer) const;
@@ -102,7 +110,7 @@ class FusionGrowth {
   struct Window {
     bool possible = false;
     std::string why_not;
-    double recomputed = 0;
+    uint64_t invocations = 0;  // of the producer, run by each workgroup of the consumer
     uint64_t bytes = 0;
     std::vector<JoinedLimit> limits;
   };
@@ -120,14 +128,24 @@ class FusionGrowth {
   uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the stretch
   bool in_loop_ = false;
   mutable Progress progress_ = Progress::Inapplicable;  // of the last extend() that failed
+  /// How often the kernel so far executes the body of a call, and by which invocations.
+  struct Body {
+    uint32_t call = 0;
+    double invocations = 0;  // of a workgroup
+    double times = 1;        // each of them
+    std::optional<double> lane_step = 1;
+    bool is_recomputed = false;  // where another body loads
+  };
+  std::vector<Body> bodies_;
   // Of the kernel so far.
+  uint32_t tile_ = none;  // the buffer that is a tile of shared memory
+  uint64_t tile_bytes_ = 0;
   uint32_t launch_ = 0;  // the call that it is launched as
   uint32_t subgroup_ = 0;
   uint32_t trapping_ = 0;  // the first call that may trap, if traps_
   bool observes_subgroup_ = false, traps_ = false, pure_ = true, endless_ = false;
   uint32_t buffers_ = 0;
-  uint64_t shared_ = 0, tables_ = 0, ops_ = 0, work_ = 0;
-  uint64_t again_ = 0;  // bytes for what is computed again
+  uint64_t shared_ = 0, tables_ = 0, ops_ = 0;
 };
 
 }  // namespace vyre::plan

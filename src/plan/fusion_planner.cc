@@ -38,14 +38,15 @@ std::vector<CallSummary> summarize_all(const FusionCalls& calls) {
 
 namespace {
 
+std::string time_text(double ns) {
+  return ns < 1e6 ? fmt::format("{:.1f} µs", ns / 1e3) : fmt::format("{:.1f} ms", ns / 1e6);
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, const FusionCalls& calls, const std::vector<CallSummary>& summaries,
           const FusionOptions& options)
-      : graph_(graph),
-        calls_(calls),
-        options_(options),
-        growth_(graph, calls, summaries, options) {}
+      : graph_(graph), calls_(calls), growth_(graph, calls, summaries, options) {}
 
   FusionPlan run() {
     for (const Stretch& s : calls_.stretches) {
@@ -57,8 +58,14 @@ class Planner {
 
  private:
   struct Best {
-    uint64_t cost = std::numeric_limits<uint64_t>::max();
+    double cost = std::numeric_limits<double>::infinity();
     uint32_t first = 0;  // of the last group
+  };
+
+  /// A call by itself.
+  struct Alone {
+    uint64_t bytes = 0;
+    double ns = 0;
   };
 
   static uint64_t add(uint64_t a, uint64_t b) {
@@ -69,11 +76,11 @@ class Planner {
   void plan(const Stretch& s) {
     const uint32_t n = s.last - s.first + 1;
     std::vector<Best> best(n + 1);  // of the first calls
-    std::vector<uint64_t> alone(n, 0);
+    std::vector<Alone> alone(n);
     best[0].cost = 0;
     for (uint32_t i = 0; i < n; ++i) {
       growth_.begin(s.first + i, s);
-      alone[i] = growth_.bytes();
+      alone[i] = {growth_.bytes(), growth_.nanoseconds()};
       improve(best, i, i + 1);
       std::string why;
       while (growth_.last() < s.last) {
@@ -89,7 +96,7 @@ class Planner {
       add_group(s, starts[g], end - 1, alone);
       if (end == n) break;
       const uint32_t next_end = g + 2 < starts.size() ? starts[g + 2] : n;
-      refuse(s.first + end, why_not_larger(alone[end], next_end - end));
+      refuse(s.first + end, why_not_larger(alone[end].ns, next_end - end));
     }
   }
 
@@ -97,30 +104,31 @@ class Planner {
     plan_.refusals.push_back({calls_.calls[call].node, std::move(why)});
   }
 
-  /// Why the group that was just added does not have the next call, too. `next` and `next_calls`:
-  /// bytes of that call alone, and the number of calls in its group.
-  std::string why_not_larger(uint64_t next, uint32_t next_calls) {
-    const uint64_t apart = add(add(growth_.bytes(), next), options_.launch_bytes);
+  /// Why the group that was just added does not have the next call, too. `next_ns` and
+  /// `next_calls`: the estimated time of that call alone, and the number of calls in its group.
+  std::string why_not_larger(double next_ns, uint32_t next_calls) {
+    const double apart = growth_.nanoseconds() + next_ns;
     std::string why;
     if (!growth_.extend(why)) return why;
     const std::string call = stage_name(calls_, growth_.last());
     if (const uint32_t buffer = growth_.uncleared(); buffer != none)
       return fmt::format("`{}` must be cleared before {}", graph_.buffers[buffer].name, call);
-    if (next_calls > 1)
+    if (next_calls > 1 && growth_.nanoseconds() < apart)
       return fmt::format("fusing {} with {} instead costs less", call,
                          stage_name(calls_, growth_.last() + 1));
-    return fmt::format("fusing {} costs {} bytes of traffic and recomputation, a launch costs {}",
-                       call, growth_.bytes(), apart);
+    const std::string cause = growth_.added_cost();
+    return fmt::format("fusing {} does not pay: about {} instead of {}{}{}", call,
+                       time_text(growth_.nanoseconds()), time_text(apart),
+                       cause.empty() ? "" : "; ", cause);
   }
 
   void improve(std::vector<Best>& best, uint32_t first, uint32_t end) {
-    const uint64_t cost = add(best[first].cost, add(growth_.bytes(), options_.launch_bytes));
+    const double cost = best[first].cost + growth_.nanoseconds();
     // Of equal costs the larger group, which comes first: fewer launches.
     if (cost < best[end].cost) best[end] = {cost, first};
   }
 
-  void add_group(const Stretch& s, uint32_t first, uint32_t last,
-                 const std::vector<uint64_t>& alone) {
+  void add_group(const Stretch& s, uint32_t first, uint32_t last, const std::vector<Alone>& alone) {
     growth_.begin(s.first + first, s);
     std::string why;
     for (uint32_t i = first; i < last; ++i) growth_.extend(why);
@@ -128,7 +136,7 @@ class Planner {
     uint64_t apart = 0;
     for (uint32_t i = first; i <= last; ++i) {
       group.calls.push_back(calls_.calls[s.first + i].node);
-      apart = add(apart, alone[i]);
+      apart = add(apart, alone[i].bytes);
     }
     group.joins = growth_.joins();
     group.elided = growth_.elided();
@@ -141,7 +149,6 @@ class Planner {
 
   const Graph& graph_;
   const FusionCalls& calls_;
-  const FusionOptions& options_;
   FusionGrowth growth_;
   FusionPlan plan_;
 };

@@ -1,11 +1,14 @@
 #include "plan/fusion_summary.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "check/check.h"
+#include "plan/coarsen.h"
+#include "plan/lane_slopes.h"
 
 namespace vyre::plan {
 namespace {
@@ -48,13 +51,15 @@ class Summarizer {
         p_(*call.kernel),
         forms_(p_.values.size()),
         conditions_(p_.values.size(), none),
-        use_of_(p_.buffers.size(), none) {}
+        use_of_(p_.buffers.size(), none),
+        slopes_(p_, [this](const Op& op) { return launch_number(op); }) {}
 
   CallSummary run() {
     for (int d = 0; d < 3; ++d)
       global_[d] = {0, std::max<int64_t>(0, int64_t(call_.invocations(d)) - 1)};
     for (uint32_t i = 0; i < p_.buffers.size(); ++i) add_buffer(i);
     block(0, 1);
+    s_.coarsens = coarsening(p_) > 1;
     find_uniform_needs();
     return std::move(s_);
   }
@@ -65,7 +70,10 @@ class Summarizer {
     const uint64_t bytes = call_.shape.counts[i] * size_of(b.element);
     if (b.role == Role::Shared) s_.shared_bytes += bytes;
     if (b.role == Role::Table) s_.table_bytes += bytes;
-    if (!is_parameter(b.role) || b.role == Role::Scratch) ++s_.own_buffers;
+    if (!is_parameter(b.role) || b.role == Role::Scratch) {
+      ++s_.own_buffers;
+      s_.work.straight = false;
+    }
     if (b.role == Role::Shared || b.role == Role::Scratch || b.role == Role::Private)
       s_.pure = false;  // its own memory is zeros once, not each time it is computed
     if (call_.memory[i] == none || b.role == Role::Scalar) return;
@@ -79,12 +87,55 @@ class Summarizer {
 
   void block(BlockId id, uint64_t times) {
     const auto before = global_;
+    const double serial = s_.work.serial_loads;
+    bool loads = false;
     for (OpId op = p_.blocks[id].first; op != none; op = p_.op(op).next) {
-      s_.work = std::min<uint64_t>(s_.work + times, uint64_t{1} << 40);
       ++s_.ops;
+      add_work(op, double(times));
+      loads |= is_load(op);
       visit(op, times);
     }
+    // Loads of one block are under way together; those of nested blocks come one after the other.
+    if (loads && s_.work.serial_loads == serial) s_.work.serial_loads += double(times);
     global_ = before;
+  }
+
+  bool is_load(OpId op) const {
+    return info(p_.op(op).code).effect == Effect::Read && use_of_[p_.memory(op).buffer] != none;
+  }
+
+  void add_work(OpId op, double times) {
+    const Op& o = p_.op(op);
+    CallWork& work = s_.work;
+    const OpInfo& row = info(o.code);
+    work.straight &= !is_loop(o.code) && row.effect != Effect::Sync && row.effect != Effect::Atomic;
+    if (row.attribute == AttrKind::Memory) {
+      const bool stores = o.code == Opcode::Store || o.code == Opcode::StoreN;
+      work.add_access({p_.memory(op).buffer, stores, slopes_.of(p_.operand(op, 0)), times});
+    } else if (o.code == Opcode::Barrier) {
+      work.barriers += times;
+    } else {
+      const bool narrow = is_integer(o.type) && size_of(o.type) < 4;
+      (narrow ? work.narrow_operations : work.operations) += times * operation_weight(p_, op);
+    }
+  }
+
+  /// What the launch knows of an op without operands, for lane_slopes.h.
+  std::optional<double> launch_number(const Op& op) const {
+    switch (op.code) {
+      case Opcode::Scalar:
+        if (!is_integer(op.type)) return std::nullopt;
+        return double(int64_t(value_of(op.type, call_.scalars[op.attr])));
+      case Opcode::Len:
+      case Opcode::Len64:
+        return double(call_.shape.counts[op.attr]);
+      case Opcode::NumWorkgroups:
+        return double(call_.shape.num_workgroups[op.attr]);
+      case Opcode::WorkgroupSize:
+        return double(p_.workgroup[op.attr]);
+      default:
+        return std::nullopt;
+    }
   }
 
   void visit(OpId op, uint64_t times) {
@@ -157,7 +208,8 @@ class Summarizer {
     const Condition c = condition(p_.operand(op, 0));
     const auto before = global_;
     narrow(c.if_true);
-    block(o.first_block, times);
+    const uint64_t some = times > 1 && is_for_some(p_.operand(op, 0)) ? (times + 3) / 4 : times;
+    block(o.first_block, some);
     global_ = before;
     narrow(c.if_false);
     block(o.first_block + 1, times);
@@ -175,21 +227,108 @@ class Summarizer {
     keep(p_.result(op), std::move(both));
   }
 
+  /// True if the condition compares an id with a bound that changes: `if local_id.x < stride` in a
+  /// tree reduction.
+  bool is_for_some(ValueId condition) const {
+    const OpId def = p_.values[condition].def;
+    if (def == none || p_.op(def).operands.count != 2) return false;
+    const ValueId a = p_.operand(def, 0), b = p_.operand(def, 1);
+    const auto advances = [&](ValueId v) { return slopes_.of(v).value_or(0) != 0; };
+    const auto changes = [&](ValueId v) {
+      return slopes_.of(v) == 0.0 && !forms_[v].is_number() && is_integer(p_.type(v));
+    };
+    return (advances(a) && changes(b)) || (advances(b) && changes(a));
+  }
+
   void for_(OpId op, uint64_t times) {
     const Op& o = p_.op(op);
     const Form lo = forms_[p_.operand(op, 0)], hi = forms_[p_.operand(op, 1)];
     const Form& step = forms_[p_.operand(op, 2)];
     const auto args = p_.args(o.first_block);
     for (const ValueId v : args) forms_[v] = unknown(p_.type(v));
-    uint64_t trips = 16;  // a guess, for the cost only
     if (const auto span = add(hi, lo, -1); span && !span->has_ids()) {
       Form i = lo;
       i.high += std::max<Wide>(span->high - 1, 0);
       if (fits(i, p_.type(args[0]))) forms_[args[0]] = i;
-      if (step.is_number() && step.low > 0)
-        trips = uint64_t(std::clamp<Wide>((span->high + step.low - 1) / step.low, 1, 1 << 20));
     }
+    const uint64_t trips = iterations(p_.operand(op, 0), p_.operand(op, 1), step);
     block(o.first_block, std::min<uint64_t>(times * trips, uint64_t{1} << 40));
+  }
+
+  /// Estimated iterations of a loop from one value up to another, for the cost only.
+  uint64_t iterations(ValueId lo, ValueId hi, const Form& step) const {
+    constexpr uint64_t guess = 16;
+    if (!step.is_number() || step.low <= 0) return guess;
+    std::optional<Wide> span;
+    for (const Form& last : bounds(hi))
+      for (const Form& first : bounds(lo))
+        if (const auto one = add(last, first, -1); one && !one->has_ids() && one->high < most)
+          span = std::min(span.value_or(one->high), one->high);
+    if (!span) return guess;
+    return uint64_t(std::clamp<Wide>((*span + step.low - 1) / step.low, 1, 1 << 20));
+  }
+
+  /// Forms that a bound has in most invocations: its own if it is known, or those of what it is
+  /// clamped from, as in `min(i + n, len(x))`.
+  std::vector<Form> bounds(ValueId v) const {
+    std::vector<Form> list;
+    const auto add_known = [&](ValueId u) {
+      if (forms_[u].high < std::min(greatest(p_.type(u)), most)) list.push_back(forms_[u]);
+    };
+    add_known(v);
+    const OpId def = p_.values[v].def;
+    if (def == none) return list;
+    const auto operand = [&](uint32_t i) { return p_.operand(def, i); };
+    switch (p_.op(def).code) {
+      case Opcode::Min:
+      case Opcode::Max:
+        add_known(operand(0));
+        add_known(operand(1));
+        break;
+      case Opcode::Clamp:
+        add_known(operand(0));
+        break;
+      case Opcode::SatAdd:
+      case Opcode::SatSub:
+        if (const auto f = add(forms_[operand(0)], forms_[operand(1)],
+                               p_.op(def).code == Opcode::SatAdd ? 1 : -1))
+          list.push_back(*f);
+        break;
+      default:
+        break;
+    }
+    return list;
+  }
+
+  /// The same of a `while` whose test compares a carried value, to which the body adds a number.
+  uint64_t iterations_of_while(OpId op) const {
+    constexpr uint64_t guess = 16;
+    const Op& o = p_.op(op);
+    const OpId test = p_.blocks[o.first_block].last, yield = p_.blocks[o.first_block + 1].last;
+    const OpId compare = p_.values[p_.operand(test, 0)].def;
+    if (compare == none || p_.op(yield).code != Opcode::Yield) return guess;
+    const auto args = p_.args(o.first_block);
+    for (uint32_t side = 0; side < p_.op(compare).operands.count && side < 2; ++side) {
+      const ValueId counter = p_.operand(compare, side);
+      const auto at = std::find(args.begin(), args.end(), counter);
+      if (at == args.end()) continue;
+      const uint32_t i = uint32_t(at - args.begin());
+      const ValueId first = p_.operand(op, i);
+      const OpId next = p_.values[p_.operand(yield, i)].def;
+      if (next == none) continue;
+      const Opcode code = p_.op(next).code;
+      if (code == Opcode::Shr || code == Opcode::Div)  // by halves
+        return uint64_t(
+            std::bit_width(uint64_t(std::clamp<Wide>(range(forms_[first]).second, 0, 1 << 20))));
+      if (code != Opcode::Add) continue;
+      const bool is_left = p_.operand(next, 0) == counter;
+      if (!is_left && p_.operand(next, 1) != counter) continue;
+      const OpId by = p_.values[p_.operand(next, is_left ? 1 : 0)].def;
+      if (by == none || p_.op(by).code != Opcode::Const) continue;
+      const Form step = number(value_of(p_.op(by).type, p_.op(by).attr));
+      return iterations(first, p_.operand(compare, 1 - side), step);
+    }
+    return guess;
   }
 
   void while_(OpId op, uint64_t times) {
@@ -197,9 +336,10 @@ class Summarizer {
     s_.endless = true;
     for (const ValueId v : p_.args(o.first_block)) forms_[v] = unknown(p_.type(v));
     const bool outer = std::exchange(in_test_, true);
-    block(o.first_block, std::min<uint64_t>(times * 16, uint64_t{1} << 40));
+    const uint64_t all = std::min<uint64_t>(times * iterations_of_while(op), uint64_t{1} << 40);
+    block(o.first_block, all);
     in_test_ = outer;
-    block(o.first_block + 1, std::min<uint64_t>(times * 16, uint64_t{1} << 40));
+    block(o.first_block + 1, all);
   }
 
   // ---- Numbers.
@@ -516,6 +656,7 @@ class Summarizer {
   std::vector<uint32_t> conditions_;
   std::vector<Condition> kept_;
   std::vector<uint32_t> use_of_;
+  LaneSlopes slopes_;
   std::vector<bool> touched_;
   std::array<Interval, 3> global_ = {};
   bool in_test_ = false;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/call_work.h"
 #include "plan/fusion_calls.h"
 
 namespace vyre::plan {
@@ -56,7 +57,8 @@ struct CallSummary {
   uint64_t shared_bytes = 0, table_bytes = 0;
   uint32_t own_buffers = 0;  // scratch, shared and private arrays, tables
   uint64_t ops = 0;
-  uint64_t work = 0;           // ops of one invocation, by the trips that are known
+  CallWork work;               // of one invocation
+  bool coarsens = false;       // alone, the driver may launch it with fewer invocations (coarsen.h)
   uint64_t needs_uniform = 0;  // kernel buffers by bit that must stay read-only for its barriers
 };
 

@@ -131,12 +131,13 @@ class PlanBlock {
     const auto shape =
         resolve_graph(*target_.graph, launch_->inputs.data, launch_->inputs.lengths, 0);
     if (!shape) return fail_with(shape.errors());
-    // The interpreter's limits, so that the plan is the same wherever the test runs.
+    // The interpreter's limits and a fixed cost table, so that the plan is the same on every
+    // machine.
     plan::PlanOptions how;
     const auto choice = driver::choose("interp");
     if (!choice) return fail_with(choice.errors());
-    how.fusion.shared_bytes =
-        driver::fusion_shared_bytes(choice->backend->probe(nullptr)[choice->index]);
+    how.fusion = driver::fusion_options(choice->backend->probe(nullptr)[choice->index]);
+    how.fusion.costs = plan::cpu_costs;
     auto planned = plan::plan_graph(*target_.module, *target_.graph, *shape, how);
     if (!planned) return fail_with(planned.errors());
     planned_ = std::move(*planned);

@@ -74,7 +74,7 @@ Result<Wanted> what_is_wanted(const PlanCommand& c, uint64_t memory_limit) {
   std::string why;
   const auto devices = choice->backend->probe(&why);
   if (choice->index < devices.size()) {
-    wanted.options.fusion.shared_bytes = driver::fusion_shared_bytes(devices[choice->index]);
+    wanted.options.fusion = driver::fusion_options(devices[choice->index]);
     wanted.budget = devices[choice->index].limits.memory_bytes;
   }
   if (memory_limit) wanted.budget = std::min(wanted.budget, memory_limit);
@@ -126,8 +126,7 @@ int plan(const PlanCommand& command) {
   if (!wanted) return fail(wanted.errors(), loaded.sources);
   const auto groups = groups_by_bytes(*target, *shape, wanted->budget);
   if (!groups) return fail(groups.errors(), loaded.sources);
-  const auto planned =
-      plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
+  const auto planned = plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
   if (!planned) return fail(planned.errors(), loaded.sources);
 
   if (command.json) {

@@ -78,6 +78,8 @@ DeviceInfo cpu_info(const CpuOptions& options) {
   const std::string_view isa = emit_llvm::name(options.isa);
   i.backend = "cpu";
   i.optimizes = true;
+  i.costs = "cpu";
+  i.compute_units = uint32_t(options.threads);
   i.name = fmt::format("{}, {} thread{}, {}", cpu_model(), options.threads,
                        options.threads == 1 ? "" : "s", isa);
   i.target = fmt::format("{} tuned for {}", isa, emit_llvm::tune_cpu(options.isa));

@@ -6,13 +6,15 @@
 #include <charconv>
 
 #include "driver/host_device.h"
-#include "interp/launch_kernel.h"
 #include "interp/interp.h"
+#include "interp/launch_kernel.h"
 
 namespace vyre::driver {
 namespace {
 
-uint64_t machine_bytes() { return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGE_SIZE)); }
+uint64_t machine_bytes() {
+  return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGE_SIZE));
+}
 
 DeviceInfo interp_info() {
   DeviceInfo i;
@@ -20,6 +22,7 @@ DeviceInfo interp_info() {
   i.name = "reference interpreter, one core";
   i.target = "interp";
   i.driver_version = "1";
+  i.costs = "interp";
   i.keeps_code = false;  // compiling is next to nothing
   i.limits.workgroup_invocations = 1024;
   i.limits.shared_bytes = 1ull << 30;
@@ -46,9 +49,11 @@ class InterpDevice : public HostDevice {
   InterpDevice() : HostDevice(interp_info()) {}
   ~InterpDevice() override { close(); }
 
-  Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program, const CompileOptions& options) override {
+  Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
+                                                  const CompileOptions& options) override {
     auto kernel = std::make_shared<InterpKernel>();
-    kernel->options.subgroup_size = options.subgroup_size ? options.subgroup_size : info().limits.default_subgroup_size;
+    kernel->options.subgroup_size =
+        options.subgroup_size ? options.subgroup_size : info().limits.default_subgroup_size;
     for (const std::string& e : options.extra) {
       if (e == "schedule=reverse") kernel->options.schedule = interp::Schedule::Reverse;
       constexpr std::string_view random = "schedule=random:";
@@ -64,7 +69,8 @@ class InterpDevice : public HostDevice {
   }
 
  private:
-  bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers, const Surroundings& around) override {
+  bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers,
+              const Surroundings& around) override {
     const Program& p = *c.program;
     interp::Options options = static_cast<const InterpKernel&>(*c.kernel).options;
     if (around.deadline) options.time_limit = seconds_left(*around.deadline);
@@ -72,12 +78,14 @@ class InterpDevice : public HostDevice {
     std::vector<interp::View> views(p.buffers.size());
     for (size_t i = 0; i < p.buffers.size(); ++i) {
       if (!is_parameter(p.buffers[i].role) || p.buffers[i].role == Role::Scalar) continue;
-      views[i] = {buffers[i], c.shape.counts[i], c.shape.counts[i] * size_of(p.buffers[i].element), 0};
+      views[i] = {buffers[i], c.shape.counts[i], c.shape.counts[i] * size_of(p.buffers[i].element),
+                  0};
     }
     interp::Clock clock(options);
     interp::Memory budget(options);
     interp::TimedOut stopped;
-    const Result<uint64_t> r = interp::launch_kernel(p, c.shape, std::move(views), c.scalars, options, clock, budget, &stopped);
+    const Result<uint64_t> r = interp::launch_kernel(p, c.shape, std::move(views), c.scalars,
+                                                     options, clock, budget, &stopped);
     if (r) return true;
     if (stopped.is_set) {  // worded by the driver, which knows the limit of the whole
       around.outcome.kind = SubmissionOutcome::Kind::TimedOut;
@@ -95,7 +103,9 @@ class InterpBackend : public Backend {
   std::string_view name() const override { return "interp"; }
   std::string_view summary() const override { return "reference interpreter, one core"; }
   std::vector<DeviceInfo> probe(std::string*) override { return {interp_info()}; }
-  Result<std::unique_ptr<BackendDevice>> open(uint32_t) override { return std::unique_ptr<BackendDevice>(std::make_unique<InterpDevice>()); }
+  Result<std::unique_ptr<BackendDevice>> open(uint32_t) override {
+    return std::unique_ptr<BackendDevice>(std::make_unique<InterpDevice>());
+  }
 };
 
 }  // namespace

@@ -29,8 +29,8 @@ std::string_view kind_of(const PhysicalDevice& d) {
   }
 }
 
-/// Fewer leave large GPUs without work if each invocation does several. Vulkan does not say how large
-/// one is.
+/// Fewer leave large GPUs without work if each invocation does several. Vulkan does not say how
+/// large one is.
 constexpr uint64_t coarse_invocations = uint64_t{1} << 19;
 
 DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
@@ -42,23 +42,26 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   i.target = "Vulkan 1.2";
   i.driver_version = fmt::format("{} ({:#x})", d.driver, d.properties.driverVersion);
   i.optimizes = true;
+  i.costs = d.is_cpu() ? "cpu" : "gpu";
   i.limits.workgroup_invocations = l.maxComputeWorkGroupInvocations;
   i.limits.shared_bytes = l.maxComputeSharedMemorySize;
   i.limits.memory_bytes = d.device_local_bytes();
   i.limits.buffer_bytes = std::min(d.most_allocation_bytes, i.limits.memory_bytes);
-  i.limits.subgroup_sizes = {1, 2, 4, 8, 16, 32, 64};  // others than its own by shuffles or shared memory
+  i.limits.subgroup_sizes = {1,  2,  4, 8,
+                             16, 32, 64};  // others than its own by shuffles or shared memory
   i.limits.default_subgroup_size = d.reported.subgroup_size;
   i.limits.loops = true;
   if (!d.is_cpu()) i.limits.coarse_from = coarse_invocations;
   if (d.is_cpu()) i.not_automatic = "it is the CPU, by a longer way than backend `cpu`";
   const uint32_t v = d.properties.apiVersion;
-  i.properties = {{"kind", std::string(kind_of(d))},
-                  {"Vulkan", fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(v),
-                                         VK_API_VERSION_MINOR(v), VK_API_VERSION_PATCH(v))},
-                  {"native subgroups", d.least_subgroup == d.most_subgroup
-                                           ? fmt::to_string(d.most_subgroup)
-                                           : fmt::format("{} to {}", d.least_subgroup, d.most_subgroup)},
-                  {"reported", emit_exact::to_text(d.reported)}};
+  i.properties = {
+      {"kind", std::string(kind_of(d))},
+      {"Vulkan", fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(v), VK_API_VERSION_MINOR(v),
+                             VK_API_VERSION_PATCH(v))},
+      {"native subgroups", d.least_subgroup == d.most_subgroup
+                               ? fmt::to_string(d.most_subgroup)
+                               : fmt::format("{} to {}", d.least_subgroup, d.most_subgroup)},
+      {"reported", emit_exact::to_text(d.reported)}};
   return i;
 }
 

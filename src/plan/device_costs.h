@@ -1,0 +1,67 @@
+#pragma once
+
+// Cost tables: what operations, memory traffic and launches cost on a kind of device, in
+// nanoseconds.
+//
+// The fusion planner compares sums of these numbers (fusion_cost.h). A table has typical values of
+// a kind of device; no plan depends on a timed run of the user's program. Tests name a table, so
+// that their plans are the same everywhere.
+
+#include <string_view>
+
+namespace vyre::plan {
+
+/// How the index of an access moves from one invocation to the next.
+enum class AccessPattern : unsigned char {
+  Uniform,     // all invocations of a vector access one element
+  Contiguous,  // neighbours access neighbours
+  Strided,     // 2 to 4 elements apart
+  Gathered     // further apart, or data-dependent
+};
+
+/// A vector is what executes one instruction for several invocations: a subgroup.
+struct DeviceCosts {
+  std::string_view name;
+
+  double units = 1;                // cores; on a GPU, schedulers
+  double units_per_workgroup = 1;  // that one workgroup can use
+  double lanes = 1;                // invocations of a vector
+  double vectors_per_unit = 1;     // under way at once, hiding each other's latency
+
+  double launch_ns = 0;     // from the end of one launch to the begin of the next
+  double workgroup_ns = 0;  // to begin a workgroup
+  double vector_ns = 0;     // to begin each of its vectors
+  double coarsening = 1;    // invocations that one does the work of, where kernels can be coarsened
+
+  // Of a vector, while it occupies its unit.
+  double op_ns = 0;             // an operation of 32 bits
+  double narrow_op = 1;         // factor for operations of 8 and 16 bits
+  double access_ns[4] = {};     // a load or store, by AccessPattern
+  double scalar_access_ns = 0;  // the same in a workgroup of one invocation
+  double barrier_ns = 0;        // a workgroup barrier
+  double tile_ns = 0;           // to clear and fill a tile of shared memory, per workgroup
+  double tile_ns_per_byte = 0;
+  double access_latency_ns = 0;  // from a load to its value, if nothing else hides it
+
+  double memory_ns_per_byte = 0;  // traffic of all units together
+  double cached_ns_per_byte = 0;  // the same if the buffers of a kernel fit into the cache
+  double cache_bytes = 0;
+  /// By this factor a kernel that recomputes, or gains barriers, must be faster than the kernels
+  /// that it replaces: estimates of such kernels are less certain. The same of one that fills a
+  /// tile.
+  double margin = 1, tile_margin = 1;
+  double overlap_loss =
+      0;  // share of the shorter of computing and memory traffic that is not hidden
+};
+
+/// Two CPU cores with vectors of 512 bits.
+extern const DeviceCosts cpu_costs;
+/// A discrete GPU of an H100's size.
+extern const DeviceCosts gpu_costs;
+/// The reference interpreter, which executes one invocation after the other.
+extern const DeviceCosts interpreter_costs;
+
+/// The table of that name; null if there is none.
+const DeviceCosts* find_costs(std::string_view name);
+
+}  // namespace vyre::plan
