@@ -305,5 +305,16 @@ TEST(ArchitecturePage, dumps_are_current) {
   EXPECT_FALSE(write_file(VYRE_SOURCE_DIR "/docs/architecture.md", text));
 }
 
+TEST(ArchitecturePage, quotes_a_row_of_the_table_of_operations) {
+  const std::string text = page("architecture.md");
+  const std::string head = "<!-- row of src/ir/ops.def -->\n```text\n";
+  const size_t begin = text.find(head);
+  ASSERT_NE(begin, text.npos);
+  const size_t from = begin + head.size(), to = text.find("```", from);
+  const FileContents table = read_file(VYRE_SOURCE_DIR "/src/ir/ops.def");
+  ASSERT_TRUE(table);
+  EXPECT_NE(table.bytes.find("\n" + text.substr(from, to - from)), std::string::npos);
+}
+
 }  // namespace
 }  // namespace vyre

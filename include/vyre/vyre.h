@@ -9,6 +9,8 @@
 //   vyre/check.h        is a program legal?
 //   vyre/run.h          the reference interpreter, and bytes for it
 //   vyre/device.h       devices: buffers that stay there, submissions, streams
+//   vyre/optimizer.h    which passes run on a program, and what they did
+//   vyre/plan.h         how graphs and split kernels run
 //   vyre/wire.h         programs as bytes, and their fingerprints
 //   vyre/version.h      VYRE_VERSION and VYRE_GIT, of the headers
 //
@@ -41,7 +43,9 @@
 #include "vyre/device.h"
 #include "vyre/diagnostic.h"
 #include "vyre/kernel.h"
+#include "vyre/optimizer.h"
 #include "vyre/parse.h"
+#include "vyre/plan.h"
 #include "vyre/program.h"
 #include "vyre/run.h"
 #include "vyre/version.h"

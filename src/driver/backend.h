@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,7 @@ struct DeviceLimits {
   bool native_grid_barrier = false;
   bool forward_progress = false;
   bool loops = false;  // takes DeviceCommand::Kind::Loop
+  bool vector_access = false;  // its code loads and stores neighbouring elements in one access
   /// Launches of so many invocations are better done by fewer that each do several; 0: never.
   uint64_t coarse_from = 0;
 };
@@ -71,6 +73,9 @@ struct Optimization {
   std::shared_ptr<const opt::ProfileData> learnt;  // what earlier runs have taught
   uint64_t launch_bytes = 0;                       // of all buffers of the launch, if it is known
   bool keep_texts = false;                         // opt::ScheduleOptions::keep_texts, for reports
+  /// For bisection: the runs of passes after which a kernel stops, by its name. Others run all.
+  std::map<std::string, uint64_t> stop_after;
+  bool check_passes = false;  // check the program after every run of a pass
   bool operator==(const Optimization&) const = default;
 };
 

@@ -33,7 +33,8 @@ bool same(const Program& a, const Program& b) {
          std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(), same_loc);
 }
 
-opt::OptimizeOptions options_for(const DeviceState& d, const Optimization& wanted) {
+opt::OptimizeOptions options_for(const DeviceState& d, const Program& program,
+                                 const Optimization& wanted) {
   const DeviceInfo& info = d.backend->info();
   opt::OptimizeOptions o;
   o.profile = wanted.profile.value_or(info.optimizes ? opt::Profile::Release : opt::Profile::None);
@@ -42,6 +43,9 @@ opt::OptimizeOptions options_for(const DeviceState& d, const Optimization& wante
   o.profile_data = wanted.learnt.get();
   o.target = optimizer_target(info, wanted.launch_bytes);
   o.schedule.keep_texts = wanted.keep_texts;
+  o.schedule.check |= wanted.check_passes;
+  if (const auto stop = wanted.stop_after.find(program.name); stop != wanted.stop_after.end())
+    o.schedule.stop_after = stop->second;
   return o;
 }
 
@@ -60,23 +64,25 @@ void keep(std::deque<std::shared_ptr<const Optimized>>& kept,
 
 Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& program,
                                                                const CompileOptions& compile) {
-  const opt::OptimizeOptions wanted = options_for(*this, compile.optimize);
+  const opt::OptimizeOptions wanted = options_for(*this, program, compile.optimize);
   Result<opt::ChosenPasses> chosen = opt::choose_passes(program, wanted);
   if (!chosen) return chosen.errors();
   auto made = std::make_shared<Optimized>();
   made->passes = std::move(chosen->passes);
   made->launch_bytes = wanted.target.launch_bytes;
+  made->stop_after = wanted.schedule.stop_after;
   made->has_texts = wanted.schedule.keep_texts;
   made->report = std::move(chosen->report);
   if (made->passes.empty()) {
     made->given = made->program = std::make_shared<const Program>(program);
     return std::shared_ptr<const Optimized>(std::move(made));
   }
-  {
+  if (!compile.optimize.check_passes) {  // which the earlier compile may not have done
     const std::lock_guard lock(mutex);
     for (const auto& before : optimized)
       if (before->passes == made->passes && before->launch_bytes == made->launch_bytes &&
-          before->has_texts >= made->has_texts && same(*before->given, program)) {
+          before->stop_after == made->stop_after && before->has_texts >= made->has_texts &&
+          same(*before->given, program)) {
         std::vector<opt::PassChoice> choices = std::move(made->report.choices);
         std::string profile = std::move(made->report.profile);
         *made = *before;

@@ -22,6 +22,7 @@ struct Optimized {
   std::vector<const opt::PassDescriptor*> passes;  // that were chosen
   uint64_t launch_bytes = 0;                       // what they were told of the launch
   std::shared_ptr<const Program> given, program;   // the same if no pass ran
+  uint64_t stop_after = ~uint64_t{0};              // opt::ScheduleOptions::stop_after
   bool has_texts = false;                          // the report keeps programs as text
   opt::FullWrites full_writes;                     // of `program`; proves nothing if no pass ran
   uint32_t coarse = 1;                             // DeviceCommand::coarse; not 1: `program` is

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the optimizer is told of a device and a launch. `vyre run` and `vyre bisect` share it, so that they select the
-// same passes.
+// What the optimizer is told of a device and a launch. The driver and every command of `vyre` that
+// optimizes call it, so that they select the same passes.
 
 #include "driver/backend.h"
 #include "ir/launch.h"
@@ -9,20 +9,11 @@
 
 namespace vyre::driver {
 
-/// Bytes of all buffers that are parameters. Launches have at most 2^48, so the sum does not overflow.
-inline uint64_t parameter_bytes(const Program& p, const LaunchShape& shape) {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < p.buffers.size(); ++i)
-    if (is_parameter(p.buffers[i].role)) bytes += shape.counts[i] * size_of(p.buffers[i].element);
-  return bytes;
-}
+/// Bytes of all buffers that are parameters. Launches have at most 2^48, so the sum does not
+/// overflow.
+uint64_t parameter_bytes(const Program& p, const LaunchShape& shape);
 
 /// `launch_bytes`: parameter_bytes() of the launch; 0 if it is not known.
-inline opt::Target optimizer_target(const DeviceInfo& info, uint64_t launch_bytes) {
-  opt::Target target;
-  target.shared_bytes = info.limits.shared_bytes;
-  target.launch_bytes = launch_bytes;
-  return target;
-}
+opt::Target optimizer_target(const DeviceInfo& info, uint64_t launch_bytes);
 
 }  // namespace vyre::driver

@@ -146,14 +146,14 @@ void DeviceState::settle_one(TicketState& t) {
     let_go(t, ok);
     for (size_t i = 0; ok && options.telemetry && t.call_times && i < t.executables.size(); ++i)
       if (const ExecutableState* e = t.executables[i].state())
-        samples.push_back(
-            {e->program->op_id, e->program->name, t.report.command_ns[i], t.launch_bytes[i]});
+        samples.push_back({telemetry_key(backend->info()), e->program->op_id, e->program->name,
+                           t.report.command_ns[i], t.launch_bytes[i]});
     if (ok && options.telemetry)
       for (const CallTime& call : t.report.calls) {
         if (call.is_loop) continue;  // whose time it was is not known
         const auto& c = *t.graphs[call.command]->calls[call.node];
         const Program& p = c.executable.optimized();
-        samples.push_back({p.op_id, p.name, call.ns, c.bytes});
+        samples.push_back({telemetry_key(backend->info()), p.op_id, p.name, call.ns, c.bytes});
       }
     t.recorder = {};  // one that failed has scripts left, and they have graphs
     t.graphs.clear();

@@ -1,7 +1,7 @@
 #pragma once
 
-// What launches tell: the program's op_id, the device time and the bytes of its buffers. The
-// optimizer's hot-path hints are made of it.
+// What launches tell: the device, the program's op_id, the device time and the bytes of its
+// buffers. The optimizer's hot-path hints are made of it.
 
 #include <cstdint>
 #include <functional>
@@ -9,8 +9,15 @@
 
 namespace vyre::driver {
 
+struct DeviceInfo;
+
+/// Names a device in measurements: `cuda: NVIDIA H200`. Two devices of one backend and model share
+/// their measurements; two backends on one GPU do not.
+std::string telemetry_key(const DeviceInfo& device);
+
 struct LaunchSample {
-  std::string op_id;  // "" if the program has none
+  std::string device;  // telemetry_key()
+  std::string op_id;   // "" if the program has none
   std::string kernel;
   uint64_t device_ns = 0;
   uint64_t bytes = 0;  // of the buffers bound

@@ -55,7 +55,11 @@ class FactSet {
 };
 
 /// What a target can do that a pass may need.
-enum class Capability : uint8_t { VectorAccess, SharedMemory, GridBarrier };
+enum class Capability : uint8_t {
+  VectorAccess,  // one access loads or stores several neighbouring elements
+  SharedMemory,
+  GridBarrier  // without splitting the program
+};
 using CapabilitySet = std::bitset<8>;
 constexpr CapabilitySet capability(Capability c) { return CapabilitySet(1ull << unsigned(c)); }
 
@@ -64,11 +68,14 @@ enum class EffectKind : uint8_t { Read, Write, Atomic, Barrier, Subgroup, Trap }
 using EffectKinds = std::bitset<8>;
 constexpr EffectKinds effect(EffectKind k) { return EffectKinds(1ull << unsigned(k)); }
 
-/// The target as far as it is known: 0 and none where it is not.
+/// The target as far as it is known: of an unknown device all capabilities, 0 bytes and no name.
+/// driver::optimizer_target() makes that of a device.
 struct Target {
   CapabilitySet capabilities = CapabilitySet().set();
   uint64_t shared_bytes = 0;
-  uint64_t launch_bytes = 0;  // of all buffers, when the launch is known
+  uint64_t launch_bytes = 0;  // of all parameters; 0: the launch is unknown
+  std::string device = {};    // in HotPathHints; "": unknown
+  bool operator==(const Target&) const = default;
 };
 
 /// A place where a pass could have done something and did not.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "opt/select.h"
 #include "support/json.h"
 
@@ -112,11 +111,15 @@ std::string to_json(const RunReport& report) {
 
 std::string write_profile(const ProfileData& data) {
   Json hints = Json::array(), reports = Json::object();
-  for (const HotPathHints::Entry& e : data.hints.entries())
-    hints.push_back({{"op_id", e.op_id},
-                     {"launches", e.launches},
-                     {"total_ns", e.total_ns},
-                     {"bytes", e.bytes}});
+  for (const HotPathHints::Entry& e : data.hints.entries()) {
+    Json h;
+    if (!e.device.empty()) h["device"] = e.device;
+    h["op_id"] = e.op_id;
+    h["launches"] = e.launches;
+    h["total_ns"] = e.total_ns;
+    h["bytes"] = e.bytes;
+    hints.push_back(std::move(h));
+  }
   for (const auto& [fingerprint, report] : data.reports) reports[fingerprint] = report_json(report);
   const Json j = {{"schema", "vyre-profile"},
                   {"version", profile_version},
@@ -139,7 +142,9 @@ Result<> read_profile(std::string_view text, const std::string& file, ProfileDat
     std::vector<HotPathHints::Entry> hints;
     for (const Json& h : j.at("hints"))
       hints.push_back({h.at("op_id").get<std::string>(), h.at("launches").get<uint64_t>(),
-                       h.at("total_ns").get<uint64_t>(), h.at("bytes").get<uint64_t>()});
+                       h.at("total_ns").get<uint64_t>(), h.at("bytes").get<uint64_t>(),
+                       // Files of earlier versions do not name the device.
+                       h.contains("device") ? h["device"].get<std::string>() : ""});
     std::map<std::string, RunReport> reports;
     for (const auto& [fingerprint, report] : j.at("reports").items())
       reports[fingerprint] = read_report(report);

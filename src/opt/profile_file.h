@@ -1,7 +1,8 @@
 #pragma once
 
-// What a run teaches the next compile, as a file: the hot paths that were measured, and the
-// optimizer's reports by program. `vyre run --profile-out p.json`, then `--profile-in p.json`.
+// What a run teaches the next compile, as a file: the launch times that were measured on each
+// device, and the optimizer's reports by program. `vyre run --profile-out p.json`, then
+// `--profile-in p.json`.
 
 #include <map>
 #include <string>

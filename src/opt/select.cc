@@ -12,7 +12,7 @@ namespace vyre::opt {
 namespace {
 
 constexpr std::array<std::string_view, 7> reason_names = {
-    "hot_path_telemetry", "pass_cost_report", "program_shape",   "always_on",
+    "hot_path_telemetry",  "pass_cost_report", "program_shape",   "always_on",
     "required_dependency", "below_threshold",  "profile_rejected"};
 constexpr std::array<uint32_t, 7> priorities = {500, 400, 300, 200, 100, 0, 0};
 constexpr std::array<std::string_view, 4> profile_names = {"none", "debug", "release", "size"};
@@ -27,18 +27,23 @@ struct Shape {
 
 Shape shape_of(CostFamily family, const ProgramStats& s, const Target& target) {
   switch (family) {
-    case CostFamily::Loop: return {false, s.ops, loop_ops, "ops"};
+    case CostFamily::Loop:
+      return {false, s.ops, loop_ops, "ops"};
     case CostFamily::Memory: {
       const bool is_known = target.launch_bytes != 0 || !s.runtime_sized;
       const uint64_t bytes = target.launch_bytes ? target.launch_bytes : s.static_device_bytes;
       return {false, bytes, memory_bytes, "bytes", is_known || bytes >= memory_bytes};
     }
-    case CostFamily::Fusion: return {false, s.top_level_regions, fusion_regions, "regions"};
-    case CostFamily::Dataflow: return {false, s.ops, dataflow_ops, "ops"};
-    case CostFamily::Megakernel: return {false, s.ops, megakernel_ops, "ops"};
+    case CostFamily::Fusion:
+      return {false, s.top_level_regions, fusion_regions, "regions"};
+    case CostFamily::Dataflow:
+      return {false, s.ops, dataflow_ops, "ops"};
+    case CostFamily::Megakernel:
+      return {false, s.ops, megakernel_ops, "ops"};
     case CostFamily::Scalar:
     case CostFamily::Sync:
-    case CostFamily::Unknown: return {true, 0, 0, ""};
+    case CostFamily::Unknown:
+      return {true, 0, 0, ""};
   }
   return {true, 0, 0, ""};
 }
@@ -47,6 +52,7 @@ class Selection {
  public:
   explicit Selection(const SelectionInput& input) : in_(input), stats_(stats(*input.program)) {
     for (size_t i = 0; i < in_.passes.size(); ++i) index_.emplace(in_.passes[i]->name, i);
+    if (in_.hints) measured_ = in_.hints->find(in_.program->op_id, in_.target.device);
   }
 
   std::vector<Decision> run() {
@@ -62,10 +68,8 @@ class Selection {
     std::string why;
     if (!accepts(in_.profile, pass, in_.target, &why))
       return {&pass, false, Reason::ProfileRejected, 0, std::move(why)};
-    const std::string& op_id = in_.program->op_id;
-    if (in_.hints && in_.hints->is_hot(op_id))
-      return {&pass, true, Reason::HotPathTelemetry, 0,
-              fmt::format("`{}` takes at least {} ns a launch", op_id, in_.hints->threshold_ns())};
+    if (measured_ && in_.hints->is_hot(*measured_))
+      return {&pass, true, Reason::HotPathTelemetry, 0, measurement()};
     if (in_.earlier)
       if (const uint64_t saved = in_.earlier->reduction_by(pass.name))
         return {&pass, true, Reason::PassCostReport, 0,
@@ -79,8 +83,20 @@ class Selection {
               fmt::format("buffer sizes are not known before the launch; family {} needs {} {}",
                           name(pass.family), shape.needs, shape.unit)};
     const bool enough = shape.has >= shape.needs;
+    std::string detail = fmt::format("{} {}, family {} needs {}", shape.has, shape.unit,
+                                     name(pass.family), shape.needs);
+    if (!enough && measured_) detail += "; " + measurement();
     return {&pass, enough, enough ? Reason::ProgramShape : Reason::BelowThreshold, 0,
-            fmt::format("{} {}, family {} needs {}", shape.has, shape.unit, name(pass.family), shape.needs)};
+            std::move(detail)};
+  }
+
+  /// What was measured, in words: the mean, of how many launches, where, and the threshold.
+  std::string measurement() const {
+    const HotPathHints::Entry& e = *measured_;
+    return fmt::format("launches of `{}` take {} ns on average ({} measured on {}); hot from {} ns",
+                       e.op_id, e.mean_ns(), e.launches,
+                       e.device.empty() ? "an unknown device" : e.device,
+                       in_.hints->threshold_ns());
   }
 
   /// Who requires what the profile rejects cannot run either. A requirement that is not in the list
@@ -93,10 +109,12 @@ class Selection {
         if (d.reason == Reason::ProfileRejected) continue;
         for (const std::string_view name : d.pass->requires_passes) {
           const auto it = index_.find(name);
-          if (it == index_.end() || decisions_[it->second].reason != Reason::ProfileRejected) continue;
+          if (it == index_.end() || decisions_[it->second].reason != Reason::ProfileRejected)
+            continue;
           d.selected = false;
           d.reason = Reason::ProfileRejected;
-          d.detail = fmt::format("it requires `{}`, which profile {} rejects", name, opt::name(in_.profile));
+          d.detail = fmt::format("it requires `{}`, which profile {} rejects", name,
+                                 opt::name(in_.profile));
           changed = true;
           break;
         }
@@ -126,6 +144,7 @@ class Selection {
 
   const SelectionInput& in_;
   const ProgramStats stats_;
+  std::optional<HotPathHints::Entry> measured_;  // what counts for the program on the target
   std::unordered_map<std::string_view, size_t> index_;
   std::vector<Decision> decisions_;
 };
@@ -153,9 +172,12 @@ bool accepts(Profile profile, const PassDescriptor& pass, const Target& target, 
     if (!pass.keeps_lines) return reject("profile debug keeps every source line");
     return true;
   }
-  if (!pass.keeps_host_abi) return reject(fmt::format("profile {} keeps the host's ABI", name(profile)));
-  if ((pass.needs & ~target.capabilities).any()) return reject("the target lacks a capability that it needs");
-  if (profile == Profile::Size && pass.grows_code) return reject("profile size runs nothing that grows code");
+  if (!pass.keeps_host_abi)
+    return reject(fmt::format("profile {} keeps the host's ABI", name(profile)));
+  if ((pass.needs & ~target.capabilities).any())
+    return reject("the target lacks a capability that it needs");
+  if (profile == Profile::Size && pass.grows_code)
+    return reject("profile size runs nothing that grows code");
   return true;
 }
 

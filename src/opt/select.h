@@ -6,7 +6,7 @@
 // The profile is asked first, and what it rejects never runs, not even for another pass. The rest
 // is selected by the first of these that holds:
 //
-//   hot_path_telemetry  500  the program's op_id was measured as hot
+//   hot_path_telemetry  500  the program's op_id was measured as hot on the target's device
 //   pass_cost_report    400  an earlier report shows that this pass changed the program and reduced
 //                            one of its costs
 //   program_shape       300  the program is as large as the pass's family asks for

@@ -98,6 +98,28 @@ TEST_F(OptimizerCommands, a_measured_program_is_compiled_differently) {
   EXPECT_EQ(json_of(contents("p.json"))["hints"][0]["launches"], 4) << "one before, three now";
 }
 
+TEST_F(OptimizerCommands, what_one_device_measured_says_nothing_of_another) {
+  file("hot.vyre", hot);
+  file("p.json",
+       "{\"schema\": \"vyre-profile\", \"version\": 1, \"reports\": {}, \"hints\": [{\"device\": "
+       "\"interp: reference interpreter, one core\", \"op_id\": \"test.hot\", \"launches\": 2, "
+       "\"total_ns\": 256000, \"bytes\": 8}]}");
+  const auto reason = [&](const std::string& backend) {
+    const auto r = vyre({"opt", "hot.vyre", "--backend", backend, "--profile-in", "p.json", "--json"});
+    expect_exit(r, 0);
+    const Json j = json_of(r.out);
+    for (const Json& c : j["kernels"][0]["choices"])
+      if (c["pass"] == "hoist_invariants")
+        return c["reason"].get<std::string>() + ": " + c["detail"].get<std::string>();
+    return std::string();
+  };
+  EXPECT_EQ(reason("interp"),
+            "hot_path_telemetry: launches of `test.hot` take 128000 ns on average (2 measured on "
+            "interp: reference interpreter, one core); hot from 100000 ns");
+  if (!has_cpu()) GTEST_SKIP() << "this build has no CPU component";
+  EXPECT_EQ(reason("cpu"), "below_threshold: 11 ops, family Loop needs 12");
+}
+
 TEST_F(OptimizerCommands, a_pass_that_helped_runs_because_it_did) {
   const Words run = {
       "run", file("folds.vyre", folds), "--backend", "interp", "--opt", "release", "--in", "y=1,2"};
@@ -385,9 +407,35 @@ TEST_F(Bisect, finds_the_kernel_of_a_graph) {
   const opt::RegisterPassForTest registered(wrong);
   const Ended e = bisect(path("g.vyre"), "y=10");
   EXPECT_EQ(e.code, 1);
-  EXPECT_NE(e.err.find("kernel `b`, iteration 1"), std::string::npos) << e.err;
+  // The kernel that runs: the two calls are one launch.
+  EXPECT_NE(e.err.find("kernel `a_b`, iteration 1"), std::string::npos) << e.err;
   file("before.vyre", e.out);
   EXPECT_EQ(vyre({"run", "before.vyre", "--in", "y=10", "--print", "y"}).out, "y: 24\n");
+}
+
+// Right on the kernels that were written, wrong on the one that they become.
+Result<bool> subtract_if_fused(Program& p, opt::PassContext& context) {
+  if (p.name == "a" || p.name == "b") return false;
+  return subtract_instead(p, context);
+}
+constexpr opt::PassDescriptor wrong_if_fused = {.name = "subtract_if_fused",
+                                                .summary = "is wrong",
+                                                .run = subtract_if_fused,
+                                                .phase = opt::Phase::Loop};
+
+const char* const two_calls =
+    "kernel a(y: inout u32[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] *= 3 - 1\n}\n"
+    "kernel b(y: inout u32[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] += 5 - 1\n}\n"
+    "graph g(y: inout u32[]) {\n  call a(y)\n  call b(y)\n}\n";
+
+TEST_F(Bisect, searches_the_passes_of_the_kernels_that_the_plan_makes) {
+  file("g.vyre", two_calls);
+  const opt::RegisterPassForTest registered(wrong_if_fused);
+  const Ended e = bisect(path("g.vyre"), "y=10");
+  EXPECT_EQ(e.code, 1);
+  EXPECT_NE(e.err.find("pass `subtract_if_fused` makes the result of `g` differ"),
+            std::string::npos)
+      << e.err;
 }
 
 // The pass is selected for launches of at least 16 KiB: `run` does not run it on a small one.
@@ -429,9 +477,11 @@ TEST_F(Bisect, no_difference_is_said_and_mistakes_are) {
       "V0641");
 }
 
-/// The interpreter, but the first byte of what is read back is one more.
+/// The interpreter, but the first byte of what is read back is one more, if a kernel was compiled
+/// that is not one of `right`.
 class OneMore : public driver::Backend {
  public:
+  explicit OneMore(Words right = {}) : right_(std::move(right)) {}
   std::string_view name() const override { return "onemore"; }
   std::string_view summary() const override { return "is wrong"; }
   std::vector<driver::DeviceInfo> probe(std::string*) override { return {info()}; }
@@ -439,6 +489,7 @@ class OneMore : public driver::Backend {
     auto made = std::make_unique<Wrapped>();
     made->inner = std::move(*interp().open(0));
     made->info_ = info();
+    made->right = right_;
     return std::unique_ptr<driver::BackendDevice>(std::move(made));
   }
 
@@ -452,12 +503,15 @@ class OneMore : public driver::Backend {
   struct Wrapped : driver::BackendDevice {
     std::unique_ptr<BackendDevice> inner;
     driver::DeviceInfo info_;
+    Words right;
+    bool is_wrong = false;
     std::vector<std::shared_ptr<std::vector<std::byte>>> read;
     const driver::DeviceInfo& info() const override { return info_; }
     Result<driver::MemoryHandle> allocate(uint64_t n) override { return inner->allocate(n); }
     void release(driver::MemoryHandle m) override { inner->release(m); }
     Result<std::shared_ptr<driver::CompiledKernel>> compile(
         std::shared_ptr<const Program> p, const driver::CompileOptions& o) override {
+      is_wrong = std::find(right.begin(), right.end(), p->name) == right.end();
       return inner->compile(p, o);
     }
     Result<driver::SubmissionHandle> submit(
@@ -471,11 +525,13 @@ class OneMore : public driver::Backend {
     bool is_done(driver::SubmissionHandle h) override { return inner->is_done(h); }
     driver::SubmissionOutcome wait(driver::SubmissionHandle h) override {
       auto outcome = inner->wait(h);
-      for (const auto& staging : read) staging->front() = std::byte(uint8_t(staging->front()) + 1);
+      for (const auto& staging : read)
+        if (is_wrong) staging->front() = std::byte(uint8_t(staging->front()) + 1);
       read.clear();
       return outcome;
     }
   };
+  const Words right_;
 };
 
 TEST_F(Bisect, a_difference_without_passes_is_the_backends) {
@@ -491,6 +547,15 @@ TEST_F(Bisect, a_difference_without_passes_is_the_backends) {
   const Json j = json_of(bisect(path("folds.vyre"), "y=10,20", {"--json"}, "onemore").out);
   EXPECT_EQ(j["pass"], "");
   EXPECT_EQ(j["ok"], false);
+}
+
+TEST_F(Bisect, a_difference_that_goes_without_a_plan_is_the_plans) {
+  OneMore backend({"a", "b"});
+  const driver::RegisterForTest registered(&backend);
+  const Ended e = bisect(file("g.vyre", two_calls), "y=10,20", {}, "onemore");
+  EXPECT_EQ(e.code, 1);
+  EXPECT_NE(e.err.find("it is the plan of graph `g`"), std::string::npos) << e.err;
+  EXPECT_NE(e.err.find("`vyre run --plan none`"), std::string::npos) << e.err;
 }
 
 TEST_F(OptimizerCommands,

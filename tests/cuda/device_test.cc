@@ -26,7 +26,8 @@ TEST(CudaDevices, say_what_they_are_without_a_context) {
   EXPECT_TRUE(infos[0].driver_version.starts_with("CUDA 13.0"));
   EXPECT_EQ(infos[1].target, "sm_75");
   EXPECT_EQ(infos[1].limits.memory_bytes, uint64_t{16} << 30);
-  EXPECT_TRUE(infos[1].limits.native_grid_barrier && infos[1].limits.forward_progress);
+  EXPECT_TRUE(infos[1].limits.native_grid_barrier && infos[1].limits.forward_progress &&
+              infos[1].limits.vector_access);
   EXPECT_EQ(gpu.calls("cuDevicePrimaryCtxRetain"), 0u);
 }
 

@@ -324,6 +324,7 @@ TEST(device, telemetry_sees_every_launch_that_is_timed) {
   ASSERT_TRUE(d.submit({Launch{add, {b}, {}, true}, Launch{add, {b}, {}, true}})->wait());
   ASSERT_EQ(samples.size(), 2u);
   EXPECT_EQ(samples[0].op_id, "test.add");
+  EXPECT_EQ(samples[0].device, "interp: reference interpreter, one core");
   EXPECT_EQ(samples[0].bytes, 4000u);
   EXPECT_GT(samples[0].device_ns, 0u);
 

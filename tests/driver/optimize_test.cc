@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "driver/optimizer_target.h"
+#include "driver/registry.h"
 #include "opt/pipeline.h"
 #include "tests/driver/driver_util.h"
 #include "wire/fingerprint.h"
@@ -261,6 +263,54 @@ TEST(Optimize, what_was_measured_selects_passes) {
   EXPECT_TRUE(hot.selected);
   EXPECT_EQ(hot.reason, "hot_path_telemetry");
   EXPECT_EQ(hot.priority, 500u);
+}
+
+TEST(Optimize, what_another_device_measured_selects_nothing) {
+  Optimizing backend;
+  Device d = *Device::open(backend, 0);
+  Program p = kernel(doubled);
+  p.op_id = "test.doubled";
+  auto data = std::make_shared<opt::ProfileData>();
+  data->hints.record("test.doubled", 200'000, 24, "cpu: another");
+  CompileOptions o;
+  o.optimize.learnt = data;
+  EXPECT_EQ(choice(d.compile(p, o)->optimizer(), "hoist_invariants").reason, "below_threshold");
+  data->hints.record("test.doubled", 200'000, 24, telemetry_key(d.info()));
+  EXPECT_EQ(choice(d.compile(p, o)->optimizer(), "hoist_invariants").reason, "hot_path_telemetry");
+}
+
+TEST(Optimize, a_kernel_stops_after_a_number_of_runs_of_passes) {
+  Optimizing backend;
+  Device d = *Device::open(backend, 0);
+  const Program p = kernel(doubled);
+  EXPECT_TRUE(ran(d.compile(p)->optimizer(), "fold_constants"));
+  CompileOptions o;
+  o.optimize.stop_after["doubled"] = 0;
+  const Executable stopped = *d.compile(p, o);
+  EXPECT_TRUE(stopped.optimizer().runs.empty()) << "not what was optimized before";
+  EXPECT_EQ(fingerprint(stopped.optimized()), fingerprint(p));
+  EXPECT_EQ(run_doubled(d, stopped), (U{2, 4, 6}));
+  o.optimize.stop_after = {{"another", 0}};
+  EXPECT_TRUE(ran(d.compile(p, o)->optimizer(), "fold_constants"));
+}
+
+TEST(Optimize, capabilities_are_those_of_the_device) {
+  using opt::Capability;
+  const auto has = [](const DeviceInfo& info, Capability c) {
+    return (optimizer_target(info, 0).capabilities & opt::capability(c)).any();
+  };
+  DeviceInfo bare;
+  EXPECT_TRUE(optimizer_target(bare, 0).capabilities.none());
+  size_t devices = 0;
+  for (const Probed& probed : probe_all())
+    for (const DeviceInfo& info : probed.devices) {
+      ++devices;
+      EXPECT_EQ(has(info, Capability::VectorAccess), info.backend != "interp") << info.backend;
+      EXPECT_TRUE(has(info, Capability::SharedMemory)) << info.backend;
+      EXPECT_EQ(has(info, Capability::GridBarrier), info.limits.native_grid_barrier)
+          << info.backend;
+    }
+  EXPECT_GE(devices, 1u);
 }
 
 TEST(Optimize, run_tells_the_size_of_the_launch) {

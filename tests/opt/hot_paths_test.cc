@@ -52,6 +52,42 @@ TEST(HotPaths, sums_saturate) {
   EXPECT_EQ(hints.entries()[0].bytes, ~0ull);
 }
 
+TEST(HotPaths, measurements_of_one_device_do_not_count_on_another) {
+  HotPathHints hints;
+  hints.record("k", 128'000, 8, "interp: reference interpreter");
+  hints.record("k", 1'600, 8, "cpu: a");
+  EXPECT_TRUE(hints.is_hot("k", "interp: reference interpreter"));
+  EXPECT_FALSE(hints.is_hot("k", "cpu: a"));
+  EXPECT_FALSE(hints.is_hot("k", "cpu: b"));
+  EXPECT_FALSE(hints.find("k", "cpu: b"));
+  EXPECT_FALSE(hints.is_hot("k")) << "nothing was measured on an unknown device";
+  EXPECT_EQ(hints.find("k", "cpu: a")->mean_ns(), 1'600u);
+  ASSERT_EQ(hints.entries().size(), 2u);
+  EXPECT_EQ(hints.entries()[0].device, "cpu: a");
+}
+
+TEST(HotPaths, measurements_of_an_unknown_device_count_until_the_device_has_its_own) {
+  HotPathHints hints;
+  hints.record("k", 128'000, 8);
+  EXPECT_TRUE(hints.is_hot("k"));
+  EXPECT_TRUE(hints.is_hot("k", "cpu: a"));
+  EXPECT_EQ(hints.find("k", "cpu: a")->device, "");
+  hints.record("k", 1'600, 8, "cpu: a");
+  EXPECT_FALSE(hints.is_hot("k", "cpu: a"));
+  EXPECT_TRUE(hints.is_hot("k", "cpu: b"));
+}
+
+TEST(HotPaths, a_slow_device_does_not_displace_measurements_of_a_fast_one) {
+  HotPathHints hints(2);
+  for (const char* op : {"a", "b", "c"}) {
+    hints.record(op, 10, 0, "fast");
+    hints.record(op, 1'000'000, 0, "slow");
+  }
+  EXPECT_EQ(hints.entries().size(), 4u);
+  EXPECT_TRUE(hints.find("c", "fast"));
+  EXPECT_TRUE(hints.find("c", "slow"));
+}
+
 TEST(HotPaths, threads_record_at_once) {
   HotPathHints hints(8);
   std::vector<std::thread> threads;

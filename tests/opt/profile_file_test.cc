@@ -9,6 +9,7 @@ namespace {
 void fill(ProfileData& data) {
   data.hints.record("scan", 250'000, 4096);
   data.hints.record("decode", 10, 8);
+  data.hints.record("scan", 20, 4096, "cpu: a");
   RunReport report;
   report.program = "k";
   report.profile = "release";
@@ -38,9 +39,22 @@ TEST(ProfileFile, what_is_written_is_read_again) {
   EXPECT_EQ(read.hints.entries(), written.hints.entries());
   EXPECT_TRUE(read.hints.is_hot("scan"));
   EXPECT_FALSE(read.hints.is_hot("decode"));
+  EXPECT_FALSE(read.hints.is_hot("scan", "cpu: a"));
   ASSERT_EQ(read.reports.count("0123"), 1u);
   EXPECT_EQ(read.reports["0123"].reduction_by("fold_constants"), 5u);
   EXPECT_EQ(write_profile(read).find("\"choices\"") != std::string::npos, true);
+}
+
+TEST(ProfileFile, files_that_name_no_device_are_of_an_unknown_one) {
+  ProfileData data;
+  ASSERT_TRUE(read_profile(R"({"schema": "vyre-profile", "version": 1, "reports": {},
+      "hints": [{"op_id": "scan", "launches": 2, "total_ns": 500000, "bytes": 8}]})",
+                           "old.json", data));
+  ASSERT_EQ(data.hints.entries().size(), 1u);
+  EXPECT_EQ(data.hints.entries()[0].device, "");
+  EXPECT_TRUE(data.hints.is_hot("scan"));
+  // Written again, it is as it was.
+  EXPECT_EQ(write_profile(data).find("device"), std::string::npos);
 }
 
 void expect_refused(std::string_view text, std::string_view word) {
@@ -67,6 +81,9 @@ TEST(ProfileFile, damaged_files_are_refused_and_nothing_is_taken) {
   std::string negative = good;
   negative.replace(negative.find("\"launches\": 1"), 13, "\"launches\": {}");
   expect_refused(negative, "damaged");
+  std::string of_number = good;
+  of_number.replace(of_number.find("\"device\": \"cpu: a\""), 18, "\"device\": 3");
+  expect_refused(of_number, "damaged");
 }
 
 }  // namespace

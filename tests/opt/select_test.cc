@@ -135,6 +135,35 @@ TEST(Select, telemetry_comes_before_reports_and_shape) {
   expect(select_passes(input)[1], false, Reason::BelowThreshold, 0);
 }
 
+TEST(Select, telemetry_is_that_of_the_targets_device_and_the_reason_states_the_mean) {
+  const Program p = program_of(
+      "kernel k(x: inout u32[4]) workgroup(1) grid(1) op_id(\"k\") {\n x[0] = 1\n}");
+  HotPathHints hints;
+  hints.record("k", 100'000, 0, "slow");
+  hints.record("k", 156'000, 0, "slow");
+  hints.record("k", 1'600, 0, "fast");
+  const PassDescriptor* const list[] = {&mega};
+  SelectionInput input{list, Profile::Release, &p};
+  input.hints = &hints;
+  input.target.device = "slow";
+  Decision d = select_passes(input).front();
+  expect(d, true, Reason::HotPathTelemetry, 500);
+  EXPECT_EQ(d.detail,
+            "launches of `k` take 128000 ns on average (2 measured on slow); hot from 100000 ns");
+  input.target.device = "fast";
+  d = select_passes(input).front();
+  expect(d, false, Reason::BelowThreshold, 0);
+  EXPECT_NE(d.detail.find("take 1600 ns on average (1 measured on fast)"), std::string::npos)
+      << d.detail;
+  input.target.device = "other";
+  d = select_passes(input).front();
+  expect(d, false, Reason::BelowThreshold, 0);
+  EXPECT_EQ(d.detail.find("average"), std::string::npos) << d.detail;
+  hints.record("k", 200'000, 0);
+  EXPECT_NE(select_passes(input).front().detail.find("measured on an unknown device"),
+            std::string::npos);
+}
+
 TEST(Select, an_earlier_report_selects_what_changed_and_reduced) {
   const Program p = program_of(tiny);
   const PassDescriptor* const list[] = {&mega, &loop, &dataflow};

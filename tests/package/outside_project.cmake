@@ -57,17 +57,9 @@ endif()
 
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${work})
 
-# The examples of the documentation, and what they say that they print.
-set(pages library driver)
-foreach(name IN LISTS pages)
-  file(READ ${VYRE_ROOT}/docs/${name}.md page)
-  string(REGEX MATCH "\n```cpp\n([^`]*)```\n\n```output\n([^`]*)```" found "${page}")
-  if(NOT found)
-    message(FATAL_ERROR "docs/${name}.md has no example")
-  endif()
-  set(documented_${name} "${CMAKE_MATCH_2}")
-  file(WRITE ${work}/outside/documented_${name}.cc "${CMAKE_MATCH_1}")
-endforeach()
+# The programs of the documentation.
+include(${CMAKE_CURRENT_LIST_DIR}/documented.cmake)
+gather_documented(${VYRE_ROOT} ${work}/outside)
 
 run("the configuration of the outside project" ${CMAKE_COMMAND}
   -S ${work}/outside -B ${work}/build -G ${GENERATOR}
@@ -86,12 +78,18 @@ if(NOT output STREQUAL "vyre ${VYRE_VERSION}\n${expected}")
   message(FATAL_ERROR "the outside program printed:\n${output}\nand not:\n${expected}")
 endif()
 
-foreach(name IN LISTS pages)
-  run("the program of docs/${name}.md" ${work}/build/documented_${name})
-  if(NOT output STREQUAL documented_${name})
-    message(FATAL_ERROR
-      "the example of docs/${name}.md printed:\n${output}\nand not:\n${documented_${name}}")
+set(number 0)
+foreach(name IN LISTS documented_names)
+  run("the program of ${name}" ${work}/build/documented ${name})
+  file(READ ${work}/outside/${number}.expected expected)
+  if(NOT output STREQUAL expected)
+    message(FATAL_ERROR "the program of ${name} printed:\n${output}\nand not:\n${expected}")
   endif()
+  math(EXPR number "${number} + 1")
 endforeach()
+list(LENGTH documented_names count)
+if(count LESS 5)
+  message(FATAL_ERROR "the documentation has ${count} programs: the search for them is broken")
+endif()
 
 file(REMOVE_RECURSE ${work})

@@ -1,18 +1,19 @@
 // vyre bisect: which run of a pass is the first that makes the result differ from the
 // interpreter's?
 //
-// The runs of all passes on all kernels are one sequence, kernel after kernel. A program after the
-// first n of them is made here and runs on the device as it is; binary search finds the least n
-// that gives another result.
+// The program runs as `vyre run` runs it, planned, optimized and split by the driver, but its
+// kernels stop after a number of runs of passes. These runs, kernel after kernel, are one sequence;
+// binary search finds the least number that gives another result.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "driver/optimizer_target.h"
+#include "ir/graph_launch.h"
 #include "opt/pipeline.h"
+#include "plan/graph_plan.h"
 #include "support/failure.h"
 #include "support/file.h"
 #include "text/print.h"
@@ -31,8 +32,6 @@ class Bisection {
 
   int run() {
     if (!load() || !bind()) return report(mistakes_, loaded_.sources, command_.json);
-    if (Diagnostics errors = count_runs(); !errors.empty())
-      return report(errors, loaded_.sources, command_.json);
     return search();
   }
 
@@ -49,10 +48,14 @@ class Bisection {
     if (auto choice = choose_backend(command_.backend, command_.launch); good(choice))
       choice_ = *choice;
     if (auto wanted = bind_optimizer(command_.optimizer); good(wanted)) {
-      wanted_ = std::move(*wanted);
-      if (auto options = optimize_options(wanted_); good(options)) optimize_ = std::move(*options);
+      optimize_ = std::move(*wanted);
+      // Also on a device that runs programs as they are: what is searched are passes.
+      if (auto options = optimize_options(optimize_); good(options)) {
+        optimize_.passes = std::move(options->passes);
+        if (!optimize_.passes) optimize_.profile = options->profile;
+      }
     }
-    optimize_.schedule.check = true;  // a pass that breaks the program is the answer
+    optimize_.check_passes = true;  // a pass that breaks the program is the answer
     if (!command_.out.empty())
       if (const auto error = try_write(command_.out))
         mistakes_.push_back(diagnose(Code::CannotWrite, {},
@@ -81,49 +84,71 @@ class Bisection {
       auto device = driver::Device::open(choice_, options);
       if (good(device)) device_ = std::move(*device);
     }
-    if (mistakes_.empty()) {
-      uint64_t launch_bytes = 0;
-      if (target_.kernel)
-        if (const auto shape = resolve_launch(*target_.kernel, launch_->inputs))
-          launch_bytes = driver::parameter_bytes(*target_.kernel, *shape);
-      optimize_.target = driver::optimizer_target(device_.info(), launch_bytes);
-    }
     return mistakes_.empty();
   }
 
-  Diagnostics count_runs() {
-    const Module& m = *loaded_.module;
-    reports_.resize(m.kernels.size());
-    for (size_t i = 0; i < m.kernels.size(); ++i) {
-      if (target_.kernel && &m.kernels[i] != target_.kernel) continue;
-      Program kernel = m.kernels[i];
-      auto r = opt::optimize(kernel, optimize_);
-      if (!r) return std::move(r.errors());
-      for (opt::PassRun& run : r->runs)
-        if (run.decision != opt::PassDecision::NotDirty) reports_[i].push_back(std::move(run));
-      total_ += reports_[i].size();
-    }
-    return {};
+  // ---- the sequence of runs
+
+  /// What the optimizer did to a kernel when all passes ran.
+  struct Kernel {
+    std::string name;
+    std::vector<opt::PassRun> runs;  // that did something or tried
+  };
+
+  void record(const driver::Executable& e) {
+    Kernel kernel{e.program().name, {}};
+    for (const opt::PassRun& run : e.optimizer().runs)
+      if (run.decision != opt::PassDecision::NotDirty) kernel.runs.push_back(run);
+    total_ += kernel.runs.size();
+    kernels_.push_back(std::move(kernel));
   }
 
-  /// The module after the first `n` runs.
-  Result<Module> after(uint64_t n) const {
-    Module m = *loaded_.module;
-    for (size_t i = 0; i < m.kernels.size() && n > 0; ++i) {
-      if (reports_[i].empty()) continue;
-      opt::OptimizeOptions o = optimize_;
-      o.schedule.stop_after = std::min<uint64_t>(n, reports_[i].size());
-      n -= o.schedule.stop_after;
-      if (auto r = opt::optimize(m.kernels[i], o); !r) return std::move(r.errors());
+  /// How the driver optimizes if only the first `n` runs happen.
+  driver::Optimization stopped_after(uint64_t n) const {
+    driver::Optimization o = optimize_;
+    for (const Kernel& kernel : kernels_) {
+      const uint64_t runs = std::min<uint64_t>(n, kernel.runs.size());
+      o.stop_after[kernel.name] = runs;
+      n -= runs;
     }
+    return o;
+  }
+
+  /// The program after the first `n` runs, as a launch of any size takes it; of a graph the planned
+  /// one, whose kernels the passes see.
+  Result<Module> after(uint64_t n) {
+    driver::GraphOptions how;
+    how.compile.optimize = stopped_after(n);
+    if (!flags_.subgroup_size.empty()) how.compile.subgroup_size = launch_->options.subgroup_size;
+    if (device_.info().limits.coarse_from) how.compile.extra.push_back("coarsen=1");
+    const LaunchInputs& inputs = launch_->inputs;
+    if (target_.kernel) {
+      const auto shape = resolve_launch(*target_.kernel, inputs);
+      if (!shape) return shape.errors();
+      how.compile.optimize.launch_bytes = driver::parameter_bytes(*target_.kernel, *shape);
+      const auto made = device_.compile(*target_.kernel, how.compile);
+      if (!made) return made.errors();
+      Module m = *loaded_.module;
+      m.kernels[size_t(target_.kernel - loaded_.module->kernels.data())] = made->optimized();
+      return m;
+    }
+    const auto shape = resolve_graph(*target_.graph, inputs.data, inputs.lengths, 0);
+    if (!shape) return shape.errors();
+    const auto made = device_.prepare(*target_.module, *target_.graph, *shape, how);
+    if (!made) return made.errors();
+    const plan::FusedGraph& fused = made->planned().fused;
+    Module m = fused.module;
+    for (uint32_t i = 0; i < fused.graph().nodes.size(); ++i)
+      if (const driver::Executable* e = made->executable(i))
+        m.kernels[fused.graph().nodes[i].kernel] = e->optimized();
     return m;
   }
 
   /// Run `n`, counted from 1, and its kernel.
   std::pair<const opt::PassRun*, size_t> run_of(uint64_t n) const {
-    for (size_t i = 0; i < reports_.size(); ++i) {
-      if (n <= reports_[i].size()) return {&reports_[i][n - 1], i};
-      n -= reports_[i].size();
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      if (n <= kernels_[i].runs.size()) return {&kernels_[i].runs[n - 1], i};
+      n -= kernels_[i].runs.size();
     }
     return {nullptr, 0};
   }
@@ -145,16 +170,11 @@ class Bisection {
     return classify(errors) == Failure::ProgramFailed;
   }
 
-  /// Does the program after `n` runs give another result? What differs is left in `difference_`. An
-  /// error is one of the device or of the input, which says nothing about passes.
-  Result<bool> differs(uint64_t n) {
-    Result<Module> module = after(n);
-    if (!module) return module.errors();
-    const Result<Target> target = choose_target(*module, target_.name());
-    if (!target) return target.errors();
-    DeviceRunOptions options;
-    options.optimize.passes.emplace();  // as it is
-    Result<DeviceRun> ran = run_on(device_, *target, *launch_, flags_, options);
+  /// Runs the program as `vyre run` does, but for what `options` say, and returns true if it gives
+  /// another result than the interpreter. The difference is left in `difference_`. An error is one
+  /// of the device or of the input, which says nothing about passes.
+  Result<bool> differs(const DeviceRunOptions& options) {
+    Result<DeviceRun> ran = run_on(device_, target_, *launch_, flags_, options);
     if (!ran && !is_programs_own(ran.errors())) return ran.errors();
     const Result<RunResult>& expected =
         reference(ran ? ran->subgroup_size : device_.info().limits.default_subgroup_size);
@@ -184,23 +204,31 @@ class Bisection {
       return report(errors, loaded_.sources, command_.json);
     };
     Progress progress(fmt::format("bisecting {}", target_.name()));
-    Result<bool> first = differs(0);
-    if (!first) return stop(first.errors());
-    if (*first) return backends_own();
-    if (total_ == 0) return no_difference();
-    Result<bool> last = differs(total_);
+    DeviceRunOptions whole;
+    whole.optimize = optimize_;
+    whole.compiled = [this](const driver::Executable& e) { record(e); };
+    const Result<bool> last = differs(whole);
     if (!last) return stop(last.errors());
-    if (*last) return find(stop, progress);
+    std::optional<Diagnostic> difference = difference_;
+    const Result<bool> first = differs_after(0);
+    if (!first) return stop(first.errors());
+    if (*first) return without_passes(stop);
+    if (*last) return find(stop, progress, *difference);
     return no_difference();
   }
 
+  Result<bool> differs_after(uint64_t n) {
+    DeviceRunOptions options;
+    options.optimize = stopped_after(n);
+    return differs(options);
+  }
+
   template <class Stop>
-  int find(const Stop& stop, Progress& progress) {
+  int find(const Stop& stop, Progress& progress, Diagnostic difference) {
     uint64_t good = 0, bad = total_;
-    Diagnostic difference = *difference_;
     while (bad - good > 1) {
       const uint64_t middle = good + (bad - good) / 2;
-      Result<bool> there = differs(middle);
+      const Result<bool> there = differs_after(middle);
       if (!there) return stop(there.errors());
       if (*there) difference = *difference_;
       (*there ? bad : good) = middle;
@@ -219,13 +247,30 @@ class Bisection {
     return exit_done;
   }
 
-  int backends_own() {
-    Diagnostic d = diagnose(
-        Code::ResultsDiffer, {},
-        fmt::format("the result differs with no pass: it is backend `{}`", device_.info().backend));
-    d.note(difference_->message);
-    d.with_fix(fmt::format("report it; until then use `--backend {}`",
-                           device_.info().backend == "interp" ? "cpu" : "interp"));
+  /// The result differs with no pass: by the plan of the graph, or by the backend.
+  template <class Stop>
+  int without_passes(const Stop& stop) {
+    const std::string backend = device_.info().backend;
+    Diagnostic d =
+        diagnose(Code::ResultsDiffer, {},
+                 fmt::format("the result differs with no pass: it is backend `{}`", backend));
+    std::string fix = fmt::format("`--backend {}`", backend == "interp" ? "cpu" : "interp");
+    const Diagnostic difference = *difference_;
+    if (target_.graph) {
+      DeviceRunOptions unplanned;
+      unplanned.optimize = stopped_after(0);
+      unplanned.planned = false;
+      const Result<bool> differs_too = differs(unplanned);
+      if (!differs_too) return stop(differs_too.errors());
+      if (!*differs_too) {
+        d.message = fmt::format(
+            "the result differs with no pass, but not without a plan: it is the plan of graph `{}`",
+            target_.name());
+        fix = "`vyre run --plan none`";
+      }
+    }
+    d.note(difference.message);
+    d.with_fix(fmt::format("report it; until then use {}", fix));
     if (!command_.json) return report({d}, loaded_.sources, false);
     write_out(bisect_json({.runs = total_, .diagnostics = {d}}));
     return exit_code({d});
@@ -235,7 +280,7 @@ class Bisection {
     const auto [run, kernel] = run_of(n);
     const Result<Module> before = after(n - 1);
     if (!before) return report(before.errors(), loaded_.sources, command_.json);
-    const std::string& name = loaded_.module->kernels[kernel].name;
+    const std::string& name = kernels_[kernel].name;
     const std::string text = print(*before);
     Diagnostic d = diagnose(
         Code::ResultsDiffer, {},
@@ -271,16 +316,14 @@ class Bisection {
   const BisectCommand& command_;
   Diagnostics mistakes_;
   driver::Choice choice_;
-  driver::Optimization wanted_;
-  opt::OptimizeOptions optimize_;
+  driver::Optimization optimize_;
   LoadedModule loaded_;
   Target target_;
   LaunchFlags flags_;
   std::optional<Launch> launch_;
   driver::Device device_;
-  std::vector<std::vector<opt::PassRun>>
-      reports_;  // by kernel: the runs that did something or tried
-  uint64_t total_ = 0;
+  std::vector<Kernel> kernels_;                       // in the order in which they are compiled
+  uint64_t total_ = 0;                                // runs of passes on all of them
   std::map<uint32_t, Result<RunResult>> references_;  // by subgroup size
   std::optional<Diagnostic> difference_;
 };

@@ -25,7 +25,7 @@ CLI::Option* add_list(CLI::App& app, const std::string& flag, Words& into,
   return app.add_option(flag, into, what)->allow_extra_args(false);
 }
 
-void add_launch_flags(CLI::App& app, LaunchFlags& f) {
+void add_input_flags(CLI::App& app, LaunchFlags& f) {
   const std::string inputs = "Inputs";
   add_list(app, "--in", f.in,
            "Contents of a buffer, one of:\n"
@@ -47,7 +47,10 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
   app.add_option("--grid", f.grid, "Invocations wanted, instead of the kernel's own grid")
       ->option_text("N[,M[,K]]")
       ->group(inputs);
+}
 
+void add_launch_flags(CLI::App& app, LaunchFlags& f) {
+  add_input_flags(app, f);
   const std::string execution = "Execution";
   app.add_option("--subgroup-size", f.subgroup_size,
                  "Lanes of a subgroup where the kernel fixes none; else what suits the\n"
@@ -202,8 +205,11 @@ void add_emit(CLI::App& app, EmitCommand& c) {
   app.add_option("--subgroup-size", c.subgroup_size,
                  "Lanes of a subgroup where the kernel fixes none; else chosen for it")
       ->option_text("N");
-  add_list(app, "--const", c.constants, "Another value for a constant of the file")
-      ->option_text("NAME=VALUE");
+  app.add_option("--backend", c.backend,
+                 "Device that the code is optimized for; if not given cpu, for ptx cuda, for\n"
+                 "spirv vulkan, where `vyre devices` lists one")
+      ->option_text("interp|cpu|cuda|vulkan");
+  add_input_flags(app, c.launch);
   app.add_flag("--unoptimized", c.unoptimized, "LLVM IR as we write it, before the passes of LLVM");
   app.add_flag("--lines", c.lines,
                "Assembly to read: with the source line of each instruction; ptx: .loc; spirv:\n"
@@ -213,8 +219,10 @@ void add_emit(CLI::App& app, EmitCommand& c) {
   add_optimizer_flags(app, c.optimizer);
   app.footer(
       "The function is `vyre_kernel` of src/emit/llvm/abi.h, in PTX and SPIR-V those of\n"
-      "src/emit/ptx/abi.h and src/emit/spirv/abi.h. A kernel with grid barriers gives one function a\n"
-      "segment.\n\n"
+      "src/emit/ptx/abi.h and src/emit/spirv/abi.h. A kernel with grid barriers gives one function "
+      "a\n"
+      "segment. Inputs describe the launch that the kernel is optimized for; any buffer takes a\n"
+      "length by --len.\n\n"
       "EXAMPLE\n"
       "  vyre emit examples/saxpy.vyre --target asm --arch x86-64-v3\n"
       "  vyre emit examples/saxpy.vyre --target llvm -o saxpy.ll\n"
@@ -229,9 +237,10 @@ void add_opt(CLI::App& app, OptCommand& c) {
                  "Program in text or wire form; - is standard input. Without a name: all its\n"
                  "kernels")
       ->option_text("or FILE:name");
+  app.add_option("--backend", c.backend, "Device that it is optimized for, as for `vyre run`")
+      ->option_text("auto|interp|cpu|cuda|vulkan");
+  add_input_flags(app, c.launch);
   add_optimizer_flags(app, c.optimizer);
-  add_list(app, "--const", c.constants, "Another value for a constant of the file")
-      ->option_text("NAME=VALUE");
   app.add_option("--stop-after", c.stop_after, "Stop after so many runs of passes on a kernel")
       ->option_text("N");
   const std::string results = "Results";
@@ -250,7 +259,11 @@ void add_opt(CLI::App& app, OptCommand& c) {
   app.add_flag("--json", c.json, "Reports and programs, or the list, as JSON")->group(results);
   app.footer(
       "The optimized program goes to standard output and can be run. After every pass it is "
-      "checked.\n\n"
+      "checked.\nThe passes are those of `vyre run` for the same device and inputs. Any buffer "
+      "takes a "
+      "length by\n--len; without inputs the launch is unknown. On interp, programs are optimized "
+      "here "
+      "as --opt\nrelease says.\n\n"
       "EXAMPLE\n"
       "  vyre opt examples/saxpy.vyre --print-changed\n"
       "  vyre opt examples/saxpy.vyre --passes fold_constants,remove_dead_code --time-passes");
@@ -343,10 +356,11 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
   app.add_option("--inputs", c.inputs, "Runs of each kernel with other inputs (default 1)")
       ->option_text("N");
   app.add_option("--minutes", c.minutes, "Stop after this time")->option_text("M");
-  app.add_option("--backends", c.backends,
-                 "What is compared with the reference: interp, text, wire, sanitizer, opt,\n"
-                 "plan, one of a group such as interp:reverse:8, or devices such as cpu, cuda:1 and\n"
-                 "cpu[isa=x86-64-v2,threads=1] (default all that are here)")
+  app.add_option(
+         "--backends", c.backends,
+         "What is compared with the reference: interp, text, wire, sanitizer, opt,\n"
+         "plan, one of a group such as interp:reverse:8, or devices such as cpu, cuda:1 and\n"
+         "cpu[isa=x86-64-v2,threads=1] (default all that are here)")
       ->option_text("A,B");
   app.add_flag("--graphs", c.graphs, "Every program is a graph (else one in seven)");
   app.add_option("--out", c.out, "Folder for the programs that fail, ready to run")
@@ -367,7 +381,8 @@ void add_certify(CLI::App& app, CertifyCommand& c) {
                  "cpu[isa=x86-64-v2,threads=1], interp[split]")
       ->option_text("D");
   app.add_option("--only", c.only, "Only cases with this in `group/name`")->option_text("TEXT");
-  app.add_option("--except", c.except, "Without cases with this in `group/name`")->option_text("TEXT");
+  app.add_option("--except", c.except, "Without cases with this in `group/name`")
+      ->option_text("TEXT");
   app.add_option("--part", c.part, "Only every Nth case, from the Kth on: for N processes at once")
       ->option_text("K/N");
   app.add_flag("--quick", c.quick, "Without what takes long");
@@ -451,7 +466,8 @@ struct Parser {
     app.get_formatter()->column_width(28);
     app.get_formatter()->label("TEXT", "");
     app.get_formatter()->label("REQUIRED", "");
-    app.set_version_flag("--version", fmt::format("vyre {} ({})", library_version(), library_revision()),
+    app.set_version_flag("--version",
+                         fmt::format("vyre {} ({})", library_version(), library_revision()),
                          "Print the version and exit");
     app.footer(
         "EXAMPLE\n"

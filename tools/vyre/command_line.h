@@ -51,8 +51,9 @@ struct EmitCommand {
   std::string target;
   std::string arch;
   std::string profile;  // emit/exact/profile.h
+  std::string backend;  // "": the one that runs code for the target
   std::string subgroup_size;
-  std::vector<std::string> constants;
+  LaunchFlags launch;  // inputs only
   std::string out;
   OptimizerFlags optimizer;
   bool unoptimized = false;
@@ -61,8 +62,9 @@ struct EmitCommand {
 
 struct OptCommand {
   std::string file;  // with :name; "" for --list
+  std::string backend = "auto";
+  LaunchFlags launch;  // inputs only
   OptimizerFlags optimizer;
-  std::vector<std::string> constants;
   std::string stop_after;
   bool print_after_all = false;
   bool print_changed = false;

@@ -20,6 +20,7 @@
 #include "tools/vyre/commands.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/numbers.h"
+#include "tools/vyre/optimizer_launch.h"
 #include "tools/vyre/program_file.h"
 #include "tools/vyre/report.h"
 #include "tools/vyre/target.h"
@@ -254,12 +255,46 @@ Result<std::string> emit_all(const Target& target, const Program& kernel, const 
   return text;
 }
 
+/// The device that is told to the optimizer: the one named, or one that runs code for the target;
+/// nothing if there is none.
+Result<std::optional<driver::DeviceInfo>> device_of(const EmitCommand& c) {
+  const std::string_view suits = c.target == "ptx"     ? "cuda"
+                                 : c.target == "spirv" ? "vulkan"
+                                                       : "cpu";
+  auto device = find_device(c.backend.empty() ? std::string(suits) : c.backend);
+  if (device) return std::optional(std::move(*device));
+  if (c.backend.empty()) return std::optional<driver::DeviceInfo>();
+  return device.errors();
+}
+
+/// The passes that `vyre run` selects for the device and the launch. `wanted` must outlive them.
+Result<opt::OptimizeOptions> passes_for(const EmitCommand& c, const cli::Target& target,
+                                        const driver::Optimization& wanted) {
+  auto options = optimize_options(wanted);
+  if (!options) return options;
+  const auto device = device_of(c);
+  if (!device) return device.errors();
+  std::optional<Launch> launch;
+  if (describes_launch(c.launch)) {
+    LaunchFlags flags = c.launch;
+    flags.stdin_is_program = split_file_and_name(c.file).file == "-";
+    auto bound = bind_launch(flags, target);
+    if (!bound) return bound.errors();
+    launch = std::move(*bound);
+  }
+  auto told = optimizer_target(*device ? &**device : nullptr, *target.kernel,
+                               launch ? &launch->inputs : nullptr);
+  if (!told) return told.errors();
+  options->target = std::move(*told);
+  return options;
+}
+
 }  // namespace
 
 int emit(const EmitCommand& command) {
   const auto code = target_of(command);
   if (!code) return report(code.errors(), {}, false);
-  const auto constants = parse_constants(command.constants);
+  const auto constants = parse_constants(command.launch.constants);
   if (!constants) return report(constants.errors(), {}, false);
   const FileAndName file = split_file_and_name(command.file);
   LoadedModule loaded = load_module(file.file, {*constants, {}});
@@ -272,8 +307,8 @@ int emit(const EmitCommand& command) {
                   loaded.sources, false);
   const auto wanted = bind_optimizer(command.optimizer);
   if (!wanted) return report(wanted.errors(), {}, false);
-  const auto options = optimize_options(*wanted);
-  if (!options) return report(options.errors(), {}, false);
+  const auto options = passes_for(command, *target, *wanted);
+  if (!options) return report(options.errors(), loaded.sources, false);
   Program kernel = *target->kernel;
   if (const auto done = opt::optimize(kernel, *options); !done)
     return report(done.errors(), loaded.sources, false);

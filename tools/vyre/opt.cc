@@ -12,6 +12,7 @@
 #include "tools/vyre/commands.h"
 #include "tools/vyre/json.h"
 #include "tools/vyre/numbers.h"
+#include "tools/vyre/optimizer_launch.h"
 #include "tools/vyre/program_file.h"
 #include "tools/vyre/report.h"
 #include "tools/vyre/target.h"
@@ -66,6 +67,9 @@ class Optimizing {
     for (size_t i = 0; i < module_.kernels.size(); ++i) {
       Program& kernel = module_.kernels[i];
       if (only_ && i != *only_) continue;
+      auto target = optimizer_target(&device_, kernel, launch_ ? &launch_->inputs : nullptr);
+      if (!target) return report(target.errors(), loaded_.sources, command_.json);
+      options_.target = std::move(*target);
       auto r = opt::optimize(kernel, options_);
       if (!r) return report(r.errors(), loaded_.sources, command_.json);
       if (command_.time_passes && !command_.json) show_times(*r);
@@ -111,7 +115,8 @@ class Optimizing {
         if (command_.print_after_all || run.decision == opt::PassDecision::Changed)
           show_run(program, run);
       };
-    const auto constants = parse_constants(command_.constants);
+    if (auto device = find_device(command_.backend); good(device)) device_ = std::move(*device);
+    const auto constants = parse_constants(command_.launch.constants);
     if (!good(constants) || !mistakes_.empty()) return false;
 
     const FileAndName file = split_file_and_name(command_.file);
@@ -121,7 +126,12 @@ class Optimizing {
       return false;
     }
     module_ = *loaded_.module;
-    if (file.name.empty()) return true;
+    if (file.name.empty() && !describes_launch(command_.launch)) return true;
+    return choose_kernel(file);
+  }
+
+  /// The kernel that is named, or that the flags of the launch are about.
+  bool choose_kernel(const FileAndName& file) {
     const auto target = choose_target(loaded_, file.name, shown_name(file.file));
     if (!good(target)) return false;
     if (!target->kernel) {
@@ -133,13 +143,20 @@ class Optimizing {
       return false;
     }
     only_ = static_cast<size_t>(target->kernel - loaded_.module->kernels.data());
-    return true;
+    if (!describes_launch(command_.launch)) return true;
+    LaunchFlags flags = command_.launch;
+    flags.stdin_is_program = file.file == "-";
+    auto launch = bind_launch(flags, *target);
+    if (good(launch)) launch_ = std::move(*launch);
+    return mistakes_.empty();
   }
 
   const OptCommand& command_;
   Diagnostics mistakes_;
   driver::Optimization wanted_;
   opt::OptimizeOptions options_;
+  driver::DeviceInfo device_;
+  std::optional<Launch> launch_;  // described by flags
   LoadedModule loaded_;
   Module module_;
   std::optional<size_t> only_;  // one kernel, by index

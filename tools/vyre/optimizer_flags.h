@@ -26,8 +26,8 @@ struct OptimizerFlags {
 /// All mistakes at once: unknown passes, a profile that does not exist, a file that is none.
 Result<driver::Optimization> bind_optimizer(const OptimizerFlags& flags);
 
-/// For commands that optimize themselves: as a device that optimizes would, VYRE_PASSES included.
-/// `wanted` must live as long as the result.
+/// For commands that show or search passes: as for a device that optimizes, VYRE_PASSES included.
+/// The target is unknown (optimizer_launch.h). `wanted` must live as long as the result.
 Result<opt::OptimizeOptions> optimize_options(const driver::Optimization& wanted);
 
 /// The file as data; nothing for "".

@@ -180,7 +180,7 @@ class Session {
     options.memory_limit = launch_->options.memory_limit;
     if (!files_.profile.empty())
       options.telemetry = [this](const driver::LaunchSample& s) {
-        measured_.hints.record(s.op_id, s.device_ns, s.bytes);
+        measured_.hints.record(s.op_id, s.device_ns, s.bytes, s.device);
       };
     auto device = driver::Device::open(choice_, options);
     if (!device) return std::move(device.errors());

@@ -94,6 +94,7 @@ DeviceInfo cpu_info(const CpuOptions& options) {
   i.limits.default_subgroup_size = emit_llvm::vector_bytes(options.isa) / 4;
   i.limits.native_grid_barrier = false;
   i.limits.forward_progress = true;
+  i.limits.vector_access = true;
   i.properties = {{"threads", fmt::to_string(options.threads)},
                   {"instruction set", std::string(isa)},
                   {"LLVM", LLVM_VERSION_STRING},

@@ -90,6 +90,7 @@ std::optional<Properties> describe_device(const Api& api, int ordinal) {
   i.limits.native_grid_barrier =
       api.launch_cooperative != nullptr && ask(Attribute::CooperativeLaunch);
   i.limits.forward_progress = true;
+  i.limits.vector_access = true;
   i.limits.loops = api.has_conditions();
   i.limits.coarse_from = coarse_rounds * p.multiprocessors *
                          static_cast<uint64_t>(ask(Attribute::ThreadsPerMultiprocessor));

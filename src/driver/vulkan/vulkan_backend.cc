@@ -51,6 +51,7 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
                              16, 32, 64};  // others than its own by shuffles or shared memory
   i.limits.default_subgroup_size = d.reported.subgroup_size;
   i.limits.loops = true;
+  i.limits.vector_access = true;
   if (!d.is_cpu()) i.limits.coarse_from = coarse_invocations;
   if (d.is_cpu()) i.not_automatic = "it is the CPU, by a longer way than backend `cpu`";
   const uint32_t v = d.properties.apiVersion;

@@ -1,0 +1,26 @@
+#pragma once
+
+// Plans: how graphs and split kernels run on a device. docs/plans.md explains them, with a whole
+// program, and docs/grid_barrier.md.
+//
+//   resolve_graph(graph, counts, scalars)   GraphShape: the lengths that a plan is for
+//   GraphExecutable::planned()   plan::PlannedGraph: its GraphPlan (calls that are one kernel,
+//                             buffers that share memory), and the graph after fusion
+//   Executable::plan()        plan::SplitPlan: the segments of a kernel with grid barriers and the
+//                             steps that launch them; null if it runs whole
+//   plan::print(split plan), plan::print_plan(planned, module, graph)   for people
+//   plan::write_plan(planned, module, graph), plan::read_plan(text, file)   the files of `vyre plan
+//                             --json` and `vyre run --plan`
+//
+// Plans are values, and these functions are pure: safe from several threads.
+//
+//   auto ready = device.prepare(module, graph, *shape);
+//   if (!ready) return ready.errors();
+//   std::cout << vyre::plan::print_plan(ready->planned(), module, graph);
+
+#include "ir/graph_launch.h"
+#include "plan/graph_plan.h"
+#include "plan/plan_file.h"
+#include "plan/split_grid.h"
+#include "vyre/diagnostic.h"
+#include "vyre/program.h"

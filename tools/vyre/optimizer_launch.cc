@@ -1,0 +1,113 @@
+#include "tools/vyre/optimizer_launch.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "driver/optimizer_target.h"
+#include "driver/registry.h"
+
+namespace vyre::cli {
+namespace {
+
+/// Sizes of a launch whose data may be missing.
+class LaunchSizes {
+ public:
+  LaunchSizes(const Program& kernel, const LaunchInputs& inputs)
+      : p_(kernel), counts_(kernel.buffers.size()), scalars_(kernel.buffers.size()) {
+    for (size_t i = 0; i < p_.buffers.size(); ++i) take(i, inputs);
+    // The bytes of buffers do not depend on the grid.
+    grid_ = inputs.grid.value_or(std::array<uint64_t, 3>{1, 1, 1});
+  }
+
+  /// Everything that the sizes depend on and that was not given.
+  Diagnostics missing() const {
+    Diagnostics list;
+    for (size_t i = 0; i < p_.buffers.size(); ++i) {
+      const Buffer& b = p_.buffers[i];
+      if (!is_parameter(b.role) || b.role == Role::Scalar || counts_[i] || b.count != no_formula)
+        continue;
+      list.push_back(
+          diagnose(Code::MissingLength, p_.place(b.loc),
+                   fmt::format("the length of `{}` is not known", b.name))
+              .with_fix(fmt::format("pass `--len {}=N`, or leave out all inputs", b.name)));
+    }
+    std::vector<bool> told(p_.buffers.size());
+    for (const FormulaNode& n : p_.formulas.nodes) {
+      if (n.op != FormulaOp::Scalar || scalars_[n.a] || told[n.a]) continue;
+      told[n.a] = true;
+      const std::string& name = p_.buffers[n.a].name;
+      list.push_back(
+          diagnose(Code::MissingInput, p_.place(p_.buffers[n.a].loc),
+                   fmt::format("no value for `{}`, on which a size depends", name))
+              .with_fix(fmt::format("pass `--set {}=V`, or leave out all inputs", name)));
+    }
+    return list;
+  }
+
+  /// Nothing is missing: scalars without a value have no part in the sizes.
+  Result<uint64_t> bytes() const {
+    std::vector<std::optional<uint64_t>> scalars = scalars_;
+    for (std::optional<uint64_t>& value : scalars) value = value.value_or(0);
+    const Result<LaunchShape> shape = resolve_launch(p_, counts_, scalars, grid_);
+    if (!shape) return shape.errors();
+    return driver::parameter_bytes(p_, *shape);
+  }
+
+ private:
+  void take(size_t i, const LaunchInputs& inputs) {
+    if (i < inputs.lengths.size()) counts_[i] = inputs.lengths[i];
+    if (i >= inputs.data.size() || !inputs.data[i]) return;
+    const std::vector<std::byte>& data = *inputs.data[i];
+    if (p_.buffers[i].role != Role::Scalar) {
+      counts_[i] = data.size() / size_of(p_.buffers[i].element);
+      return;
+    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, data.data(), std::min(data.size(), sizeof bits));
+    scalars_[i] = bits;
+  }
+
+  const Program& p_;
+  std::vector<std::optional<uint64_t>> counts_, scalars_;
+  std::array<uint64_t, 3> grid_;
+};
+
+}  // namespace
+
+Result<driver::DeviceInfo> find_device(const std::string& backend) {
+  const Result<driver::Choice> choice = driver::choose(backend);
+  if (!choice) return choice.errors();
+  std::string why;
+  std::vector<driver::DeviceInfo> devices = choice->backend->probe(&why);
+  if (choice->index < devices.size()) return std::move(devices[choice->index]);
+  return diagnose(Code::DeviceNotHere, {},
+                  fmt::format("backend `{}` has no device {}{}{}", choice->backend->name(),
+                              choice->index, why.empty() ? "" : ", because ", why))
+      .with_fix("see `vyre devices`");
+}
+
+bool describes_launch(const LaunchFlags& f) {
+  return !f.in.empty() || !f.set.empty() || !f.len.empty() || !f.grid.empty();
+}
+
+Result<opt::Target> optimizer_target(const driver::DeviceInfo* device, const Program& kernel,
+                                     const LaunchInputs* inputs) {
+  uint64_t launch_bytes = 0;
+  const LaunchSizes sizes(kernel, inputs ? *inputs : LaunchInputs());
+  if (Diagnostics missing = sizes.missing(); missing.empty()) {
+    const Result<uint64_t> bytes = sizes.bytes();
+    if (bytes)
+      launch_bytes = *bytes;
+    else if (inputs)
+      return bytes.errors();
+  } else if (inputs) {
+    return missing;
+  }
+  if (device) return driver::optimizer_target(*device, launch_bytes);
+  opt::Target unknown;
+  unknown.launch_bytes = launch_bytes;
+  return unknown;
+}
+
+}  // namespace vyre::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+// The device and the launch for which a command optimizes that runs nothing (`vyre opt`, `vyre
+// emit`). With the flags of a `vyre run` it selects the passes of that run.
+
+#include "driver/backend.h"
+#include "opt/pass.h"
+#include "support/result.h"
+#include "tools/vyre/launch_flags.h"
+
+namespace vyre::cli {
+
+/// The device that `vyre run --backend NAME` uses, by a probe: no device is opened.
+Result<driver::DeviceInfo> find_device(const std::string& backend);
+
+/// Returns true if `--in`, `--set`, `--len` or `--grid` describe a launch.
+bool describes_launch(const LaunchFlags& flags);
+
+/// What the optimizer is told of `kernel`. `device`: null if it is unknown. `inputs`: null if no
+/// launch is described; the sizes are then known only if the program fixes all of them. Any buffer
+/// takes a length. An error names what the launch lacks.
+Result<opt::Target> optimizer_target(const driver::DeviceInfo* device, const Program& kernel,
+                                     const LaunchInputs* inputs);
+
+}  // namespace vyre::cli
