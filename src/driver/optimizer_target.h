@@ -5,6 +5,7 @@
 
 #include "driver/backend.h"
 #include "ir/launch.h"
+#include "opt/device_costs.h"
 #include "opt/pass.h"
 
 namespace vyre::driver {
@@ -22,6 +23,7 @@ inline opt::Target optimizer_target(const DeviceInfo& info, uint64_t launch_byte
   opt::Target target;
   target.shared_bytes = info.limits.shared_bytes;
   target.launch_bytes = launch_bytes;
+  target.costs = &opt::device_costs(info.backend);
   return target;
 }
 

@@ -23,6 +23,7 @@
 namespace vyre::opt {
 
 class Facts;
+struct DeviceCosts;
 
 /// When a pass runs; in this order.
 enum class Phase : uint8_t { Canonical, Scalar, Memory, Loop, Sync, Cleanup };
@@ -69,6 +70,7 @@ struct Target {
   CapabilitySet capabilities = CapabilitySet().set();
   uint64_t shared_bytes = 0;
   uint64_t launch_bytes = 0;  // of all buffers, when the launch is known
+  const DeviceCosts* costs = nullptr;  // device_costs.h; null: no pass judges whether it pays
 };
 
 /// A place where a pass could have done something and did not.
