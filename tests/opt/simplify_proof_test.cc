@@ -305,6 +305,39 @@ TEST(SimplifyProof, every_integer_rule_is_a_theorem) {
   EXPECT_GT(proved, 600u);
 }
 
+/// What simplify takes for granted of ids (simplify_ids.h), for every workgroup size and every launch
+/// that the semantics allow: global = group · size + local with local < size, below 2^32.
+TEST(SimplifyProof, identities_of_ids_are_theorems) {
+  for (const unsigned size : {1u, 2u, 3u, 5u, 12u, 64u, 100u, 256u, 1000u, 1024u}) {
+    z3::context z;
+    const z3::expr group = z.bv_const("group", 32), local = z.bv_const("local", 32);
+    const z3::expr s = z.bv_val(size, 32), global = group * s + local;
+    z3::solver solver(z);
+    solver.add(z3::ult(local, s));
+    const z3::expr exact = z3::zext(group, 32) * z3::zext(s, 32) + z3::zext(local, 32);
+    solver.add(z3::ult(exact, z.bv_val(uint64_t{1} << 32, 64)));
+    const auto is_theorem = [&](const z3::expr& left, const z3::expr& right) {
+      solver.push();
+      solver.add(left != right);
+      const bool proved = solver.check() == z3::unsat;
+      solver.pop();
+      return proved;
+    };
+    EXPECT_TRUE(is_theorem(global - group * s, local)) << size;
+    EXPECT_TRUE(is_theorem(global - local, group * s)) << size;
+    EXPECT_TRUE(is_theorem(z3::udiv(global, s), group)) << size;
+    EXPECT_TRUE(is_theorem(z3::urem(global, s), local)) << size;
+    if (std::has_single_bit(size)) {
+      const z3::expr by = z.bv_val(std::countr_zero(size), 32);
+      EXPECT_TRUE(is_theorem(z3::shl(group, by), group * s)) << size;
+      EXPECT_TRUE(is_theorem(z3::lshr(global, by), group)) << size;
+      EXPECT_TRUE(is_theorem(global & (s - 1), local)) << size;
+    }
+    EXPECT_FALSE(is_theorem(global - group * (s + 1), local)) << size;
+    EXPECT_FALSE(is_theorem(z3::udiv(global, s + s), group)) << size;
+  }
+}
+
 TEST(SimplifyProof, wrong_rules_are_refuted) {
   const RuleText wrong[] = {
       {"sub(x, x)", "1", RuleTypes::Int, "", Proof::Z3},
@@ -319,6 +352,8 @@ TEST(SimplifyProof, wrong_rules_are_refuted) {
       {"and(or(x, C), D)", "and(x, D)", RuleTypes::Int, "", Proof::Z3},
       {"select(c, x, y)", "x", RuleTypes::Bool, "", Proof::Z3},
       {"extract(x, 0, C)", "x", RuleTypes::Int, "ge(C, sub(W, 1))", Proof::Z3},
+      {"sub(add(x, y), add(z, x))", "sub(z, y)", RuleTypes::Int, "", Proof::Z3},
+      {"add(and(x, C), and(x, D))", "and(x, or(C, D))", RuleTypes::Int, "", Proof::Z3},
   };
   for (const RuleText& text : wrong) {
     const Rule rule = parsed(text);

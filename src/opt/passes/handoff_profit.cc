@@ -20,16 +20,19 @@ uint64_t bytes_of(const Program& p, uint32_t buffer) {
 /// Invocations that are resident on a unit if each workgroup has so many bytes of shared memory.
 uint64_t resident(const DeviceCosts& costs, uint64_t invocations, uint64_t shared) {
   const uint64_t by_threads = std::max<uint64_t>(costs.unit_threads / invocations, 1);
-  const uint64_t by_shared = shared == 0 ? by_threads : std::max<uint64_t>(costs.unit_shared / shared, 1);
+  const uint64_t by_shared =
+      shared == 0 ? by_threads : std::max<uint64_t>(costs.unit_shared / shared, 1);
   return std::min(by_threads, by_shared) * invocations;
 }
 
-/// The time by which a workgroup's other traffic takes longer because fewer invocations hide its latency.
+/// The time by which a workgroup's other traffic takes longer because fewer invocations hide its
+/// latency.
 uint64_t occupancy_cost(const HandoffCandidate& c, const DeviceCosts& costs, uint64_t invocations,
                         uint64_t shared) {
   if (costs.unit_shared == 0) return 0;
   const uint64_t before = std::min(resident(costs, invocations, shared), costs.hiding_threads);
-  const uint64_t after = std::min(resident(costs, invocations, shared + c.bytes), costs.hiding_threads);
+  const uint64_t after =
+      std::min(resident(costs, invocations, shared + c.bytes), costs.hiding_threads);
   return c.other_traffic * invocations * costs.device_byte * (before - after) / after;
 }
 
@@ -55,8 +58,10 @@ HandoffProfit handoff_profit(const Program& p, const HandoffCandidate& c, const 
 std::string in_words(const Program& p, const HandoffCandidate& c, const DeviceCosts& costs,
                      const HandoffProfit& profit) {
   return fmt::format(
-      "promoting `{}` does not pay on a {}: for each workgroup it saves {} ps ({} buffer of {} bytes, {} checked "
-      "accesses per invocation) and costs {} ps ({} index ops per invocation, {} bytes cleared, {} barrier{}, {} bytes "
+      "promoting `{}` does not pay on a {}: for each workgroup it saves {} ps ({} buffer of {} "
+      "bytes, {} checked "
+      "accesses per invocation) and costs {} ps ({} index ops per invocation, {} bytes cleared, {} "
+      "barrier{}, {} bytes "
       "of shared memory)",
       p.buffers[c.buffer].name, costs.name, profit.saved_ps,
       bytes_of(p, c.buffer) > costs.cache_bytes ? "uncached" : "cached", bytes_of(p, c.buffer),

@@ -74,7 +74,8 @@ void HandoffProof::count_costs(HandoffCandidate& c) const {
     const uint64_t trips = trips_around(a.op);
     c.traffic += size * a.elements * trips;
     const bool is_checked = !p_.memory(a.op).in_bounds;
-    // An access of a tile has no check, and one op for the index; a store also chooses between its value and 0.
+    // An access of a tile has no check, and one op for the index; a store also chooses between its
+    // value and 0.
     if (c.is_tile) {
       c.checked += is_checked ? trips : 0;
       c.index_ops += is_checked && a.writes ? 2 * trips : trips;

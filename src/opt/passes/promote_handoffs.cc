@@ -61,8 +61,8 @@ class Promoter {
     o.attr = count_;
   }
 
-  /// To the tile. Outside of the buffer, where a load finds 0, a store stores 0: so every element of the tile is
-  /// still stored before it is loaded, and the tile need not be cleared.
+  /// To the tile. Outside of the buffer, where a load finds 0, a store stores 0: so every element
+  /// of the tile is still stored before it is loaded, and the tile need not be cleared.
   void move_access(OpId op) {
     const ValueId index = p_.operand(op, 0);
     TileIndex ops(p_, op);
@@ -84,7 +84,8 @@ class Promoter {
     p_.list(p_.op(op).operands)[0] = moved;
   }
 
-  /// The condition that the buffer has the element. It is the workgroup's where tiles do not lie across the end.
+  /// The condition that the buffer has the element. It is the workgroup's where tiles do not lie
+  /// across the end.
   ValueId is_in_buffer(TileIndex& ops, ValueId index) {
     // In 32 bits if the index has them: what is negative as an i32 is not below 2^31 as a u32.
     const Type from = p_.type(index);

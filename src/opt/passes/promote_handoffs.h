@@ -14,8 +14,8 @@
 //   - no atomics on it, and nothing by which workgroups could wait for each other: no grid barrier,
 //     no acq_rel atomic. Then whatever else workgroups do to each other's elements is a race.
 //
-// And it pays: the target's cost table (device_costs.h) says what a workgroup saves and what it costs
-// (handoff_profit.h). If the target has no cost table, everything that is proved is promoted.
+// And it pays: the target's cost table (device_costs.h) says what a workgroup saves and what it
+// costs (handoff_profit.h). If the target has no cost table, everything that is proved is promoted.
 //
 // An index is rewritten to the index in the tile without the terms of the workgroup (tile_index.h).
 //
@@ -39,7 +39,7 @@ struct HandoffCandidate {
   uint64_t cleared_bytes = 0;        // that a workgroup zeroes if promoted
   int64_t stride = 0, first = 0;     // tile: elements from stride · workgroup_id.x + first
   bool is_tile = false;
-  bool is_exact = true;  // no index wraps
+  bool is_exact = true;        // no index wraps
   OpId barrier_before = none;  // none: there is one
 };
 
@@ -50,7 +50,7 @@ Result<bool> promote_handoffs(Program& program, PassContext& context);
 
 inline constexpr PassDescriptor promote_handoffs_pass = {
     .name = "promote_handoffs",
-    .summary = "puts scratch buffers that stay in a workgroup into shared memory",
+    .summary = "puts scratch buffers that stay in a workgroup into shared memory where it pays",
     .run = promote_handoffs,
     .phase = Phase::Memory,
     .family = CostFamily::Memory,

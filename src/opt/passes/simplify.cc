@@ -6,6 +6,7 @@
 #include "ir/eval.h"
 #include "opt/facts.h"
 #include "opt/passes/fold_constants.h"
+#include "opt/passes/simplify_ids.h"
 #include "opt/passes/simplify_rules.h"
 #include "opt/rewriter.h"
 
@@ -113,8 +114,8 @@ struct State {
   }
 
   /// The operands become pending nodes n, n + 1, ….
-  void push_operands(const RuleNode& node, OpId op, bool swapped,
-                     PendingList& pending, size_t n) const {
+  void push_operands(const RuleNode& node, OpId op, bool swapped, PendingList& pending,
+                     size_t n) const {
     assert(n + node.count <= pending.size());
     for (uint8_t i = 0; i < node.count; ++i)
       pending[n + i] = {node.operands[i], r.operand(op, swapped ? 1 - i : i)};
@@ -177,75 +178,6 @@ struct State {
       return build(rule, rule.right, m, op);
     }
     return none;
-  }
-
-  // ---- Ids: global_id.d = workgroup_id.d * workgroup_size.d + local_id.d, and it never wraps.
-
-  /// The dimension of an id, or none.
-  std::optional<uint32_t> dimension(ValueId v, Opcode code) const {
-    const OpId op = r.def(v);
-    if (op == none || p.op(op).code != code) return std::nullopt;
-    return uint32_t(p.op(op).attr);
-  }
-
-  /// The dimension of workgroup_id.d * workgroup_size.d, however it is written.
-  std::optional<uint32_t> dimension_of_base(ValueId v) const {
-    const OpId op = r.def(v);
-    if (op == none) return std::nullopt;
-    const Opcode code = p.op(op).code;
-    const bool is_scaled = code == Opcode::Mul || code == Opcode::Shl;
-    const auto d = dimension(is_scaled ? r.operand(op, 0) : v, Opcode::WorkgroupId);
-    if (!d) return std::nullopt;
-    uint64_t factor = 1;
-    if (is_scaled) {
-      const auto c = r.constant(r.operand(op, 1));
-      if (!c) return std::nullopt;
-      factor = code == Opcode::Mul ? *c : uint64_t{1} << (*c & 31);
-    }
-    return factor == p.workgroup[*d] ? d : std::nullopt;
-  }
-
-  ValueId insert_id(OpId at, Opcode code, uint32_t d) {
-    return r.insert(at, code, Type::Void, {}, Type::U32, d);
-  }
-
-  ValueId insert_base(OpId at, uint32_t d) {
-    const ValueId group = insert_id(at, Opcode::WorkgroupId, d);
-    if (p.workgroup[d] == 1) return group;
-    const ValueId operands[] = {group, r.insert_constant(at, Type::U32, p.workgroup[d])};
-    return r.insert(at, Opcode::Mul, Type::U32, operands, Type::U32);
-  }
-
-  ValueId by_ids(OpId op) {
-    const Op& o = p.op(op);
-    if (o.type != Type::U32 || o.operands.count != 2) return none;
-    const ValueId x = r.operand(op, 0), y = r.operand(op, 1);
-    if (o.code == Opcode::Add) {
-      for (const auto& [a, b] : {std::pair(x, y), std::pair(y, x)})
-        if (const auto d = dimension(a, Opcode::LocalId); d && dimension_of_base(b) == d)
-          return insert_id(op, Opcode::GlobalId, *d);
-      return none;
-    }
-    const auto d = dimension(x, Opcode::GlobalId);
-    if (!d) return none;
-    const auto c = r.constant(y);
-    const uint64_t size = p.workgroup[*d];
-    switch (o.code) {
-      case Opcode::Sub:
-        if (dimension_of_base(y) == d) return insert_id(op, Opcode::LocalId, *d);
-        if (dimension(y, Opcode::LocalId) == d) return insert_base(op, *d);
-        return none;
-      case Opcode::Div:
-        return c == size ? insert_id(op, Opcode::WorkgroupId, *d) : none;
-      case Opcode::Rem:
-        return c == size ? insert_id(op, Opcode::LocalId, *d) : none;
-      case Opcode::Shr:
-        return c && uint64_t{1} << (*c & 31) == size ? insert_id(op, Opcode::WorkgroupId, *d) : none;
-      case Opcode::And:
-        return c && *c + 1 == size ? insert_id(op, Opcode::LocalId, *d) : none;
-      default:
-        return none;
-    }
   }
 
   // ---- Conversions.
@@ -363,7 +295,7 @@ struct State {
       ValueId simpler = by_constants(op);
       if (simpler == none) simpler = by_range(op, where);
       if (simpler == none) simpler = by_conversion(op);
-      if (simpler == none) simpler = by_ids(op);
+      if (simpler == none) simpler = simplify_ids(p, r, op);
       if (simpler == none) simpler = by_rule(op);
       if (simpler == none) return;
       r.replace(p.result(op), simpler);

@@ -92,7 +92,8 @@ ValueId TileIndex::rewrite(ValueId index, int64_t stride, int64_t first) {
     const ValueId base = insert(Opcode::Mul, Type::U32, {group, constant_u32(left)});
     moved = insert(Opcode::Sub, Type::U32, {moved, base});
   }
-  if (uint32_t(first) != 0) moved = insert(Opcode::Sub, Type::U32, {moved, constant_u32(uint32_t(first))});
+  if (uint32_t(first) != 0)
+    moved = insert(Opcode::Sub, Type::U32, {moved, constant_u32(uint32_t(first))});
   return moved;
 }
 

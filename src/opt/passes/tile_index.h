@@ -1,12 +1,13 @@
 #pragma once
 
-// Rewrites an index of a buffer to an index of the workgroup's tile: index - stride · workgroup_id.x - first, modulo
-// 2^32. The terms with workgroup_id.x are left out of the sum that the index is, rather than subtracted from it:
-// of `(workgroup_id.x * 256 + j * 16) + local_id.x` the tile index is `j * 16 + local_id.x`, and of `global_id.x` it is
-// `local_id.x`. What the walk does not understand is subtracted.
+// Rewrites an index of a buffer to an index of the workgroup's tile: index - stride ·
+// workgroup_id.x - first, modulo 2^32. The terms with workgroup_id.x are left out of the sum that
+// the index is, rather than subtracted from it: of `(workgroup_id.x * 256 + j * 16) + local_id.x`
+// the tile index is `j * 16 + local_id.x`, and of `global_id.x` it is `local_id.x`. What the walk
+// does not understand is subtracted.
 //
-// Follows + - * << and conversions between integers of 32 and 64 bits, which all are exact modulo 2^32; at most
-// `max_depth` ops deep. Runs in time linear in the ops of the index.
+// Follows + - * << and conversions between integers of 32 and 64 bits, which all are exact modulo
+// 2^32; at most `max_depth` ops deep. Runs in time linear in the ops of the index.
 
 #include <initializer_list>
 #include <optional>
@@ -23,7 +24,8 @@ class TileIndex {
 
   /// Returns the tile index of an index, a u32.
   ValueId rewrite(ValueId index, int64_t stride, int64_t first);
-  ValueId insert(Opcode code, Type type, std::initializer_list<ValueId> operands, uint64_t attr = 0);
+  ValueId insert(Opcode code, Type type, std::initializer_list<ValueId> operands,
+                 uint64_t attr = 0);
 
  private:
   static constexpr int max_depth = 8;
