@@ -324,18 +324,18 @@ TEST(PromoteHandoffs, an_index_of_the_tile_has_no_term_of_the_workgroup) {
   EXPECT_EQ(tile_indices(
                 "t[i32(i) - 3] = x[i]\n barrier workgroup\n y[i] = t[i32(w * 16) + 12 - i32(l)]"),
             "local_id; sub(15, local_id)");
-  EXPECT_EQ(tile_indices(
-                "t[u64(i) * 3] = 1\n t[u64(i) * 3 + 1] = 2\n t[u64(w) * 48 + u64(l * 3 + 2)] = 3\n "
-                "barrier workgroup\n y[i] = t[w * 48 + l]"),
-            "mul(local_id, 3); add(mul(local_id, 3), 1); add(mul(local_id, 3), 2); local_id");
+  EXPECT_EQ(
+      tile_indices("t[u64(i)] = x[i]\n barrier workgroup\n y[i] = t[u64(w) * 16 + 15 - u64(l)]"),
+      "local_id; sub(15, local_id)");
 }
 
 TEST(PromoteHandoffs, terms_of_the_workgroup_that_are_not_found_are_subtracted) {
-  // The quotient is w, which the walk over sums does not see before simplify has made it so.
-  const std::string indices =
-      tile_indices("t[i] = x[i]\n barrier workgroup\n y[i] = t[(i / 32 * 2 + w % 2) * 16 + l]",
-                   "t: scratch u32[4096]");
-  EXPECT_NE(indices, "");
+  // The walk over sums does not look into a choice.
+  EXPECT_EQ(
+      tile_indices(
+          "t[i] = x[i]\n barrier workgroup\n y[i] = t[select(x[i] > 5, w * 16 + 15, w * 16 + 3)]"),
+      "local_id; sub(select(gt(load(global_id), 5), add(shl(workgroup_id, 4), 15), "
+      "add(shl(workgroup_id, 4), 3)), shl(workgroup_id, 4))");
 }
 
 // Whether the buffer has it, is a question of the workgroup where no tile lies across the end.
