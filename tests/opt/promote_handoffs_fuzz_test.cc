@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "lab/opt_subjects.h"
 #include "lab/random.h"
 #include "opt/passes/promote_handoffs.h"
 #include "opt/pipeline.h"
@@ -106,12 +107,14 @@ TEST(PromoteHandoffsFuzz, promoted_kernels_give_the_same_bytes) {
   for (uint64_t seed = 1; seed <= programs; ++seed) {
     const std::string text = HandoffWriter(seed).run();
     const Program before = program_of(text);
-    const PassResult alone = run_once(promote_handoffs, before);
+    PassResult alone = run_once(promote_handoffs, before);
     promoted += alone.changed;
     Program all = before;
     OptimizeOptions options;
     options.passes = std::vector<const PassDescriptor*>(all_passes().begin(), all_passes().end());
     ASSERT_TRUE(optimize(all, options)) << text;
+    lab::assert_marks(alone.program);
+    lab::assert_marks(all);
     for (const uint64_t n : {0, 1, 7, 8, 9, 100}) {
       const LaunchInputs in = some_inputs(before, n, 3);
       for (const auto schedule : {interp::Schedule::Order, interp::Schedule::Reverse}) {
