@@ -1,15 +1,17 @@
 #pragma once
 
-// Does promoting a handoff pay on a device? Compares, for one workgroup:
+// The profit of promoting a handoff on a device, for one workgroup.
 //
-//   saves   the bytes of its tile that no longer go to device memory and back, if the buffer
-//   exceeds the cache;
-//           the difference of rates for the bytes that its invocations load and store; bounds
-//           checks, since an index of a tile is proved to be inside of it
-//   costs   ops that make indices; zeroing; a barrier, if one is inserted; the reuse of the tile by
-//   the next
-//           workgroup; occupancy: fewer resident workgroups hide less of the latency of what else
-//           it loads and stores
+// Saved:
+//   - bytes of its tile to device memory and back, if the buffer exceeds the cache;
+//   - for bytes that its invocations load and store, the difference of the rates;
+//   - bounds checks: an index of a tile is proved to be inside of it.
+// Costs:
+//   - ops that make indices;
+//   - zeroing, where it is needed;
+//   - a barrier, if one is inserted;
+//   - on a core that runs one workgroup after the other, the reuse of the tile by the next one;
+//   - occupancy: fewer resident workgroups hide less of the latency of other loads and stores.
 //
 // The pass recomputes nothing, so there is no halo to count. Rates are those of DeviceCosts, loops
 // of unknown length count as HandoffProof guesses them.

@@ -32,12 +32,13 @@ inline constexpr uint64_t default_promotion_bytes = 16 * 1024;
 struct HandoffCandidate {
   uint32_t buffer = 0;
   uint64_t elements = 0, bytes = 0;  // in shared memory
-  uint64_t traffic = 0;              // bytes that an invocation reads and writes, estimated
-  uint64_t other_traffic = 0;        // the same, of other buffers
-  uint64_t checked = 0;              // accesses of an invocation that have a bounds check
-  uint64_t index_ops = 0;            // ops that an invocation computes for its accesses if promoted
-  uint64_t cleared_bytes = 0;        // that a workgroup zeroes if promoted
-  int64_t stride = 0, first = 0;     // tile: elements from stride · workgroup_id.x + first
+  // What an invocation does to it, estimated where loops have no constant length.
+  uint64_t traffic = 0;           // bytes that are loaded and stored
+  uint64_t other_traffic = 0;     // the same, of other buffers
+  uint64_t checked = 0;           // accesses whose bounds check is no longer needed
+  uint64_t index_ops = 0;         // ops for indices in the tile
+  uint64_t cleared_bytes = 0;     // of shared memory, by the workgroup
+  int64_t stride = 0, first = 0;  // tile: elements from stride · workgroup_id.x + first
   bool is_tile = false;
   bool is_exact = true;        // no index wraps
   OpId barrier_before = none;  // none: there is one
