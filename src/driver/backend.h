@@ -57,7 +57,7 @@ struct DeviceInfo {
   DeviceLimits limits;
   bool keeps_code = true;      // its kernels may serialize: worth a look into the compile cache
   bool optimizes = false;      // programs are optimized for it unless asked otherwise
-  std::string costs = "gpu";   // the cost table for fusion (plan/device_costs.h)
+  std::string costs = "gpu";   // the cost table (opt/device_costs.h)
   uint32_t compute_units = 0;  // instead of the table's; 0: those of the table
   std::string not_automatic;   // why `auto` passes it over; "": it does not
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`

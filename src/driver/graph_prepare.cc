@@ -229,7 +229,7 @@ plan::FusionOptions fusion_options(const DeviceInfo& device) {
   constexpr uint64_t max_shared = 64 * 1024;
   plan::FusionOptions options;
   options.shared_bytes = std::min(device.limits.shared_bytes, max_shared);
-  if (const plan::DeviceCosts* costs = plan::find_costs(device.costs)) options.costs = *costs;
+  if (const opt::DeviceCosts* costs = opt::find_costs(device.costs)) options.costs = *costs;
   if (device.compute_units > 0) options.costs.units = device.compute_units;
   return options;
 }

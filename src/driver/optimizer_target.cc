@@ -1,6 +1,7 @@
 #include "driver/optimizer_target.h"
 
 #include "driver/telemetry.h"
+#include "opt/device_costs.h"
 
 namespace vyre::driver {
 namespace {
@@ -30,6 +31,7 @@ opt::Target optimizer_target(const DeviceInfo& info, uint64_t launch_bytes) {
   target.shared_bytes = info.limits.shared_bytes;
   target.launch_bytes = launch_bytes;
   target.device = telemetry_key(info);
+  target.costs = opt::find_costs(info.costs);
   return target;
 }
 

@@ -63,7 +63,8 @@ PassList random_passes(uint64_t seed, const opt::PassDescriptor* last = nullptr)
   return chosen;
 }
 
-/// Traps where an access that is marked `in_bounds` is not.
+}  // namespace
+
 void assert_marks(Program& p) {
   std::vector<OpId> marked;
   walk(p, [&](OpId op) {
@@ -97,6 +98,8 @@ void assert_marks(Program& p) {
   }
   compact(p);
 }
+
+namespace {
 
 Result<Outputs> run_with_asserts(const Generated& g) {
   const PassList passes = random_passes(g.seed, opt::find_pass("eliminate_bounds_checks"));

@@ -16,4 +16,7 @@ std::vector<Subject> opt_subjects();
 /// `opt:pipeline:<name>` and `opt:random:<name>`: what `device` makes of optimized programs.
 std::vector<Subject> optimized_subjects(const Subject& device);
 
+/// Inserts an assert before every access that is marked `in_bounds`: traps where it is not.
+void assert_marks(Program& program);
+
 }  // namespace vyre::lab

@@ -23,6 +23,7 @@
 namespace vyre::opt {
 
 class Facts;
+struct DeviceCosts;
 
 /// When a pass runs; in this order.
 enum class Phase : uint8_t { Canonical, Scalar, Memory, Loop, Sync, Cleanup };
@@ -75,6 +76,7 @@ struct Target {
   uint64_t shared_bytes = 0;
   uint64_t launch_bytes = 0;  // of all parameters; 0: the launch is unknown
   std::string device = {};    // in HotPathHints; "": unknown
+  const DeviceCosts* costs = nullptr;  // device_costs.h; null: no pass judges whether it pays
   bool operator==(const Target&) const = default;
 };
 

@@ -15,7 +15,7 @@
 
 #include "ir/graph_launch.h"
 #include "ir/module.h"
-#include "plan/device_costs.h"
+#include "opt/device_costs.h"
 #include "plan/join.h"
 
 namespace vyre::plan {
@@ -51,7 +51,7 @@ struct FusionPlan {
 
 struct FusionOptions {
   uint64_t shared_bytes = 0;      // of a workgroup on the device; 0: unknown
-  DeviceCosts costs = cpu_costs;  // decides what pays
+  opt::DeviceCosts costs = opt::cpu_costs;  // decides what pays
   uint32_t most_calls = 32;       // in a group
 };
 

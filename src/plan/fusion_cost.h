@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "plan/call_work.h"
-#include "plan/device_costs.h"
+#include "opt/device_costs.h"
 
 namespace vyre::plan {
+
+using opt::AccessPattern;
+using opt::DeviceCosts;
 
 /// One body in a kernel, and how the kernel's invocations execute it.
 struct Phase {

@@ -96,6 +96,7 @@ TEST(SimplifyPrograms, every_rule_does_something_and_keeps_the_value) {
           if (t == Type::F32) bits = std::bit_cast<uint32_t>(float(1 << random.below(9)));
           if (t == Type::F64) bits = std::bit_cast<uint64_t>(double(1 << random.below(9)));
           if (i > 0 && is_integer(t) && random.below(4) == 0) bits |= ~w.constants[0];
+          if (i > 0 && is_integer(t) && random.below(8) == 0) bits = ~w.constants[0];
           w.constants[i] = bits & low_mask(width_of(t));
         }
         for (uint8_t id = 0; id < rule.nodes.size(); ++id)  // an offset is u32, whatever T is

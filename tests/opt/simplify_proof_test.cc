@@ -305,6 +305,41 @@ TEST(SimplifyProof, every_integer_rule_is_a_theorem) {
   EXPECT_GT(proved, 600u);
 }
 
+/// What simplify takes for granted of ids (simplify_ids.h), for these workgroup sizes and every
+/// launch that the semantics allow: global = group · size + local with local < size, below 2^32.
+TEST(SimplifyProof, identities_of_ids_are_theorems) {
+  for (const unsigned size : {1u, 2u, 3u, 5u, 12u, 64u, 100u, 256u, 1000u, 1024u}) {
+    z3::context z;
+    const z3::expr group = z.bv_const("group", 32), local = z.bv_const("local", 32);
+    const z3::expr s = z.bv_val(size, 32), global = group * s + local;
+    z3::solver solver(z);
+    solver.add(z3::ult(local, s));
+    const z3::expr exact = z3::zext(group, 32) * z3::zext(s, 32) + z3::zext(local, 32);
+    solver.add(z3::ult(exact, z.bv_val(uint64_t{1} << 32, 64)));
+    const auto is_true = [&](const z3::expr& claim) {
+      solver.push();
+      solver.add(!claim);
+      const bool proved = solver.check() == z3::unsat;
+      solver.pop();
+      return proved;
+    };
+    const auto is_theorem = [&](const z3::expr& left, const z3::expr& right) {
+      return is_true(left == right);
+    };
+    EXPECT_TRUE(is_theorem(global - group * s, local)) << size;
+    EXPECT_TRUE(is_theorem(global - local, group * s)) << size;
+    // group and local are quotient and remainder: they are the only numbers with this property.
+    EXPECT_TRUE(is_true(z3::ule(group * s, global) && z3::ult(global - group * s, s))) << size;
+    if (std::has_single_bit(size)) {
+      const z3::expr by = z.bv_val(std::countr_zero(size), 32);
+      EXPECT_TRUE(is_theorem(z3::shl(group, by), group * s)) << size;
+      EXPECT_TRUE(is_theorem(z3::lshr(global, by), group)) << size;
+      EXPECT_TRUE(is_theorem(global & (s - 1), local)) << size;
+    }
+    EXPECT_FALSE(is_theorem(global - group * (s + 1), local)) << size;
+  }
+}
+
 TEST(SimplifyProof, wrong_rules_are_refuted) {
   const RuleText wrong[] = {
       {"sub(x, x)", "1", RuleTypes::Int, "", Proof::Z3},
@@ -319,6 +354,8 @@ TEST(SimplifyProof, wrong_rules_are_refuted) {
       {"and(or(x, C), D)", "and(x, D)", RuleTypes::Int, "", Proof::Z3},
       {"select(c, x, y)", "x", RuleTypes::Bool, "", Proof::Z3},
       {"extract(x, 0, C)", "x", RuleTypes::Int, "ge(C, sub(W, 1))", Proof::Z3},
+      {"sub(add(x, y), add(z, x))", "sub(z, y)", RuleTypes::Int, "", Proof::Z3},
+      {"add(and(x, C), and(x, D))", "and(x, or(C, D))", RuleTypes::Int, "", Proof::Z3},
   };
   for (const RuleText& text : wrong) {
     const Rule rule = parsed(text);

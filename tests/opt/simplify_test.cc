@@ -56,6 +56,84 @@ TEST(Simplify, chains_with_constants_become_one_op) {
   EXPECT_EQ(after("z[0] = 7 - (m - 3)"), "sub");
 }
 
+TEST(Simplify, terms_that_are_added_and_subtracted_cancel) {
+  const auto of = [](const std::string& sum) {
+    return after(
+        "let a = n\nlet b = x[0]\nlet c = x[1]\nlet d = i32(b)\nlet e = m\nlet f = u16(a)\ny[0] "
+        "= " +
+        sum);
+  };
+  // Whichever operand of a sum it is.
+  for (const char* sum :
+       {"(a + b) - a", "(b + a) - a", "a - (a - b)", "(b - a) + a", "a + (b - a)"})
+    EXPECT_EQ(of(sum), "load") << sum;
+  for (const char* sum :
+       {"((a + b) + c) - a", "((b + a) + c) - a", "(c + (b + a)) - a", "(a + b) - (a - c)",
+        "a - ((a - b) - c)", "(c + a) + (b - a)", "((b - a) + c) + a"})
+    EXPECT_EQ(of(sum), "load load add") << sum;
+  for (const char* sum :
+       {"((a - b) + c) - a", "((a + c) - b) - a", "(a + c) - (a + b)", "(b + a) - (c + a)",
+        "(a - b) - (a - c)", "(b - a) - (c - a)", "(b - a) + (a - c)", "a - ((a + b) - c)",
+        "a - ((b - c) + a)", "a - ((a - b) + c)"})
+    EXPECT_EQ(of(sum), "load load sub") << sum;
+  EXPECT_EQ(of("a - (b + a)"), "load sub");
+  EXPECT_EQ(of("(a - b) - a"), "load sub");
+  EXPECT_EQ(of("u32((e + d) - e)"), "load");
+  EXPECT_EQ(of("u32((f + u16(b)) - f)"), "load cast cast");
+  // Floats round.
+  EXPECT_EQ(after("g[0] = (f + g[1]) - f"), "load add sub");
+}
+
+TEST(Simplify, row_and_column_make_the_place_again) {
+  EXPECT_EQ(after("let v = x[0]\ny[0] = v / 16 * 16 + v % 16"), "load");
+  EXPECT_EQ(after("let v = x[0]\ny[0] = v % 12 + 12 * (v / 12)"), "load");
+  EXPECT_EQ(after("let v = x[0]\ny[0] = n * 8 + v / 16 * 16 + v % 16"), "load shl add");
+  EXPECT_EQ(after("let v = x[0]\ny[0] = v / 16 * 16 + v % 8"), "load and");
+  EXPECT_EQ(after("let v = x[0]\ny[0] = v / 16 * 16 + v % 32"), "load and and add");
+  EXPECT_EQ(after("let v = x[0]\ny[0] = v / 12 * 16 + v % 12"), "load div shl rem add");
+}
+
+TEST(Simplify, ids_of_one_dimension_are_one_sum) {
+  EXPECT_EQ(after("y[0] = global_id.x - workgroup_id.x * 64"), "local_id");
+  EXPECT_EQ(after("y[0] = global_id.x - workgroup_size.x * workgroup_id.x"), "local_id");
+  EXPECT_EQ(after("y[0] = global_id.x - (workgroup_id.x << 6)"), "local_id");
+  EXPECT_EQ(after("y[0] = workgroup_id.x * 64 + local_id.x"), "global_id");
+  EXPECT_EQ(after("y[0] = local_id.x + workgroup_id.x * workgroup_size.x"), "global_id");
+  EXPECT_EQ(after("y[0] = global_id.x - local_id.x"), "workgroup_id shl");
+  EXPECT_EQ(after("y[0] = global_id.x / 64 * 100 + global_id.x % 64"),
+            "workgroup_id mul local_id add");
+  EXPECT_EQ(after("y[0] = (global_id.x + n) - workgroup_id.x * 64"), "local_id add");
+  EXPECT_EQ(after("y[0] = (n + global_id.x) - workgroup_id.x * 64"), "local_id add");
+  EXPECT_EQ(after("y[0] = (global_id.x - n) - workgroup_id.x * 64"), "local_id sub");
+  EXPECT_EQ(after("y[0] = (n - global_id.x) - workgroup_id.x * 64"),
+            "global_id sub workgroup_id shl sub");
+  // Another size, another dimension.
+  EXPECT_EQ(after("y[0] = global_id.x - workgroup_id.x * 32"), "global_id workgroup_id shl sub");
+  EXPECT_EQ(after("y[0] = workgroup_id.x * 128 + local_id.x"), "workgroup_id shl local_id add");
+  EXPECT_EQ(after("y[0] = global_id.x % 32"), "global_id and");
+  EXPECT_EQ(after("y[0] = global_id.x / 128"), "global_id shr");
+
+  const auto in_2d = [](const std::string& value) {
+    return ops_of(
+        run_pass(simplify, "kernel k(y: out u32[]) workgroup(12, 5, 3) grid(12, 5, 3) {\ny[0] = " +
+                               value + "\n}\n")
+            .program);
+  };
+  EXPECT_EQ(in_2d("global_id.y - workgroup_id.y * 5"), "local_id");
+  EXPECT_EQ(in_2d("global_id.z - 3 * workgroup_id.z"), "local_id");
+  EXPECT_EQ(in_2d("workgroup_id.x * 12 + local_id.x"), "global_id");
+  EXPECT_EQ(in_2d("global_id.x - local_id.x"), "workgroup_id mul");
+  EXPECT_EQ(in_2d("global_id.x / 12 + global_id.z % 3"), "workgroup_id local_id add");
+  EXPECT_EQ(in_2d("global_id.y - workgroup_id.x * 5"), "global_id workgroup_id mul sub");
+  EXPECT_EQ(in_2d("workgroup_id.x * 12 + local_id.y"), "workgroup_id mul local_id add");
+  // One invocation per workgroup: the place in it is 0.
+  EXPECT_EQ(
+      ops_of(run_once(simplify, program_of("kernel k(y: out u32[]) workgroup(1) grid(9) {\n"
+                                           "y[global_id.x] = global_id.x - workgroup_id.x\n}\n"))
+                 .program),
+      "global_id local_id");
+}
+
 TEST(Simplify, products_by_powers_of_two_are_shifts) {
   EXPECT_EQ(after("y[0] = n * 8"), "shl");
   EXPECT_EQ(after("y[0] = 8 * n"), "shl");

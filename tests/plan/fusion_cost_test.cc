@@ -14,6 +14,11 @@
 namespace vyre::plan {
 namespace {
 
+using opt::cpu_costs;
+using opt::find_costs;
+using opt::gpu_costs;
+using opt::interpreter_costs;
+
 struct Decision {
   std::string file;   // in bench/
   std::string graph;  // "": the only one

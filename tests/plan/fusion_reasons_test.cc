@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lab/chain_writer.h"
+#include "opt/device_costs.h"
 #include "opt/passes/promote_handoffs.h"
 #include "support/file.h"
 #include "tests/opt/pass_util.h"
@@ -112,10 +113,13 @@ TEST(FusionReasons, unfused_neighbours_of_generated_graphs_have_one) {
 // ---- Scratch buffers.
 
 /// Each scratch buffer of a kernel is promoted, or one remark names it.
-void expect_remarks(const Program& kernel, const std::string& where, size_t& scratch) {
+void expect_remarks(const Program& kernel, const opt::DeviceCosts* costs, const std::string& where,
+                    size_t& scratch) {
   Program after = kernel;
   opt::Facts facts(after);
-  opt::PassContext context{facts, {}, {}, 0, false};
+  opt::Target target;
+  target.costs = costs;
+  opt::PassContext context{facts, target, {}, 0, false};
   ASSERT_TRUE(opt::promote_handoffs(after, context)) << where;
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
     if (kernel.buffers[i].role != Role::Scratch) continue;
@@ -129,14 +133,18 @@ void expect_remarks(const Program& kernel, const std::string& where, size_t& scr
 }
 
 TEST(FusionReasons, scratch_buffers_in_device_memory_have_a_remark) {
-  size_t written = 0, generated = 0;
-  for (const UserProgram& p : user_programs())
-    for (const Program& k : p.module.kernels) expect_remarks(k, p.name + ":" + k.name, written);
-  EXPECT_GE(written, 5u);
-  for (uint64_t seed = 1; seed <= 300; ++seed)
-    for (const Program& k : lab::generate(seed).module.kernels)
-      expect_remarks(k, "seed " + std::to_string(seed), generated);
-  EXPECT_GE(generated, 50u);
+  for (const opt::DeviceCosts* costs :
+       {static_cast<const opt::DeviceCosts*>(nullptr), &opt::cpu_costs, &opt::gpu_costs}) {
+    size_t written = 0, generated = 0;
+    for (const UserProgram& p : user_programs())
+      for (const Program& k : p.module.kernels)
+        expect_remarks(k, costs, p.name + ":" + k.name, written);
+    EXPECT_GE(written, 5u);
+    for (uint64_t seed = 1; seed <= 300; ++seed)
+      for (const Program& k : lab::generate(seed).module.kernels)
+        expect_remarks(k, costs, "seed " + std::to_string(seed), generated);
+    EXPECT_GE(generated, 50u);
+  }
 }
 
 // ---- Reasons that were false.

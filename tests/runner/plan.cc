@@ -137,7 +137,7 @@ class PlanBlock {
     const auto choice = driver::choose("interp");
     if (!choice) return fail_with(choice.errors());
     how.fusion = driver::fusion_options(choice->backend->probe(nullptr)[choice->index]);
-    how.fusion.costs = plan::cpu_costs;
+    how.fusion.costs = opt::cpu_costs;
     auto planned = plan::plan_graph(*target_.module, *target_.graph, *shape, how);
     if (!planned) return fail_with(planned.errors());
     planned_ = std::move(*planned);

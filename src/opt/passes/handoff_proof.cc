@@ -51,6 +51,7 @@ bool HandoffProof::prove(uint32_t buffer, HandoffCandidate& c, std::string& why,
     for (const Access& a : accesses_) {
       low = std::min(low, a.window.low);
       high = std::max(high, a.window.high);
+      c.is_exact &= a.window.exact;
     }
     c.is_tile = true;
     c.stride = int64_t(stride);
@@ -59,8 +60,39 @@ bool HandoffProof::prove(uint32_t buffer, HandoffCandidate& c, std::string& why,
   }
   const uint64_t size = size_of(p_.buffers[buffer].element);
   c.bytes = c.elements * size;
-  for (const Access& a : accesses_) c.traffic += size * a.elements * trips_around(a.op);
+  count_costs(c);
   return true;
+}
+
+void HandoffProof::count_costs(HandoffCandidate& c) const {
+  // Longer loops and larger arrays are not followed by the proof that an array need not be zeroed
+  // (emit/first_writes.cc).
+  constexpr uint64_t followed_trips = 64, followed_elements = 1 << 16;
+  const uint64_t size = size_of(p_.buffers[c.buffer].element);
+  bool is_followed = c.elements <= followed_elements;
+  for (const Access& a : accesses_) {
+    const uint64_t trips = trips_around(a.op);
+    c.traffic += size * a.elements * trips;
+    const bool is_checked = !p_.memory(a.op).in_bounds;
+    // An access of a tile has no check, and one op for the index; a store also chooses between its
+    // value and 0.
+    if (c.is_tile) {
+      c.checked += is_checked ? trips : 0;
+      c.index_ops += is_checked && a.writes ? 2 * trips : trips;
+    }
+    is_followed &= !a.is_before_loads || trips <= followed_trips;
+  }
+  if (!is_followed) c.cleared_bytes = c.bytes;
+  walk(p_, [&](OpId op) {
+    const Op& o = p_.op(op);
+    if (info(o.code).attribute != AttrKind::Memory || p_.memory(op).buffer == c.buffer) return;
+    const Buffer& b = p_.buffers[p_.memory(op).buffer];
+    if (b.role == Role::Shared || b.role == Role::Private) return;
+    const uint64_t elements = o.code == Opcode::LoadN    ? o.results.count
+                              : o.code == Opcode::StoreN ? o.operands.count - 1
+                                                         : 1;
+    c.other_traffic += size_of(b.element) * elements * trips_around(op);
+  });
 }
 
 bool HandoffProof::find_accesses(uint32_t buffer) {

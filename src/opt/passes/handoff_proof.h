@@ -38,6 +38,7 @@ class HandoffProof {
   bool check_cover(uint64_t count);
   bool is_always_run(const Access& a) const;
   std::optional<Cover> cover_of(const Access& a) const;
+  void count_costs(HandoffCandidate& c) const;
   uint64_t trips_around(OpId op) const;
   std::optional<uint64_t> constant_trips(OpId loop) const;
   bool refuse(OpId op, std::string why);

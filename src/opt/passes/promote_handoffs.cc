@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
+#include "opt/passes/handoff_profit.h"
 #include "opt/passes/handoff_proof.h"
+#include "opt/passes/tile_index.h"
 
 namespace vyre::opt {
 namespace {
@@ -58,40 +61,48 @@ class Promoter {
     o.attr = count_;
   }
 
-  ValueId insert(OpId before, Opcode code, Type type, std::initializer_list<ValueId> operands,
-                 uint64_t attr = 0) {
-    const Type result = result_type(info(code).result, type);
-    const OpId op = p_.add_op(code, type, {operands.begin(), operands.size()}, {&result, 1}, attr,
-                              p_.op(before).loc);
-    p_.insert_before(before, op);
-    return p_.result(op);
-  }
-
-  /// To the tile, modulo 2^32: what is inside comes out right. A store that the buffer did not have
-  /// a place for goes nowhere; then what a load finds there is 0, as it was.
+  /// To the tile. Outside of the buffer, where a load finds 0, a store stores 0: so every element
+  /// of the tile is still stored before it is loaded, and the tile need not be cleared.
   void move_access(OpId op) {
-    const ValueId was = p_.operand(op, 0);
-    const ValueId index =
-        p_.type(was) == Type::U32 ? was : insert(op, Opcode::Cast, Type::U32, {was});
-    const ValueId group = insert(op, Opcode::WorkgroupId, Type::Void, {});
-    const ValueId factor = insert(op, Opcode::Const, Type::U32, {}, uint32_t(c_.stride));
-    const ValueId first = insert(op, Opcode::Const, Type::U32, {}, uint32_t(c_.first));
-    const ValueId base = insert(op, Opcode::Add, Type::U32,
-                                {insert(op, Opcode::Mul, Type::U32, {group, factor}), first});
-    ValueId moved = insert(op, Opcode::Sub, Type::U32, {index, base});
+    const ValueId index = p_.operand(op, 0);
+    TileIndex ops(p_, op);
+    const ValueId moved = ops.rewrite(index, c_.stride, c_.first);
     MemoryRef m = p_.memory(op);
     if (info(p_.op(op).code).effect == Effect::Write && !m.in_bounds) {
-      const ValueId wide =
-          p_.type(was) == Type::U64 ? was : insert(op, Opcode::Cast, Type::U64, {was});
-      const ValueId count = insert(op, Opcode::Const, Type::U64, {}, count_);
-      const ValueId is_there = insert(op, Opcode::Lt, Type::U64, {wide, count});
-      const ValueId nowhere = insert(op, Opcode::Const, Type::U32, {}, ~0u);
-      moved = insert(op, Opcode::Select, Type::U32, {is_there, moved, nowhere});
+      const ValueId is_there = is_in_buffer(ops, index);
+      for (uint32_t i = 1; i < p_.op(op).operands.count; ++i) {
+        const ValueId value = p_.operand(op, i);
+        const Type type = p_.type(value);
+        const ValueId zero = ops.insert(Opcode::Const, type, {}, 0);
+        const ValueId stored = ops.insert(Opcode::Select, type, {is_there, value, zero});
+        p_.list(p_.op(op).operands)[i] = stored;
+      }
     }
-    m.in_bounds = false;
+    m.in_bounds = true;  // the tile has all that an access can reach
     m.align_log2 = 0;
     p_.op(op).attr = m.pack();
     p_.list(p_.op(op).operands)[0] = moved;
+  }
+
+  /// The condition that the buffer has the element. It is the workgroup's where tiles do not lie
+  /// across the end.
+  ValueId is_in_buffer(TileIndex& ops, ValueId index) {
+    // In 32 bits if the index has them: what is negative as an i32 is not below 2^31 as a u32.
+    const Type from = p_.type(index);
+    const Type type = count_ <= uint64_t{1} << 31 && width_of(from) == 32 ? Type::U32 : Type::U64;
+    const ValueId count = ops.insert(Opcode::Const, type, {}, count_);
+    const uint64_t stride = uint64_t(c_.stride);
+    const bool is_aligned =
+        c_.first >= 0 && uint64_t(c_.first) + c_.elements <= stride && count_ % stride == 0;
+    ValueId place = index;
+    // The base wraps with the index if 2^width is a multiple of the stride, too.
+    if (is_aligned && stride >> 31 == 0 && (c_.is_exact || std::has_single_bit(stride))) {
+      place = ops.insert(Opcode::WorkgroupId, Type::Void, {}, 0);
+      if (from != Type::U32) place = ops.insert(Opcode::Cast, from, {place});
+      place = ops.insert(Opcode::Mul, from, {place, ops.insert(Opcode::Const, from, {}, stride)});
+    }
+    if (from != type) place = ops.insert(Opcode::Cast, type, {place});
+    return ops.insert(Opcode::Lt, type, {place, count});
   }
 
   Program& p_;
@@ -104,10 +115,10 @@ class Promoter {
 std::vector<HandoffCandidate> find_handoffs(const Program& p, PassContext& context) {
   std::vector<uint32_t> of_kind;
   std::vector<HandoffCandidate> found, taken;
-  const uint64_t used = shared_bytes_of(p);
+  uint64_t shared = shared_bytes_of(p);
   const bool is_known = context.target.shared_bytes != 0;
   uint64_t left = is_known
-                      ? context.target.shared_bytes - std::min(used, context.target.shared_bytes)
+                      ? context.target.shared_bytes - std::min(shared, context.target.shared_bytes)
                       : default_promotion_bytes;
   std::optional<HandoffProof> proof;
   for (uint32_t i = 0; i < p.buffers.size(); ++i) {
@@ -134,7 +145,15 @@ std::vector<HandoffCandidate> find_handoffs(const Program& p, PassContext& conte
                                        p.buffers[c.buffer].name, c.bytes, left));
       continue;
     }
+    if (const DeviceCosts* costs = context.target.costs) {
+      const HandoffProfit profit = handoff_profit(p, c, *costs, shared);
+      if (!profit.pays()) {
+        context.refuse(none, in_words(p, c, *costs, profit));
+        continue;
+      }
+    }
     left -= c.bytes;
+    shared += c.bytes;
     taken.push_back(c);
   }
   return taken;

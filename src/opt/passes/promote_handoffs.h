@@ -14,6 +14,11 @@
 //   - no atomics on it, and nothing by which workgroups could wait for each other: no grid barrier,
 //     no acq_rel atomic. Then whatever else workgroups do to each other's elements is a race.
 //
+// And it pays: the target's cost table (device_costs.h) says what a workgroup saves and what it
+// costs (handoff_profit.h). If the target has no cost table, everything that is proved is promoted.
+//
+// An index is rewritten to the index in the tile without the terms of the workgroup (tile_index.h).
+//
 // The budget is the target's shared memory less what the program uses, or 16 KiB a buffer if the
 // target is not known. What saves the most traffic goes first. Buffers keep their numbers.
 
@@ -27,9 +32,15 @@ inline constexpr uint64_t default_promotion_bytes = 16 * 1024;
 struct HandoffCandidate {
   uint32_t buffer = 0;
   uint64_t elements = 0, bytes = 0;  // in shared memory
-  uint64_t traffic = 0;              // bytes that an invocation reads and writes, estimated
-  int64_t stride = 0, first = 0;     // tile: elements from stride · workgroup_id.x + first
+  // What an invocation does to it, estimated where loops have no constant length.
+  uint64_t traffic = 0;           // bytes that are loaded and stored
+  uint64_t other_traffic = 0;     // the same, of other buffers
+  uint64_t checked = 0;           // accesses whose bounds check is no longer needed
+  uint64_t index_ops = 0;         // ops for indices in the tile
+  uint64_t cleared_bytes = 0;     // of shared memory, by the workgroup
+  int64_t stride = 0, first = 0;  // tile: elements from stride · workgroup_id.x + first
   bool is_tile = false;
+  bool is_exact = true;        // no index wraps
   OpId barrier_before = none;  // none: there is one
 };
 
@@ -40,7 +51,7 @@ Result<bool> promote_handoffs(Program& program, PassContext& context);
 
 inline constexpr PassDescriptor promote_handoffs_pass = {
     .name = "promote_handoffs",
-    .summary = "puts scratch buffers that stay in a workgroup into shared memory",
+    .summary = "puts scratch buffers that stay in a workgroup into shared memory where it pays",
     .run = promote_handoffs,
     .phase = Phase::Memory,
     .family = CostFamily::Memory,

@@ -1,10 +1,12 @@
 #include "opt/passes/simplify.h"
 
 #include <array>
+#include <cassert>
 
 #include "ir/eval.h"
 #include "opt/facts.h"
 #include "opt/passes/fold_constants.h"
+#include "opt/passes/simplify_ids.h"
 #include "opt/passes/simplify_rules.h"
 #include "opt/rewriter.h"
 
@@ -75,61 +77,84 @@ struct State {
     return x && y && *x == *y && p.type(a) == p.type(b);
   }
 
-  bool match(const Rule& rule, uint8_t id, ValueId v, Match& m) const {
-    const RuleNode& node = rule[id];
-    const uint8_t bit = uint8_t(1u << node.index);
-    switch (node.kind) {
-      case Kind::Variable:
-        if (m.values_set & bit) return same(m.values[node.index], v);
-        m.values_set |= bit;
-        m.values[node.index] = v;
-        return true;
-      case Kind::Constant: {
-        const auto c = r.constant(v);
-        if (!c) return false;
-        if (m.constants_set & bit) return m.constants[node.index] == *c;
-        m.constants_set |= bit;
-        m.constants[node.index] = *c;
-        return true;
+  /// A node of a rule's left side and the value that it must stand for.
+  struct Pending {
+    uint8_t node = 0;
+    ValueId value = none;
+  };
+
+  using PendingList = std::array<Pending, 16>;
+
+  /// Matches the first `n` pending nodes and their operands. Backtracks: tries the operands of a
+  /// commutative op in the other order if the rest of the rule does not match, so that
+  /// sub(add(x, y), y) matches (a + b) - a as well as (a + b) - b.
+  bool match(const Rule& rule, PendingList pending, size_t n, Match& m) const {
+    while (n > 0) {
+      const auto [id, v] = pending[--n];
+      const RuleNode& node = rule[id];
+      if (node.kind != Kind::Op) {
+        if (!match_leaf(rule, id, v, m)) return false;
+        continue;
       }
-      case Kind::Literal: {
-        const auto c = r.constant(v);
-        return c && *c == rule.literal_bits(id, m.t);
+      const OpId op = r.def(v);
+      if (op == none || !match_head(rule, id, op, m)) return false;
+      const bool swaps = info(node.code).commutative && node.count == 2;
+      if (swaps) {
+        Match direct = m;
+        push_operands(node, op, false, pending, n);
+        if (match(rule, pending, n + 2, direct)) {
+          m = direct;
+          return true;
+        }
       }
-      case Kind::Op: {
-        const OpId op = r.def(v);
-        return op != none && match_op(rule, id, op, m);
-      }
+      push_operands(node, op, swaps, pending, n);
+      n += node.count;
     }
-    return false;
+    return true;
   }
 
-  bool match_op(const Rule& rule, uint8_t id, OpId op, Match& m) const {
+  /// The operands become pending nodes n, n + 1, ….
+  void push_operands(const RuleNode& node, OpId op, bool swapped, PendingList& pending,
+                     size_t n) const {
+    assert(n + node.count <= pending.size());
+    for (uint8_t i = 0; i < node.count; ++i)
+      pending[n + i] = {node.operands[i], r.operand(op, swapped ? 1 - i : i)};
+  }
+
+  bool match_leaf(const Rule& rule, uint8_t id, ValueId v, Match& m) const {
+    const RuleNode& node = rule[id];
+    const uint8_t bit = uint8_t(1u << node.index);
+    if (node.kind == Kind::Variable) {
+      if (m.values_set & bit) return same(m.values[node.index], v);
+      m.values_set |= bit;
+      m.values[node.index] = v;
+      return true;
+    }
+    const auto c = r.constant(v);
+    if (!c) return false;
+    if (node.kind == Kind::Literal) return *c == rule.literal_bits(id, m.t);
+    if (m.constants_set & bit) return m.constants[node.index] == *c;
+    m.constants_set |= bit;
+    m.constants[node.index] = *c;
+    return true;
+  }
+
+  /// The op is the node's, of a type that the rule holds for.
+  bool match_head(const Rule& rule, uint8_t id, OpId op, Match& m) const {
     const RuleNode& node = rule[id];
     const Op& o = p.op(op);
     if (o.code != node.code || o.operands.count != node.count) return false;
-    if (node.type == RuleNode::Of::T) {
-      if (m.t == Type::Void) {
-        if (!contains(rule.text.types, o.type)) return false;
-        m.t = o.type;
-      } else if (m.t != o.type) {
-        return false;
-      }
-    } else if (rule.op_type(id, m.t) != o.type) {
-      return false;
-    }
-    const Match before = m;
-    if (match_operands(rule, node, op, m, false)) return true;
-    if (!info(o.code).commutative || node.count != 2) return false;
-    m = before;
-    return match_operands(rule, node, op, m, true);
+    if (node.type != RuleNode::Of::T) return rule.op_type(id, m.t) == o.type;
+    if (m.t != Type::Void) return m.t == o.type;
+    if (!contains(rule.text.types, o.type)) return false;
+    m.t = o.type;
+    return true;
   }
 
-  bool match_operands(const Rule& rule, const RuleNode& node, OpId op, Match& m,
-                      bool swapped) const {
-    for (uint8_t i = 0; i < node.count; ++i)
-      if (!match(rule, node.operands[swapped ? 1 - i : i], r.operand(op, i), m)) return false;
-    return true;
+  bool matches(const Rule& rule, OpId op, Match& m) const {
+    PendingList pending;
+    pending[0] = {rule.left, p.result(op)};
+    return match(rule, pending, 1, m);
   }
 
   ValueId build(const Rule& rule, uint8_t id, const Match& m, OpId at) {
@@ -147,7 +172,7 @@ struct State {
     for (const uint16_t i : rules_of(p.op(op).code)) {
       const Rule& rule = all_rules()[i];
       Match m;
-      if (!match_op(rule, rule.left, op, m)) continue;
+      if (!matches(rule, op, m)) continue;
       if (rule.condition != Rule::nothing && !rule.compute(rule.condition, m.t, m.constants))
         continue;
       return build(rule, rule.right, m, op);
@@ -270,6 +295,7 @@ struct State {
       ValueId simpler = by_constants(op);
       if (simpler == none) simpler = by_range(op, where);
       if (simpler == none) simpler = by_conversion(op);
+      if (simpler == none) simpler = simplify_ids(p, r, op);
       if (simpler == none) simpler = by_rule(op);
       if (simpler == none) return;
       r.replace(p.result(op), simpler);

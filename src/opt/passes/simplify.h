@@ -1,7 +1,7 @@
 #pragma once
 
-// Replaces ops by simpler ones of the same value: a table of rules (simplify_rules.def),
-// conversions of conversions, and what ranges make superfluous.
+// Replaces ops by simpler ones of the same value: a table of rules (simplify_rules.def), sums of
+// ids (simplify_ids.h), conversions of conversions, and what ranges make superfluous.
 //
 // Sound because each rule is an identity of values, proved for every input, and values are SSA: a
 // rule drops or adds uses of a value, never the op that made it. So an atomic whose result is

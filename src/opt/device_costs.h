@@ -1,15 +1,15 @@
 #pragma once
 
-// Cost tables: what operations, memory traffic and launches cost on a kind of device, in
-// nanoseconds.
+// Cost tables: what operations, memory traffic and launches cost on a kind of device.
 //
-// The fusion planner compares sums of these numbers (fusion_cost.h). A table has typical values of
-// a kind of device; no plan depends on a timed run of the user's program. Tests name a table, so
-// that their plans are the same everywhere.
+// Passes and plans that trade one kind of work for another compare sums of these numbers. A table has typical values of
+// a kind of device: no pass and no plan depends on a timed run of the user's program, and costs never decide what a
+// program means. Tests name a table, so that their results are the same on every machine.
 
+#include <cstdint>
 #include <string_view>
 
-namespace vyre::plan {
+namespace vyre::opt {
 
 /// How the index of an access moves from one invocation to the next.
 enum class AccessPattern : unsigned char {
@@ -19,7 +19,26 @@ enum class AccessPattern : unsigned char {
   Gathered     // further apart, or data-dependent
 };
 
-/// A vector is what executes one instruction for several invocations: a subgroup.
+/// Scratch buffers as tiles of shared memory (passes/handoff_profit.h). Times are in picoseconds of one core (cpu) or
+/// multiprocessor (gpu), which runs the workgroup alone.
+struct TileCosts {
+  uint64_t cache_bytes = 0;   // limit of a buffer that stays in the cache between its uses
+  uint64_t device_byte = 0;   // a byte to or from device memory
+  uint64_t cached_byte = 0;   // a byte that an invocation loads or stores in a buffer
+  uint64_t shared_byte = 0;   // a byte that an invocation loads or stores in shared memory
+  uint64_t clear_byte = 0;    // a byte of shared memory zeroed when a workgroup begins
+  uint64_t bounds_check = 0;  // per access and invocation
+  uint64_t index_op = 0;      // an integer op of an invocation
+  uint64_t barrier = 0;       // a workgroup barrier, per invocation
+  uint64_t tile_reuse = 0;    // a workgroup stores where the previous one on the core has loaded
+  // Occupancy of a core or multiprocessor; unit_shared 0: it runs one workgroup at a time.
+  uint64_t unit_shared = 0;     // bytes of shared memory
+  uint64_t unit_threads = 0;    // limit of resident invocations
+  uint64_t hiding_threads = 0;  // resident invocations that hide the latency of memory
+};
+
+/// Kernels as a whole (plan/fusion_cost.h), in nanoseconds. A vector is what executes one instruction for several
+/// invocations: a subgroup.
 struct DeviceCosts {
   std::string_view name;
 
@@ -52,6 +71,8 @@ struct DeviceCosts {
   double margin = 1, tile_margin = 1;
   double overlap_loss =
       0;  // share of the shorter of computing and memory traffic that is not hidden
+
+  TileCosts tile;
 };
 
 /// Two CPU cores with vectors of 512 bits.
@@ -64,4 +85,4 @@ extern const DeviceCosts interpreter_costs;
 /// The table of that name; null if there is none.
 const DeviceCosts* find_costs(std::string_view name);
 
-}  // namespace vyre::plan
+}  // namespace vyre::opt
