@@ -33,6 +33,7 @@ struct RunReport;
 namespace vyre {
 struct Graph;
 struct GraphShape;
+struct LaunchInputs;
 struct Module;
 }  // namespace vyre
 namespace vyre::plan {
@@ -98,6 +99,16 @@ class Executable {
   std::shared_ptr<const ExecutableState> state_;
 };
 
+/// Bytes on the device that a run needs, as they are allocated.
+struct MemoryNeed {
+  uint64_t parameters = 0;  // buffers of the host
+  uint64_t intermediates =
+      0;  // of a graph; each allocation is rounded up to plan::memory_alignment
+  uint64_t scratch =
+      0;  // scratch buffers, and spill buffers of kernels that are split at grid barriers
+  uint64_t total() const { return parameters + intermediates + scratch; }
+};
+
 /// How a graph is planned.
 struct GraphOptions {
   CompileOptions compile;
@@ -122,10 +133,17 @@ class GraphExecutable {
   /// The kernels of the calls that run, by node of the planned graph; loops, and calls that cannot
   /// be launched (an error when they are reached), have none.
   const Executable* executable(uint32_t node) const;
+  /// What it needs on the device. Its parameters are the caller's; the rest it has until it ends.
+  const MemoryNeed& memory() const;
+  /// The same if every intermediate of the graph as written had memory of its own. Scratch is that
+  /// of the kernels that run.
+  const MemoryNeed& unplanned_memory() const;
   /// Bytes that it has on the device, its parameters not counted.
-  uint64_t memory_bytes() const;
-  /// The same without sharing: what intermediates and scratch buffers have by themselves.
-  uint64_t unplanned_bytes() const;
+  uint64_t memory_bytes() const { return memory().intermediates + memory().scratch; }
+  /// The same of unplanned_memory().
+  uint64_t unplanned_bytes() const {
+    return unplanned_memory().intermediates + unplanned_memory().scratch;
+  }
   uint64_t plan_ns() const;
   /// For src/driver.
   const std::shared_ptr<const GraphState>& shared_state() const { return state_; }
@@ -217,6 +235,12 @@ struct SubmitReport {
   static constexpr size_t most_calls = 4096;
   std::vector<CallTime> calls;  // of graphs, in order; the first `most_calls`
   uint64_t call_count = 0;      // all
+  /// How often each call of a graph ran, loops included.
+  struct GraphRuns {
+    uint32_t command = 0;        // as submitted
+    std::vector<uint64_t> runs;  // by node of the planned graph; of loops 0
+  };
+  std::vector<GraphRuns> graphs;
 };
 
 /// The promise of a submission's end. Waiting twice gives the same answer. Dropping a ticket does
@@ -293,6 +317,14 @@ class Device {
   /// is reached, as a trap is.
   Result<GraphExecutable> prepare(const Module& module, const Graph& graph, const GraphShape& shape,
                                   const GraphOptions& options = {});
+
+  /// The memory of one launch of the executable (run(), driver/run.h).
+  Result<MemoryNeed> memory_need(const Executable& executable, const LaunchInputs& inputs);
+  /// The memory of a graph: what prepare() allocates, and its parameters. Plans and compiles as
+  /// prepare() does, because the device decides what is kept at grid barriers, and fails as it does
+  /// if GraphOptions::memory_limit is exceeded; allocates nothing.
+  Result<MemoryNeed> memory_need(const Module& module, const Graph& graph, const GraphShape& shape,
+                                 const GraphOptions& options = {});
 
   Result<Ticket> submit(std::vector<Command> commands, const SubmitOptions& options = {});
   /// Waits for everything submitted so far.

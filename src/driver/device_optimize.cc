@@ -62,6 +62,11 @@ void keep(std::deque<std::shared_ptr<const Optimized>>& kept,
 
 }  // namespace
 
+bool DeviceState::runs_passes(const CompileOptions& compile) const {
+  const opt::OptimizeOptions wanted = options_for(*this, compile.optimize);
+  return wanted.passes ? !wanted.passes->empty() : wanted.profile != opt::Profile::None;
+}
+
 Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& program,
                                                                const CompileOptions& compile) {
   const opt::OptimizeOptions wanted = options_for(*this, program, compile.optimize);

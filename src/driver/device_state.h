@@ -89,6 +89,8 @@ struct TicketState {
   Recorder recorder;
   Part part;  // the first one; then the notes of the one under way
   SubmitReport report;
+  /// SubmitReport::graphs of a command.
+  std::vector<uint64_t>& runs_of(uint32_t command, size_t nodes);
 
   // Guarded by the device's mutex.
   bool recorded = false;
@@ -171,6 +173,9 @@ struct DeviceState {
   /// device_optimize.cc
   Result<std::shared_ptr<const Optimized>> optimize(const Program& program,
                                                     const CompileOptions& options);
+
+  /// True if compiles with these options run passes, whatever the program is.
+  bool runs_passes(const CompileOptions& options) const;
 
   /// Why a handle is no good here, or nothing.
   std::optional<Diagnostic> problem(const Buffer& b, bool must_be_defined);

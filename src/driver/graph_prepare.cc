@@ -7,14 +7,12 @@
 #include <chrono>
 
 #include "driver/graph_state.h"
+#include "driver/memory_need.h"
 
 namespace vyre::driver {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-
-constexpr uint64_t alignment = 256;  // of every place in shared memory: enough for any device
-uint64_t aligned(uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// The graph with the kernels that it calls.
 Module extract(const Module& module, const Graph& graph) {
@@ -63,13 +61,24 @@ class Preparation {
     s_->retired = state.retired;
   }
 
-  Result<std::shared_ptr<const GraphState>> run(const Module& module, const Graph& graph,
-                                                const GraphShape& shape) {
+  /// All but the memory.
+  Result<MemoryNeed> measure(const Module& module, const Graph& graph, const GraphShape& shape) {
     s_->given = extract(module, graph);
+    s_->memory_limit = options_.memory_limit;
     if (auto planned = plan(shape); !planned) return planned.errors();
     bind_calls();
     place_buffers();
-    if (auto fits = check_limit(shape); !fits) return fits.errors();
+    sum_up(shape);
+    const Graph& given = s_->given.graphs[0];
+    if (auto beyond = beyond_memory_limit(s_->need, s_->memory_limit,
+                                          fmt::format("graph `{}`", given.name), given.place))
+      return *beyond;
+    return s_->need;
+  }
+
+  Result<std::shared_ptr<const GraphState>> run(const Module& module, const Graph& graph,
+                                                const GraphShape& shape) {
+    if (auto fits = measure(module, graph, shape); !fits) return fits.errors();
     if (auto there = allocate(); !there) return there.errors();
     return std::shared_ptr<const GraphState>(std::move(s_));
   }
@@ -81,6 +90,7 @@ class Preparation {
     how.fuse = options_.fuse;
     how.reuse = options_.reuse;
     how.fusion = fusion_options(device_.info());
+    how.fusion.proves_full_writes = state_.runs_passes(options_.compile);
     const Graph& graph = s_->given.graphs[0];
     Result<plan::PlannedGraph> planned =
         options_.plan ? plan::apply_plan(s_->given, graph, shape, *options_.plan, how)
@@ -152,7 +162,7 @@ class Preparation {
         continue;
       }
       s_->homes[i] = {uint32_t(sizes_.size()), 0};
-      sizes_.push_back(s_->planned.fused.shape.bytes(g, i));
+      sizes_.push_back(plan::allocated_bytes(s_->planned.fused.shape.bytes(g, i)));
       if (!first) s_->clear_first.push_back(i);
     }
     if (scratch_bytes_ > 0) {
@@ -180,23 +190,16 @@ class Preparation {
       s_->clears.push_back({by_arm[arm], buffer});
   }
 
-  Result<> check_limit(const GraphShape& shape) {
+  void sum_up(const GraphShape& shape) {
     const Graph& given = s_->given.graphs[0];
-    uint64_t parameters = 0;
+    const plan::IntermediateMemory memory = plan::intermediate_memory(s_->planned, given);
     for (uint32_t i = 0; i < given.buffers.size(); ++i)
-      if (given.buffers[i].role != Role::Scalar)
-        (given.buffers[i].parameter ? parameters : s_->unplanned_bytes) += shape.bytes(given, i);
-    s_->unplanned_bytes += scratch_bytes_;
-    for (const uint64_t bytes : sizes_) s_->memory_bytes += bytes;
-    const uint64_t need = parameters + s_->memory_bytes;
-    if (options_.memory_limit == 0 || need <= options_.memory_limit) return Ok{};
-    Diagnostic d = diagnose(
-        Code::MemoryLimitExceeded, given.place,
-        fmt::format("memory limit: the buffers of graph `{}` need {} bytes; the limit is {}",
-                    given.name, need, options_.memory_limit));
-    d.note(fmt::format("{} are parameters; intermediates need {}, which share {}", parameters,
-                       s_->unplanned_bytes, s_->memory_bytes));
-    return d.with_fix("raise the memory limit, or give smaller lengths");
+      if (given.buffers[i].parameter && given.buffers[i].role != Role::Scalar)
+        s_->need.parameters += shape.bytes(given, i);
+    s_->need.scratch = scratch_bytes_;
+    s_->unplanned = s_->need;
+    s_->need.intermediates = memory.planned;
+    s_->unplanned.intermediates = memory.unplanned;
   }
 
   Result<> allocate() {
@@ -230,6 +233,7 @@ plan::FusionOptions fusion_options(const DeviceInfo& device) {
   plan::FusionOptions options;
   options.shared_bytes = std::min(device.limits.shared_bytes, max_shared);
   if (const opt::DeviceCosts* costs = opt::find_costs(device.costs)) options.costs = *costs;
+  options.proves_full_writes = device.optimizes;
   if (device.compute_units > 0) options.costs.units = device.compute_units;
   return options;
 }
@@ -250,27 +254,14 @@ Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& cal
 Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape& shape) {
   const ExecutableState& e = *executable.state();
   LaunchScratch scratch;
-  scratch.shape = shape;
-  if (e.plan) {
-    Result<LaunchShape> extended = plan::segment_shape(*e.program, *e.plan, shape);
-    if (!extended) return extended.errors();
-    scratch.shape = std::move(*extended);
+  Result<LaunchShape> extended = extended_shape(e, shape);
+  if (!extended) return extended.errors();
+  scratch.shape = std::move(*extended);
+  scratch.offsets.resize(e.program->buffers.size() + (e.plan ? e.plan->hidden.size() : 0));
+  for (const LaunchBuffer& b : launch_buffers(e, scratch.shape)) {
+    scratch.offsets[b.index] = scratch.bytes;
+    scratch.bytes = plan::allocated_bytes(scratch.bytes + b.bytes);
   }
-  const auto place = [&](uint64_t bytes) {
-    scratch.offsets.push_back(scratch.bytes);
-    scratch.bytes = aligned(scratch.bytes + bytes);
-  };
-  for (size_t i = 0; i < e.program->buffers.size(); ++i) {
-    const vyre::Buffer& b = e.program->buffers[i];
-    if (b.role == Role::Scratch)
-      place(shape.counts[i] * size_of(b.element));
-    else
-      scratch.offsets.push_back(0);
-  }
-  if (e.plan)
-    for (size_t i = 0; i < e.plan->hidden.size(); ++i)
-      place(scratch.shape.counts[e.program->buffers.size() + i] *
-            size_of(e.plan->hidden[i].element));
   return scratch;
 }
 
@@ -291,14 +282,19 @@ Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph
   return e;
 }
 
+Result<MemoryNeed> Device::memory_need(const Module& module, const Graph& graph,
+                                       const GraphShape& shape, const GraphOptions& options) {
+  return Preparation(*this, *state_, options).measure(module, graph, shape);
+}
+
 const plan::PlannedGraph& GraphExecutable::planned() const { return state_->planned; }
 const Executable* GraphExecutable::executable(uint32_t node) const {
   if (node >= state_->calls.size() || !state_->calls[node]) return nullptr;
   const Executable& e = state_->calls[node]->executable;
   return e.state() ? &e : nullptr;
 }
-uint64_t GraphExecutable::memory_bytes() const { return state_->memory_bytes; }
-uint64_t GraphExecutable::unplanned_bytes() const { return state_->unplanned_bytes; }
+const MemoryNeed& GraphExecutable::memory() const { return state_->need; }
+const MemoryNeed& GraphExecutable::unplanned_memory() const { return state_->unplanned; }
 uint64_t GraphExecutable::plan_ns() const { return state_->plan_ns; }
 
 }  // namespace vyre::driver

@@ -67,7 +67,7 @@ struct GraphState {
     std::vector<uint64_t> scalars;
     std::shared_ptr<const std::vector<DeviceCommand>> body;
     std::shared_ptr<const std::vector<CommandNote>> notes;  // of the body
-    uint32_t calls = 0;
+    std::shared_ptr<const std::vector<uint64_t>> runs;      // CommandNote::runs
   };
   struct Replays {
     std::mutex mutex;
@@ -75,15 +75,17 @@ struct GraphState {
     static constexpr size_t most = 4;
   };
   const std::shared_ptr<Replays> replays = std::make_shared<Replays>();
-  uint64_t memory_bytes = 0, unplanned_bytes = 0, plan_ns = 0;
+  MemoryNeed need, unplanned;
+  uint64_t memory_limit = 0;  // GraphOptions::memory_limit
+  uint64_t plan_ns = 0;
 };
 
 /// The sizes of a call for the program that runs, which has the call's parameters.
 Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,
                                     const GraphShape& shape);
 
-/// Bytes that a launch needs for its scratch buffers, and for what it keeps at grid barriers if its
-/// program is split; places are aligned.
+/// Where the buffers of a launch (launch_buffers()) lie in memory that the calls of a graph share;
+/// places are aligned.
 struct LaunchScratch {
   std::vector<uint64_t> offsets;  // by buffer of the (extended) shape; of others 0
   LaunchShape shape;              // with the hidden buffers
@@ -107,7 +109,7 @@ class GraphScript : public Script {
   void fill(Part& part, const MemoryRange& where, uint32_t node) const;
   void clear_up_to(Part& part, uint32_t node);
   void begin_call(uint32_t node);
-  void keep_for_replay(const Part& part, size_t first, uint64_t calls) const;
+  void keep_for_replay(const Part& part, size_t first) const;
   bool is_for_device(const GraphLoop& loop) const;
   Result<> loop(Part& part, const GraphLoop& loop);
   void read(Part& part, const GraphStep& step);

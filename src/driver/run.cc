@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "driver/buffer_owner.h"
+#include "driver/memory_need.h"
 #include "driver/optimizer_target.h"
 #include "driver/run_trace.h"
 
@@ -18,28 +19,18 @@ uint64_t bits_of(const std::vector<std::byte>& bytes) {
   return bits;
 }
 
-/// What the caller allows, before anything is made.
-Diagnostics beyond_limits(const Program& p, const LaunchShape& shape, const RunOptions& options) {
-  const uint64_t bytes = parameter_bytes(p, shape);
+/// V0504, before anything is made.
+std::optional<Diagnostic> beyond_output_limit(const Program& p, const LaunchShape& shape,
+                                              const RunOptions& options) {
   uint64_t output = 0;
   for (size_t i = 0; i < p.buffers.size(); ++i)
     if (is_host_output(p.buffers[i].role))
       output += shape.counts[i] * size_of(p.buffers[i].element);
-  Diagnostics errors;
-  if (options.output_limit && output > options.output_limit)
-    errors.push_back(
-        diagnose(Code::OutputLimitExceeded, {},
-                 fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
-                             p.name, output, options.output_limit))
-            .with_fix("raise the output limit, or give smaller lengths"));
-  if (options.memory_limit && bytes > options.memory_limit)
-    errors.push_back(
-        diagnose(
-            Code::MemoryLimitExceeded, {},
-            fmt::format("memory limit: the buffers of kernel `{}` need {} bytes; the limit is {}",
-                        p.name, bytes, options.memory_limit))
-            .with_fix("raise the memory limit, or give smaller lengths"));
-  return errors;
+  if (options.output_limit == 0 || output <= options.output_limit) return std::nullopt;
+  return diagnose(Code::OutputLimitExceeded, {},
+                  fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
+                              p.name, output, options.output_limit))
+      .with_fix("raise the output limit, or give smaller lengths");
 }
 
 }  // namespace
@@ -50,7 +41,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   Result<LaunchShape> shape = resolve_launch(p, inputs);
   if (!shape) return shape.errors();
   out.shape = std::move(*shape);
-  if (Diagnostics beyond = beyond_limits(p, out.shape, options); !beyond.empty()) return beyond;
+  if (auto beyond = beyond_output_limit(p, out.shape, options)) return *beyond;
   out.buffers.resize(p.buffers.size());
 
   RunTrace trace;
@@ -61,7 +52,11 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   if (!executable) return executable.errors();
   trace.compiled(*executable, begin, out.times);
   if (options.compiled) options.compiled(*executable);
-  out.segments = executable->segments();
+  const Result<MemoryNeed> need = device.memory_need(*executable, inputs);
+  if (!need) return need.errors();
+  if (auto beyond =
+          beyond_memory_limit(*need, options.memory_limit, fmt::format("kernel `{}`", p.name), {}))
+    return *beyond;
   out.coarse = executable->coarse();
   out.subgroup_size = executable->subgroup_size();
   out.origin = executable->origin();
@@ -130,6 +125,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
         stage("run", {launch}, &SubmitReport::run_ns, &out.times.run, options.time_limit);
     if (!ran) return ran.errors();
     out.device_ns.push_back(ran->run_ns + ran->fill_ns);  // as for a graph
+    out.segments = ran->launches;                         // of every repeat the same
   }
   Result<SubmitReport> down =
       stage("readback", readbacks, &SubmitReport::readback_ns, &out.times.readback);

@@ -14,7 +14,7 @@ struct RunOptions {
   CompileOptions compile;
   double time_limit = 0;
   uint64_t output_limit = 0;
-  uint64_t memory_limit = 0;  // bytes of all buffers; 0: the device's
+  uint64_t memory_limit = 0;  // MemoryNeed::total(); 0: the device's
   /// Of graphs: how they are planned (GraphOptions).
   bool fuse = true, reuse = true;
   std::shared_ptr<const plan::GraphPlan> plan;
@@ -61,7 +61,8 @@ struct RunOutcome {
   std::vector<uint64_t> device_ns;  // of the launch and of clearing its outputs, by repeat
   uint64_t uploaded = 0, read_back = 0;
   uint64_t device_bytes = 0;  // the most that was in use at once
-  uint64_t segments = 0;      // launches of one repeat: more than one if the program was split
+  uint64_t segments =
+      0;  // SubmitReport::launches of the last repeat: more than one if it was split
   uint32_t subgroup_size = 0;
   uint32_t coarse = 1;           // invocations that one did the work of (plan/coarsen.h)
   std::string origin;            // of the code: compiled, memory cache, disk cache

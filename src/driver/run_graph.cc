@@ -40,6 +40,7 @@ class GraphRun {
     progress_ = nullptr;
     if (auto down = read_back(*shape); !down) return down.errors();
     out_.counts = std::move(shape->counts);
+    out_.device_bytes = device_.memory_peak();
     out_.events = trace_.take();
     return std::move(out_);
   }
@@ -71,8 +72,6 @@ class GraphRun {
     trace_.host("prepare", begin);
     const uint64_t all = steady_ns() - begin;
     out_.times.compile = all - std::min(all, out_.times.optimize + out_.times.emit);
-    out_.device_bytes = made->memory_bytes();
-    out_.unplanned_bytes = made->unplanned_bytes();
     return Ok{};
   }
 
@@ -91,8 +90,6 @@ class GraphRun {
         return made.errors();
       }
       arguments_.emplace_back(*made);
-      out_.device_bytes += made->bytes;
-      out_.unplanned_bytes += made->bytes;
     }
     return Ok{};
   }
@@ -121,6 +118,8 @@ class GraphRun {
     out_.times.upload = begin - upload_begin;
     out_.times.run = steady_ns() - begin;
     out_.calls = ran->call_count;
+    out_.runs.resize(out_.graph.planned().fused.graph().nodes.size());
+    for (const SubmitReport::GraphRuns& g : ran->graphs) out_.runs = g.runs;
     out_.call_ns = ran->calls;
     out_.segments = ran->launches;
     return Ok{};

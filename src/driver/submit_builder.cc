@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "driver/memory_need.h"
+
 namespace vyre::driver {
 
 using Kind = DeviceCommand::Kind;
@@ -253,19 +255,12 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
   return *made;
 }
 
-/// Scratch memory, zeros for outputs, and who reads and writes what.
-bool SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand& c) {
+/// Zeros for outputs, and who reads and writes what.
+void SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand& c) {
   size_t next = 0;
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     const auto& b = p.buffers[i];
-    if (!is_parameter(b.role)) continue;
-    if (b.role == Role::Scratch) {
-      const auto memory = temporary(c.shape.counts[i] * size_of(b.element),
-                                    fmt::format("the scratch buffer `{}` of `{}`", b.name, p.name));
-      if (!memory) return false;
-      c.buffers[i] = *memory;
-      continue;
-    }
+    if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
     const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]);
     if (!buffer) continue;
     const bool cleared = b.role == Role::Out && l.clear_outputs;
@@ -276,6 +271,17 @@ bool SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand
     else
       reads(*buffer);
   }
+}
+
+/// Scratch and spill buffers. The shape of the command has the latter.
+bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceCommand& c) {
+  for (const LaunchBuffer& b : launch_buffers(e, c.shape)) {
+    const auto memory = temporary(b.bytes, b.what);
+    if (!memory) return false;
+    if (b.index >= c.buffers.size()) c.buffers.resize(b.index + 1);
+    c.buffers[b.index] = *memory;
+  }
+  c.scalars.resize(c.buffers.size());
   return true;
 }
 
@@ -303,11 +309,12 @@ void SubmissionBuilder::one(const Launch& l) {
   c.buffers = std::move(binding_.memory);
   c.scalars = std::move(binding_.bits);
   c.shape = std::move(*shape);
-  if (!prepare(l, p, c)) return;
+  prepare(l, p, c);
   t_.executables[number_] = l.executable;
   const auto& n = c.shape.num_workgroups;
   if (n[0] == 0 || n[1] == 0 || n[2] == 0) return;  // outputs are zeros, and that is all
   if (e->plan) return launch_split(l, std::move(c));
+  if (!take_temporaries(*e, c)) return;
   c.program = e->segments[0].program;
   c.kernel = e->segments[0].kernel;
   c.coarse = e->coarse;
@@ -317,24 +324,17 @@ void SubmissionBuilder::one(const Launch& l) {
 void SubmissionBuilder::launch_split(const Launch& l, DeviceCommand c) {
   LaunchShape shape = std::move(c.shape);
   const std::shared_ptr<const ExecutableState> e = l.executable.shared_state();
-  const plan::SplitPlan& plan = *e->plan;
-  Result<LaunchShape> extended = plan::segment_shape(*e->program, plan, shape);
+  const std::vector<plan::HiddenBuffer>& hidden = e->plan->hidden;
+  Result<LaunchShape> extended = extended_shape(*e, shape);
   if (!extended) {
     for (Diagnostic& d : extended.errors()) report(std::move(d));
     return;
   }
   c.shape = std::move(*extended);
+  if (!take_temporaries(*e, c)) return;
   size_t words = 0;
-  for (size_t i = 0; i < plan.hidden.size(); ++i) {
-    const plan::HiddenBuffer& h = plan.hidden[i];
-    const uint64_t bytes = c.shape.counts[e->program->buffers.size() + i] * size_of(h.element);
-    const auto memory =
-        temporary(bytes, fmt::format("what `{}` keeps at its grid barriers", e->program->name));
-    if (!memory) return;
-    if (h.rate == plan::HiddenBuffer::Rate::Once) words = c.buffers.size();
-    c.buffers.push_back(*memory);
-    c.scalars.push_back(0);
-  }
+  for (size_t i = 0; i < hidden.size(); ++i)
+    if (hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = e->program->buffers.size() + i;
   t_.recorder.add(number_, std::make_unique<SplitLaunch>(e, std::move(shape), std::move(c), words));
 }
 

@@ -60,7 +60,8 @@ class SubmissionBuilder {
   bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out);
   Result<LaunchShape> shape_of(const Program& p,
                                const std::optional<std::array<uint64_t, 3>>& grid);
-  bool prepare(const Launch& l, const Program& p, DeviceCommand& c);
+  void prepare(const Launch& l, const Program& p, DeviceCommand& c);
+  bool take_temporaries(const ExecutableState& e, DeviceCommand& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
   /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
   bool bind_graph(const LaunchGraph& l, const GraphState& s, std::vector<MemoryRange>& places,

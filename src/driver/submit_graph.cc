@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/memory_need.h"
 #include "driver/submit_builder.h"
 
 namespace vyre::driver {
@@ -64,7 +65,6 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
   command_ = command;
   const bool begins = !std::exchange(begun_, true);
   const size_t first = part.commands.size();
-  const uint64_t calls = t_.report.call_count;
   while (part.launches < Recorder::most_launches &&
          part.commands.size() < Recorder::most_commands) {
     if (!failed_.empty()) {
@@ -94,7 +94,7 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
       continue;
     }
     if (step->kind == GraphStep::Kind::Done) {
-      if (begins) keep_for_replay(part, first, t_.report.call_count - calls);
+      if (begins) keep_for_replay(part, first);
       return true;
     }
     clear_up_to(part, step->node);
@@ -109,7 +109,7 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
 }
 
 /// It was recorded in one go. What the builder put before it is in it, too.
-void GraphScript::keep_for_replay(const Part& part, size_t first, uint64_t calls) const {
+void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   if (t_.call_times || !d_.backend->info().limits.loops) return;
   std::vector<DeviceCommand> body;
   std::vector<CommandNote> notes;
@@ -132,7 +132,8 @@ void GraphScript::keep_for_replay(const Part& part, size_t first, uint64_t calls
   replay.scalars = shape_.scalars;
   replay.body = std::make_shared<const std::vector<DeviceCommand>>(std::move(body));
   replay.notes = std::make_shared<const std::vector<CommandNote>>(std::move(notes));
-  replay.calls = uint32_t(calls);
+  replay.runs =
+      std::make_shared<const std::vector<uint64_t>>(t_.runs_of(command_, s_->graph().nodes.size()));
   const std::lock_guard lock(s_->replays->mutex);
   auto& last = s_->replays->last;
   last.push_front(std::move(replay));
@@ -143,6 +144,7 @@ void GraphScript::keep_for_replay(const Part& part, size_t first, uint64_t calls
 void GraphScript::begin_call(uint32_t node) {
   SubmitReport& r = t_.report;
   ++r.call_count;
+  ++t_.runs_of(command_, s_->graph().nodes.size())[node];
   call_ = 0;
   if (!t_.call_times || r.calls.size() == SubmitReport::most_calls) return;
   r.calls.push_back({command_, node, 0});
@@ -198,7 +200,9 @@ Result<> GraphScript::loop(Part& part, const GraphLoop& loop) {
   }
   CommandNote what = note(Kind::Loop, loop.node + 1);
   what.body = std::make_shared<const std::vector<CommandNote>>(std::move(body.notes));
-  what.calls = loop.end - loop.node - 1;
+  std::vector<uint64_t> runs(s_->graph().nodes.size());
+  std::fill(runs.begin() + loop.node + 1, runs.begin() + loop.end, 1);
+  what.runs = std::make_shared<const std::vector<uint64_t>>(std::move(runs));
   part.notes.push_back(std::move(what));
   part.commands.push_back(std::move(c));
   return Ok{};
@@ -232,6 +236,11 @@ void GraphScript::answer(std::span<const std::byte> polled) {
 Result<MemoryRange> GraphScript::scratch(uint64_t bytes, const Program& program) {
   if (bytes <= scratch_.bytes) return MemoryRange{scratch_.memory, 0, bytes};
   if (bytes > extra_.bytes) {
+    MemoryNeed need = s_->need;
+    need.scratch += t_.temporary_bytes + bytes;
+    if (auto beyond = beyond_memory_limit(
+            need, s_->memory_limit, fmt::format("graph `{}`", s_->graph().name), s_->graph().place))
+      return *beyond;
     const std::lock_guard lock(d_.mutex);
     Result<MemoryHandle> made =
         d_.take(bytes, fmt::format("what `{}` needs for one launch", program.name));
@@ -424,7 +433,7 @@ bool SubmissionBuilder::replay(const GraphState& s, const std::vector<MemoryRang
     c.body = r.body;
     CommandNote note;
     note.body = r.notes;
-    note.calls = r.calls;
+    note.runs = r.runs;
     add_once(std::move(c), std::move(note));
     return true;
   }

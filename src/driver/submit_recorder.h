@@ -25,10 +25,10 @@ struct CommandNote {
   uint32_t node = none;                                  // of a graph: the call
   uint64_t call = 0;  // of a graph: 1 + the place of its time in SubmitReport::calls; 0: none
   const ExecutableState* executable = nullptr;  // if it is not the command's; kept by it
-  // Of a Loop: what is in its body (but for the number of the command), and how many calls a round
-  // is.
+  // Of a Loop: what is in its body (but for the number of the command); and if it is one of a
+  // graph, how often a round runs each node.
   std::shared_ptr<const std::vector<CommandNote>> body;
-  uint32_t calls = 0;
+  std::shared_ptr<const std::vector<uint64_t>> runs;
 };
 
 /// Commands that go to the backend together.

@@ -76,6 +76,13 @@ std::optional<Diagnostic> unusable_input(const TicketState& t) {
 
 }  // namespace
 
+std::vector<uint64_t>& TicketState::runs_of(uint32_t command, size_t nodes) {
+  // Commands are recorded in order: it is mostly the last.
+  for (auto g = report.graphs.rbegin(); g != report.graphs.rend(); ++g)
+    if (g->command == command) return g->runs;
+  return report.graphs.emplace_back(command, std::vector<uint64_t>(nodes)).runs;
+}
+
 void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
   SubmitReport& r = t.report;
   for (size_t i = 0; i < o.device_ns.size() && i < t.part.notes.size(); ++i) {
@@ -91,7 +98,13 @@ void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
     if (note.kind != DeviceCommand::Kind::Loop) continue;
     if (loop == o.rounds.size()) break;  // it did not come so far
     const uint64_t rounds = o.rounds[loop++];
-    r.call_count += rounds * note.calls;
+    if (note.runs) {
+      std::vector<uint64_t>& runs = t.runs_of(note.command, note.runs->size());
+      for (size_t node = 0; node < runs.size(); ++node) {
+        r.call_count += rounds * (*note.runs)[node];
+        runs[node] += rounds * (*note.runs)[node];
+      }
+    }
     for (const CommandNote& inside : *note.body)
       r.launches += rounds * (inside.kind == DeviceCommand::Kind::Launch);
   }

@@ -34,7 +34,7 @@ struct FusionGroup {
   std::vector<JoinKind> joins;   // of each call but the first
   std::vector<uint32_t> elided;  // buffers that the joined kernel does not have; ascending. The
                                  // graph loses those that no other call uses
-  uint64_t avoided_bytes = 0;  // of memory traffic: written and read again, once a run of the group
+  uint64_t avoided_bytes = 0;    // of memory traffic, each time the group runs: fusion_traffic.h
 };
 
 /// Why a call does not join the one before it; for reports.
@@ -46,13 +46,16 @@ struct FusionRefusal {
 struct FusionPlan {
   std::vector<FusionGroup> groups;  // every call of the graph once, in order
   std::vector<FusionRefusal> refusals;
-  uint64_t avoided_launches = 0, avoided_bytes = 0;  // of one pass over the graph's text
+  uint64_t avoided_launches = 0, avoided_bytes = 0;  // sums over the groups: each loop body once
 };
 
 struct FusionOptions {
-  uint64_t shared_bytes = 0;      // of a workgroup on the device; 0: unknown
+  uint64_t shared_bytes = 0;                // of a workgroup on the device; 0: unknown
   opt::DeviceCosts costs = opt::cpu_costs;  // decides what pays
-  uint32_t most_calls = 32;       // in a group
+  uint32_t most_calls = 32;                 // in a group
+  /// The device leaves out clears of outputs that the optimizer proves unnecessary. For what is
+  /// reported, not for what is planned.
+  bool proves_full_writes = true;
 };
 
 /// The cheapest legal plan by dynamic programming over each stretch of calls. Linear in calls times

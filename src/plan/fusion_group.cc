@@ -581,7 +581,9 @@ bool FusionGrowth::extend(std::string& why) {
   const std::vector<JoinKind> before = joins_;
   double least = 0;
   std::optional<JoinKind> fastest;
-  for (const JoinKind kind : {JoinKind::Recompute, JoinKind::Handoff}) {
+  const bool tile_first = reads_in_a_loop(last_ + 1);  // of two reasons that come equally close
+  for (const bool tile : {tile_first, !tile_first}) {
+    const JoinKind kind = tile ? JoinKind::Handoff : JoinKind::Recompute;
     std::string text;
     if (extend(kind, text)) {
       const double ns = nanoseconds();
@@ -592,11 +594,23 @@ bool FusionGrowth::extend(std::string& why) {
       replay(before);
       continue;
     }
-    if (progress_ <= closest) continue;
+    // Of two groups that do not suit a kind, the one that cannot be recomputed says more.
+    const bool says_more = progress_ == closest && progress_ == Progress::Limited && !tile;
+    if (progress_ <= closest && !says_more) continue;
     closest = progress_;
     why = std::move(text);
   }
   return fastest && extend(*fastest, why);
+}
+
+/// True if the invocations of a call go over several elements of what the group hands to it.
+bool FusionGrowth::reads_in_a_loop(uint32_t at) const {
+  std::string why;
+  const uint32_t m = handed_buffer(at, why);
+  if (m == none) return false;
+  for (const BufferUse& use : summary(at).uses)
+    if (calls_.calls[at].memory[use.buffer] == m) return use.loaded > use.loads;
+  return false;
 }
 
 /// Makes the group again that begins with the same call and has these joins.

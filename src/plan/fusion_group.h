@@ -82,6 +82,7 @@ class FusionGrowth {
   }
   void touch(const FusionCall& call, const BufferUse& use);
   void add_costs(uint32_t call);
+  bool reads_in_a_loop(uint32_t call) const;
   void replay(std::span<const JoinKind> joins);
   void add_body(uint32_t call);
   void recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer);

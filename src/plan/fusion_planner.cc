@@ -10,6 +10,7 @@
 #include "plan/check_fusion.h"
 #include "plan/fusion_group.h"
 #include "plan/fusion_plan_parts.h"
+#include "plan/fusion_traffic.h"
 
 namespace vyre::plan {
 
@@ -62,25 +63,14 @@ class Planner {
     uint32_t first = 0;  // of the last group
   };
 
-  /// A call by itself.
-  struct Alone {
-    uint64_t bytes = 0;
-    double ns = 0;
-  };
-
-  static uint64_t add(uint64_t a, uint64_t b) {
-    return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max() - 1
-                                                        : a + b;
-  }
-
   void plan(const Stretch& s) {
     const uint32_t n = s.last - s.first + 1;
     std::vector<Best> best(n + 1);  // of the first calls
-    std::vector<Alone> alone(n);
+    std::vector<double> alone(n);  // time of each call by itself
     best[0].cost = 0;
     for (uint32_t i = 0; i < n; ++i) {
       growth_.begin(s.first + i, s);
-      alone[i] = {growth_.bytes(), growth_.nanoseconds()};
+      alone[i] = growth_.nanoseconds();
       improve(best, i, i + 1);
       std::string why;
       while (growth_.last() < s.last) {
@@ -93,10 +83,10 @@ class Planner {
     std::reverse(starts.begin(), starts.end());
     for (size_t g = 0; g < starts.size(); ++g) {
       const uint32_t end = g + 1 < starts.size() ? starts[g + 1] : n;
-      add_group(s, starts[g], end - 1, alone);
+      add_group(s, starts[g], end - 1);
       if (end == n) break;
       const uint32_t next_end = g + 2 < starts.size() ? starts[g + 2] : n;
-      refuse(s.first + end, why_not_larger(alone[end].ns, next_end - end));
+      refuse(s.first + end, why_not_larger(alone[end], next_end - end));
     }
   }
 
@@ -128,22 +118,14 @@ class Planner {
     if (cost < best[end].cost) best[end] = {cost, first};
   }
 
-  void add_group(const Stretch& s, uint32_t first, uint32_t last, const std::vector<Alone>& alone) {
+  void add_group(const Stretch& s, uint32_t first, uint32_t last) {
     growth_.begin(s.first + first, s);
     std::string why;
     for (uint32_t i = first; i < last; ++i) growth_.extend(why);
     FusionGroup group;
-    uint64_t apart = 0;
-    for (uint32_t i = first; i <= last; ++i) {
-      group.calls.push_back(calls_.calls[s.first + i].node);
-      apart = add(apart, alone[i].bytes);
-    }
+    for (uint32_t i = first; i <= last; ++i) group.calls.push_back(calls_.calls[s.first + i].node);
     group.joins = growth_.joins();
     group.elided = growth_.elided();
-    const uint64_t together = growth_.bytes();
-    group.avoided_bytes = first == last || apart < together ? 0 : apart - together;
-    plan_.avoided_launches += last - first;
-    plan_.avoided_bytes = add(plan_.avoided_bytes, group.avoided_bytes);
     plan_.groups.push_back(std::move(group));
   }
 
@@ -180,11 +162,7 @@ FusionPlan confirmed(const Module& module, const Graph& graph, const GraphShape&
         result.refusals.push_back(
             {group.calls[i], "not confirmed: " + checked.errors()[0].message});
     }
-    if (checked) {
-      result.avoided_launches += n - 1;
-      result.avoided_bytes += group.avoided_bytes;
-      result.groups.push_back(std::move(group));
-    }
+    if (checked) result.groups.push_back(std::move(group));
     at += n;
   }
   std::stable_sort(result.refusals.begin(), result.refusals.end(),
@@ -197,8 +175,10 @@ FusionPlan confirmed(const Module& module, const Graph& graph, const GraphShape&
 FusionPlan plan_fusion(const Module& module, const Graph& graph, const GraphShape& shape,
                        const FusionOptions& options) {
   const FusionCalls calls(module, graph, shape);
-  return confirmed(module, graph, shape, Planner(graph, calls, summarize_all(calls), options).run(),
-                   options);
+  FusionPlan plan = confirmed(module, graph, shape,
+                              Planner(graph, calls, summarize_all(calls), options).run(), options);
+  count_avoided(module, graph, shape, options, plan);
+  return plan;
 }
 
 }  // namespace vyre::plan

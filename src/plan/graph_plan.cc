@@ -6,6 +6,7 @@
 
 #include "plan/check_fusion.h"
 #include "plan/check_reuse.h"
+#include "plan/fusion_traffic.h"
 #include "wire/fingerprint.h"
 
 namespace vyre::plan {
@@ -81,11 +82,27 @@ Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const 
   PlannedGraph planned;
   Result<FusedGraph> fused = fuse(module, graph, shape, plan.fusion, options.fusion);
   if (!fused) return fused.errors();
+  // What a file says of traffic is for readers of the file.
+  count_avoided(module, graph, shape, options.fusion, plan.fusion);
   planned.fused = std::move(*fused);
   planned.arms = reuse_input(planned.fused.module, planned.fused.graph(), planned.fused.shape);
   if (Result<> proved = check_reuse(planned.arms, plan.reuse); !proved) return proved.errors();
   planned.plan = std::move(plan);
   return planned;
+}
+
+IntermediateMemory intermediate_memory(const PlannedGraph& planned, const Graph& graph) {
+  IntermediateMemory memory;
+  const GraphPlan& plan = planned.plan;
+  for (size_t i = 0; i < graph.buffers.size(); ++i)
+    if (!graph.buffers[i].parameter)
+      memory.unplanned += allocated_bytes(plan.counts[i] * size_of(graph.buffers[i].element));
+  const Graph& fused = planned.fused.graph();
+  for (const uint64_t bytes : plan.reuse.slot_bytes) memory.planned += bytes;
+  for (size_t i = 0; i < fused.buffers.size(); ++i)
+    if (!fused.buffers[i].parameter && plan.reuse.placement[i].slot == Placement::own)
+      memory.planned += allocated_bytes(planned.fused.shape.bytes(fused, i));
+  return memory;
 }
 
 Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const Module& module,

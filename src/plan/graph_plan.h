@@ -42,6 +42,14 @@ Result<PlannedGraph> plan_graph(const Module& module, const Graph& graph, const 
 Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const GraphShape& shape,
                                 GraphPlan plan, const PlanOptions& options = {});
 
+/// Bytes that are allocated for the intermediates of a graph, by the plan and if each intermediate
+/// of the graph as written had memory of its own.
+struct IntermediateMemory {
+  uint64_t planned = 0, unplanned = 0;
+};
+/// `graph`: the one that was planned.
+IntermediateMemory intermediate_memory(const PlannedGraph& planned, const Graph& graph);
+
 /// Errors of a call of the fused graph, as if they came from the graph as it was written.
 /// `trapped`: they are of a trap.
 Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const Module& module,

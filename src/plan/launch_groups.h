@@ -96,10 +96,10 @@ Result<LaunchPlan> best_launch_groups(std::span<const LaunchStage> stages, uint6
 /// geometry. Programs with different ones are never taken for stages of one launch.
 uint64_t layout_hash(const Program& program, const LaunchShape& shape);
 
-/// The calls of a graph as stages: input is what a call reads, output what it writes, scratch its
-/// scratch parameters and the shared memory of a workgroup. Its id is the node's index. It needs
-/// the host if its grid is in device memory or if it comes right behind the border of a loop. An
-/// error is one that the call itself would have.
+/// The calls of a graph as stages: input is what a call only reads, output what it writes, scratch
+/// its scratch parameters and the shared memory of a workgroup. Its id is the node's index. It
+/// needs the host if its grid is in device memory or if it follows the border of a loop. An error
+/// is one that the call itself would have.
 Result<std::vector<LaunchStage>> stages_of(const Module& module, const Graph& graph,
                                            const GraphShape& shape);
 

@@ -31,7 +31,8 @@ Result<GraphCall> bind(const Module& module, const Graph& graph, const GraphShap
   return bind_call(module, graph, shape, node, {wanted, wanted, wanted});
 }
 
-/// Bytes of what a call touches. A buffer that two parameters read is counted once.
+/// Bytes of what a call touches. A buffer that two parameters read counts once, and one that the
+/// call reads and writes counts as output only.
 LaunchStage measure(const GraphCall& call, const opt::EffectSummary& effects) {
   LaunchStage stage;
   const Program& k = call.kernel;
@@ -43,8 +44,11 @@ LaunchStage measure(const GraphCall& call, const opt::EffectSummary& effects) {
     if (role == Role::Scratch || role == Role::Shared) stage.scratch += bytes;
     if (call.bound[i] == none) continue;
     // An `out` argument is cleared before the call, so it is written in any case.
-    if (role == Role::Out || effects.writes >> i & 1) stage.output += bytes;
-    if (role == Role::Out || !(effects.reads >> i & 1)) continue;
+    if (role == Role::Out || effects.writes >> i & 1) {
+      stage.output += bytes;
+      continue;
+    }
+    if (!(effects.reads >> i & 1)) continue;
     if (std::find(counted.begin(), counted.end(), call.bound[i]) != counted.end()) continue;
     counted.push_back(call.bound[i]);
     stage.input += bytes;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "plan/plan_file.h"
 #include "support/bytes_text.h"
 
@@ -40,6 +42,9 @@ class Printer {
     if (f.avoided_launches > 0)
       text_ += fmt::format("; {} and {} of memory traffic avoided",
                            plural(f.avoided_launches, "launch"), bytes_text(f.avoided_bytes));
+    if (std::any_of(g_.nodes.begin(), g_.nodes.end(),
+                    [](const GraphNode& n) { return n.kind != GraphNodeKind::Call; }))
+      text_ += "; each loop body counts once";
     text_ += '\n';
     print_nodes();
     print_memory();
@@ -93,15 +98,10 @@ class Printer {
   void print_memory() {
     const ReusePlan& r = p_.plan.reuse;
     const Graph& fused = p_.fused.graph();
-    uint64_t unplanned = 0, own = 0;
-    for (size_t i = 0; i < g_.buffers.size(); ++i)
-      if (!g_.buffers[i].parameter) unplanned += p_.plan.counts[i] * size_of(g_.buffers[i].element);
-    for (size_t i = 0; i < fused.buffers.size(); ++i)
-      if (!fused.buffers[i].parameter && r.placement[i].slot == Placement::own)
-        own += p_.fused.shape.bytes(fused, i);
-    if (unplanned == 0) return;
+    const IntermediateMemory memory = intermediate_memory(p_, g_);
+    if (memory.unplanned == 0) return;
     text_ += fmt::format("memory of intermediates: {}, {} without the plan\n",
-                         bytes_text(r.after + own), bytes_text(unplanned));
+                         bytes_text(memory.planned), bytes_text(memory.unplanned));
     for (size_t i = 0; i < fused.buffers.size(); ++i) {
       if (fused.buffers[i].parameter) continue;
       const uint64_t bytes = p_.fused.shape.bytes(fused, i);

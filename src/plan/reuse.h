@@ -45,6 +45,13 @@ struct Arm {
   std::vector<ArmUse> uses;
 };
 
+/// Memory of intermediates is allocated in multiples of this many bytes, and buffers that share it
+/// lie at multiples of it: enough for any device.
+inline constexpr uint64_t memory_alignment = 256;
+constexpr uint64_t allocated_bytes(uint64_t bytes) {
+  return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment;
+}
+
 struct ReuseBuffer {
   uint64_t bytes = 0;
   bool host = false;      // given by or given back to the host: never recycled
@@ -63,7 +70,7 @@ struct ReuseInput {
   std::vector<Loop> loops;
   /// Pairs of arms (indices) that may run at the same time.
   std::vector<std::pair<uint32_t, uint32_t>> concurrent;
-  uint64_t alignment = 256;
+  uint64_t alignment = memory_alignment;
 };
 
 /// The calls of a graph, by index among its calls; ids are their nodes. Scratch parameters of

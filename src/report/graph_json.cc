@@ -22,6 +22,7 @@ Json launch_json(const GraphReport::Launch& l) {
       {"joins", l.joins},
       {"elided", elided},
       {"avoided_bytes", l.avoided_bytes},
+      {"runs", l.runs},
       {"time",
        {{"count", l.times}, {"total_ns", l.total_ns}, {"min_ns", l.min_ns}, {"max_ns", l.max_ns}}},
       {"live_bytes", l.live_bytes},
@@ -47,8 +48,11 @@ Json memory_json(const GraphReport& g) {
                          {"live", live_json(b)}});
   }
   for (const GraphReport::Intermediate& b : g.gone)
-    gone.push_back(
-        {{"buffer", b.buffer}, {"name", b.name}, {"bytes", b.bytes}, {"live", live_json(b)}});
+    gone.push_back({{"buffer", b.buffer},
+                    {"name", b.name},
+                    {"bytes", b.bytes},
+                    {"allocated", b.allocated},
+                    {"live", live_json(b)}});
   for (const GraphReport::Clear& c : g.clears)
     clears.push_back({{"launch", c.launch}, {"buffer", c.buffer}, {"name", c.name}});
   return {{"peak", g.peak},
@@ -78,6 +82,11 @@ Json graph_json(const GraphReport& g) {
           {"calls", g.calls},
           {"ran", g.ran},
           {"timed", g.timed},
+          {"executed",
+           {{"calls", g.executed.calls},
+            {"launches", g.executed.launches},
+            {"avoided_launches", g.executed.avoided_launches},
+            {"avoided_bytes", g.executed.avoided_bytes}}},
           {"launches", launches},
           {"loops", loops},
           {"refusals", refusals},

@@ -41,6 +41,7 @@ class Describer {
     list_launches();
     for (const plan::FusionRefusal& r : p_.plan.fusion.refusals)
       out_.refusals.push_back({r.call, stages_[r.call], r.why});
+    add_runs(facts);
     add_times(facts);
     place_buffers();
     find_gone();
@@ -95,8 +96,19 @@ class Describer {
     return l;
   }
 
+  void add_runs(const GraphRunFacts& facts) {
+    GraphReport::Executed& all = out_.executed;
+    for (GraphReport::Launch& l : out_.launches) {
+      l.runs = l.node < facts.runs.size() ? facts.runs[l.node] : 0;
+      all.launches += l.runs;
+      all.calls += l.runs * l.calls.size();
+      all.avoided_bytes += l.runs * l.avoided_bytes;
+    }
+    all.avoided_launches = all.calls - all.launches;
+    out_.ran = all.launches;
+  }
+
   void add_times(const GraphRunFacts& facts) {
-    out_.ran = facts.ran;
     out_.timed = facts.times.size();
     for (const auto& [node, ns] : facts.times) {
       GraphReport::Launch& l = out_.launches[launch_of_[node]];
@@ -114,7 +126,6 @@ class Describer {
     std::vector<uint32_t> column(fused_.buffers.size(), plan::Lifetimes::never);
     for (uint32_t c = 0; c < lives.buffers.size(); ++c)
       if (lives.buffers[c] != plan::Lifetimes::never) column[lives.buffers[c]] = c;
-    const uint64_t alignment = p_.arms.alignment;
     for (uint32_t i = 0; i < fused_.buffers.size(); ++i) {
       if (fused_.buffers[i].parameter) continue;
       GraphReport::Intermediate b = intermediate(p_.fused.buffers[i]);
@@ -126,7 +137,6 @@ class Describer {
                         [&](uint32_t arm) { return lives.live.test(arm, column[i]); });
       }
       if (b.at.slot != plan::Placement::own) {
-        b.allocated = (b.bytes + alignment - 1) / alignment * alignment;
         const uint64_t end = slot_begin(b.at.slot) + b.at.offset + b.allocated;
         for (const auto& [first, last] : b.live)
           for (uint32_t arm = first; arm <= last; ++arm) {
@@ -143,7 +153,8 @@ class Describer {
     GraphReport::Intermediate b;
     b.buffer = buffer;
     b.name = g_.buffers[buffer].name;
-    b.bytes = b.allocated = bytes(buffer);
+    b.bytes = bytes(buffer);
+    b.allocated = plan::allocated_bytes(b.bytes);
     return b;
   }
 
@@ -192,14 +203,10 @@ class Describer {
     out_.live_sum = r.live_sum;
     for (const auto& [arm, buffer] : r.clears)
       out_.clears.push_back({arm, p_.fused.buffers[buffer], fused_.buffers[buffer].name});
-    out_.parameters = facts.device_peak - std::min(facts.device_peak, facts.memory_bytes);
-    uint64_t intermediates = r.after;
-    for (const GraphReport::Intermediate& b : out_.placed)
-      if (b.at.slot == plan::Placement::own) intermediates += b.bytes;
-    out_.scratch = facts.memory_bytes - std::min(facts.memory_bytes, intermediates);
+    out_.parameters = facts.parameters;
+    out_.scratch = facts.scratch;
     out_.peak = facts.device_peak;
-    out_.peak_unplanned = facts.device_peak + r.before - std::min(r.before, r.after);
-    for (const GraphReport::Intermediate& b : out_.gone) out_.peak_unplanned += b.bytes;
+    out_.peak_unplanned = facts.device_peak - facts.intermediates + facts.unplanned_intermediates;
   }
 
   const plan::PlannedGraph& p_;
@@ -223,8 +230,9 @@ std::string summary_line(const GraphReport& g) {
   return fmt::format(
       "{} launch{} for {} call{}; {} of memory traffic avoided; at most {} on the device, {} "
       "without the plan",
-      g.launches.size(), g.launches.size() == 1 ? "" : "es", g.calls, g.calls == 1 ? "" : "s",
-      bytes_text(g.avoided_bytes), bytes_text(g.peak), bytes_text(g.peak_unplanned));
+      g.executed.launches, g.executed.launches == 1 ? "" : "es", g.executed.calls,
+      g.executed.calls == 1 ? "" : "s", bytes_text(g.executed.avoided_bytes), bytes_text(g.peak),
+      bytes_text(g.peak_unplanned));
 }
 
 }  // namespace vyre::report

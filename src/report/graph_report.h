@@ -36,7 +36,8 @@ struct GraphReport {
     std::vector<Call> calls;
     std::vector<std::string> joins;  // of each call but the first
     std::vector<Elided> elided;
-    uint64_t avoided_bytes = 0;
+    uint64_t avoided_bytes = 0;  // of memory traffic, each time it runs (plan/fusion_traffic.h)
+    uint64_t runs = 0;           // how often it ran in the first repeat
     // Of the first repeat, as far as calls were timed one by one.
     uint64_t times = 0, total_ns = 0, min_ns = 0, max_ns = 0;
     // Of the buffers in slots that are live during it: their sum, and where the highest one ends.
@@ -56,7 +57,7 @@ struct GraphReport {
     uint32_t buffer = 0;
     std::string name;
     uint64_t bytes = 0;
-    uint64_t allocated = 0;  // in a slot: rounded up
+    uint64_t allocated = 0;  // rounded up
     plan::Placement at;
     std::vector<LaunchRange> live;
   };
@@ -69,13 +70,19 @@ struct GraphReport {
   uint64_t plan_ns = 0;
   uint64_t calls = 0;           // of the graph's text
   uint64_t ran = 0, timed = 0;  // launches of the first repeat; those of them that have a time
+  /// What the first repeat did, loops included.
+  struct Executed {
+    uint64_t calls = 0;     // of the graph as written
+    uint64_t launches = 0;  // that did them: as `ran`
+    uint64_t avoided_launches = 0, avoided_bytes = 0;
+  };
+  Executed executed;
   std::vector<Launch> launches;
   std::vector<Loop> loops;  // outer ones before those in them; those without launches are left out
   std::vector<Refusal> refusals;
-  uint64_t avoided_launches = 0, avoided_bytes = 0;  // of one pass over the graph's text
+  uint64_t avoided_launches = 0, avoided_bytes = 0;  // of the plan: each loop body counts once
 
-  // Bytes. What a plan saves is counted with the sizes that buffers have in slots, so `unplanned`
-  // is never below `peak`.
+  // Bytes as they are allocated. `peak_unplanned`: if every intermediate had memory of its own.
   uint64_t peak = 0, peak_unplanned = 0;
   uint64_t parameters = 0, scratch = 0;
   std::vector<uint64_t> slots;
@@ -88,9 +95,10 @@ struct GraphReport {
 /// What only the run knows.
 struct GraphRunFacts {
   uint64_t plan_ns = 0;
-  uint64_t device_peak = 0;                          // all that the run had on the device
-  uint64_t memory_bytes = 0;                         // of it, all but the parameters
-  uint64_t ran = 0;                                  // launches of the first repeat
+  uint64_t device_peak = 0;                                 // all that the run had on the device
+  uint64_t parameters = 0, scratch = 0, intermediates = 0;  // of it; driver::MemoryNeed
+  uint64_t unplanned_intermediates = 0;
+  std::vector<uint64_t> runs;  // how often each launch ran in the first repeat, by node of the plan
   std::vector<std::pair<uint32_t, uint64_t>> times;  // (node of the planned graph, ns), in order
 };
 
@@ -98,8 +106,8 @@ struct GraphRunFacts {
 GraphReport describe_graph(const plan::PlannedGraph& planned, const Module& module,
                            const Graph& graph, const GraphRunFacts& run);
 
-/// "3 launches for 5 calls; 4 KiB of memory traffic avoided; at most 12 KiB on the device, 20 KiB
-/// without the plan".
+/// What the first repeat did: "3 launches for 5 calls; 4 KiB of memory traffic avoided; at most 12
+/// KiB on the device, 20 KiB without the plan".
 std::string summary_line(const GraphReport& graph);
 
 }  // namespace vyre::report

@@ -60,7 +60,7 @@ TEST_F(PlanCommandLine, shows_joins_and_what_never_reaches_memory) {
   const auto r = vyre({"plan", "g.vyre", "--len", "x=1024", "--set", "by=2"});
   expect_exit(r, 0);
   EXPECT_EQ(r.out,
-            "graph `g`: 2 calls, 1 launch; 1 launch and 12 KiB of memory traffic avoided\n"
+            "graph `g`: 2 calls, 1 launch; 1 launch and 8 KiB of memory traffic avoided\n"
             "  launch: stage 1 `scale`\n"
             "    joined with stage 2 `shift` in the same invocation: what is handed over stays "
             "there\n"
@@ -87,15 +87,97 @@ TEST_F(PlanCommandLine, says_what_it_assumes) {
   EXPECT_EQ(none.out.find("assumed"), std::string::npos) << none.out;
 }
 
-TEST_F(PlanCommandLine, a_budget_that_no_stage_fits_is_an_error_with_numbers) {
+TEST_F(PlanCommandLine, a_memory_limit_below_the_need_is_an_error_with_numbers) {
   const auto tight = vyre({"plan", "g.vyre", "--len", "x=1024", "--memory-limit", "8191"});
-  expect_exit(tight, 2);
-  expect_code(tight, "V0852");
-  EXPECT_NE(tight.err.find("needs 8192 bytes; the budget is 8191 bytes"), tight.err.npos)
-      << tight.err;
+  expect_exit(tight, 1);
+  expect_code(tight, "V0503");
+  EXPECT_NE(tight.err.find("need 8192 bytes; the limit is 8191"), tight.err.npos) << tight.err;
   const auto fits = vyre({"plan", "g.vyre", "--len", "x=1024", "--memory-limit", "12288"});
   expect_exit(fits, 0);
   EXPECT_NE(fits.out.find("within 12288 bytes: 2 groups"), fits.out.npos) << fits.out;
+  EXPECT_NE(fits.out.find("memory of a run: 8192 bytes of 12288: 8192 of parameters, 0 of "
+                          "intermediates, 0 of scratch buffers and values kept at grid barriers\n"),
+            fits.out.npos)
+      << fits.out;
+}
+
+TEST_F(PlanCommandLine, accepts_the_memory_limits_that_run_accepts) {
+  file("m.vyre", R"(
+kernel fan(x: in u32[], a: out u32[len(x)], n: out u32[1]) workgroup(64) grid(len(x)) {
+  let i = global_id.x
+  a[len(x) - 1 - i] = x[i]
+  if i == 0 { n[0] = len(x) }
+}
+kernel turn(x: in u32[], n: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[len(x) - 1 - global_id.x] = x[global_id.x] * n[0]
+}
+kernel more(x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] += 1 }
+kernel spill(x: inout u32[], s: scratch u32[7]) workgroup(64) grid(len(x)) {
+  let i = global_id.x
+  let v = x[i] + 1
+  if i < 7 { s[i] = v }
+  barrier grid
+  x[i] = v + x[0] + s[i % 7]
+}
+graph updated(x: inout u32[]) { call more(x) }
+graph shared(x: in u32[], y: out u32[len(x)]) {
+  buffer a: u32[len(x)]
+  buffer n: u32[1]
+  buffer b: u32[len(x)]
+  call fan(x, a, n)
+  call turn(a, n, b)
+  call turn(b, n, y)
+}
+graph split(x: inout u32[]) { call spill(x) }
+)");
+  for (const std::string name : {"updated", "shared", "split"})
+    for (const std::string backend : {"interp", "cpu"}) {
+      const std::string graph = "m.vyre:" + name;
+      const std::vector<std::string> of_plan = {"plan",      graph,   "--len",         "x=257",
+                                                "--backend", backend, "--memory-limit"};
+      const std::vector<std::string> of_run = {"run",          graph,       "--in",
+                                               "x=random:257", "--backend", backend,
+                                               "--report",     "r.json",    "--memory-limit"};
+      const auto with = [&](std::vector<std::string> words, uint64_t limit) {
+        words.push_back(std::to_string(limit));
+        return vyre(words);
+      };
+      expect_exit(with(of_run, 1 << 20), 0);
+      const uint64_t need =
+          parse_json<Json>(contents("r.json"))["bytes"]["device_peak"].get<uint64_t>();
+      for (const auto& words : {of_plan, of_run}) {
+        expect_exit(with(words, need), 0);
+        const auto below = with(words, need - 1);
+        expect_exit(below, 1);
+        expect_code(below, "V0503");
+      }
+    }
+}
+
+TEST_F(PlanCommandLine, rounds_the_memory_with_and_without_the_plan_alike) {
+  file("m.vyre", R"(
+kernel fan(x: in u32[], a: out u32[len(x)], n: out u32[1]) workgroup(64) grid(len(x)) {
+  let i = global_id.x
+  a[len(x) - 1 - i] = x[i]
+  if i == 0 { n[0] = len(x) }
+}
+kernel turn(x: in u32[], n: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[len(x) - 1 - global_id.x] = x[global_id.x] * n[0]
+}
+graph g(x: in u32[], y: out u32[len(x)]) {
+  buffer a: u32[len(x)]
+  buffer n: u32[1]
+  buffer b: u32[len(x)]
+  call fan(x, a, n)
+  call turn(a, n, b)
+  call turn(b, n, y)
+}
+)");
+  const auto r = vyre({"plan", "m.vyre:g", "--len", "x=256", "--no-fusion"});
+  expect_exit(r, 0);
+  EXPECT_NE(r.out.find("memory of intermediates: 2.25 KiB, 2.25 KiB without the plan"),
+            std::string::npos)
+      << r.out;
 }
 
 TEST_F(PlanCommandLine, shows_the_joined_kernel_on_demand) {

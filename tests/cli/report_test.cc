@@ -78,6 +78,25 @@ TEST_F(Reports, say_why_a_device_was_chosen_and_that_it_was_verified) {
   EXPECT_EQ(j["verified"], true);
 }
 
+TEST_F(Reports, count_the_segments_of_a_kernel_as_those_of_a_graph) {
+  file("k.vyre",
+       "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) {\n  for i in 0..7 {\n    let v = "
+       "x[global_id.x] + i\n    barrier grid\n    x[global_id.x] = v + x[0]\n    barrier grid\n  "
+       "}\n}\ngraph g(x: inout u32[]) {\n  call k(x)\n}\n");
+  for (const char* backend : {"interp", "cpu"}) {
+    Json j[2];
+    for (const int i : {0, 1}) {
+      expect_exit(vyre({"run", i == 0 ? "k.vyre:k" : "k.vyre:g", "--in", "x=random:100", "--report",
+                        "r.json", "--backend", backend, "--repeat", "2"}),
+                  0);
+      j[i] = report();
+      EXPECT_EQ(j[i]["launches"], 1);
+    }
+    EXPECT_EQ(j[0]["segments"], j[1]["segments"]);
+    EXPECT_EQ(j[0]["segments"].get<int>() > 7, std::string(backend) == "cpu") << j[0]["segments"];
+  }
+}
+
 TEST_F(Reports, count_scratch_memory_and_the_calls_of_a_graph) {
   file("g.vyre",
        "kernel k(t: scratch u32[100], y: inout u32[]) workgroup(4) grid(len(y)) {\n"

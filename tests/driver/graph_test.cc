@@ -139,9 +139,9 @@ TEST(graph, memory_goes_with_the_last_handle) {
     const auto a = device.prepare(m, m.graphs[0], shape, plain);
     ASSERT_TRUE(a);
     const GraphExecutable copy = *a;
-    EXPECT_EQ(copy.memory_bytes(), 8000u);
-    EXPECT_EQ(copy.unplanned_bytes(), 8000u);
-    EXPECT_EQ(device.memory_used(), 8000u);
+    EXPECT_EQ(copy.memory_bytes(), 2 * 4096u);  // of 4,000 bytes each
+    EXPECT_EQ(copy.unplanned_bytes(), 2 * 4096u);
+    EXPECT_EQ(device.memory_used(), 2 * 4096u);
   }
   EXPECT_EQ(device.memory_used(), 0u);
 }
@@ -359,11 +359,11 @@ TEST(graph, a_memory_limit_is_an_error_with_numbers) {
   const Module m = parsed(chain);
   GraphOptions options;
   options.fuse = options.reuse = false;
-  options.memory_limit = 15999;
+  options.memory_limit = 2 * 4000 + 2 * 4096 - 1;
   const auto g = device.prepare(m, m.graphs[0], shape_for(m.graphs[0], {{}, 1000}, {3}), options);
   EXPECT_EQ(code_of(g), Code::MemoryLimitExceeded);
-  EXPECT_NE(message_of(g).find("need 16000 bytes; the limit is 15999"), std::string::npos);
-  options.memory_limit = 16000;
+  EXPECT_NE(message_of(g).find("need 16192 bytes; the limit is 16191"), std::string::npos);
+  options.memory_limit = 16192;
   EXPECT_TRUE(device.prepare(m, m.graphs[0], shape_for(m.graphs[0], {{}, 1000}, {3}), options));
 }
 

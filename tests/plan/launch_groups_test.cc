@@ -508,6 +508,20 @@ graph g(x: in u32[], n: in u32[1], y: out u32[len(x)], s: inout u32[1]) {
   EXPECT_EQ(p->avoided_bytes, 800u);
 }
 
+TEST(StagesOf, counts_an_updated_buffer_once) {
+  const Module m = parse(R"(
+kernel more(x: in u32[], y: inout u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[global_id.x] += x[global_id.x]
+}
+graph g(x: in u32[], y: inout u32[]) { call more(x, y) }
+)");
+  const GraphShape shape = shape_of(m, {std::vector<std::byte>(400), std::vector<std::byte>(400)});
+  const auto r = stages_of(m, m.graphs[0], shape);
+  ASSERT_TRUE(r) << render(r.errors(), {});
+  EXPECT_EQ((*r)[0].input, 400u);
+  EXPECT_EQ((*r)[0].output, 400u);
+}
+
 TEST(StagesOf, gives_the_error_of_a_call_that_cannot_run) {
   const Module m = parse(R"(
 kernel k(n: u32, x: in u32[], y: inout u32[8 / n]) workgroup(64) grid(len(x)) { y[0] = x[0] }

@@ -60,8 +60,11 @@ Ran run(const std::string& text, uint64_t elements, uint32_t rounds, bool planne
   GraphRunFacts facts;
   facts.plan_ns = ran.outcome.graph.plan_ns();
   facts.device_peak = ran.outcome.device_bytes;
-  facts.memory_bytes = ran.outcome.graph.memory_bytes();
-  facts.ran = ran.outcome.calls;
+  facts.parameters = ran.outcome.graph.memory().parameters;
+  facts.scratch = ran.outcome.graph.memory().scratch;
+  facts.intermediates = ran.outcome.graph.memory().intermediates;
+  facts.unplanned_intermediates = ran.outcome.graph.unplanned_memory().intermediates;
+  facts.runs = ran.outcome.runs;
   for (const driver::CallTime& c : ran.outcome.call_ns) facts.times.emplace_back(c.node, c.ns);
   ran.report = describe_graph(ran.planned(), ran.module, graph, facts);
   return ran;
@@ -131,7 +134,7 @@ TEST(graph_report, has_the_memory_with_and_without_the_plan) {
   const plan::ReusePlan& reuse = r.planned().plan.reuse;
   // Sizes are multiples of the alignment: rounding plays no part.
   EXPECT_EQ(m["peak"], r.outcome.device_bytes);
-  EXPECT_EQ(m["peak_unplanned"], r.outcome.unplanned_bytes);
+  EXPECT_EQ(m["peak_unplanned"], r.outcome.graph.unplanned_memory().total());
   EXPECT_EQ(m["peak"], 256 * 4);
   EXPECT_EQ(m["peak_unplanned"], 256 * 8);
   EXPECT_EQ(m["parameters"], 512);
@@ -189,7 +192,7 @@ TEST(graph_report, without_a_plan_both_peaks_are_the_same) {
 TEST(graph_report, in_one_line) {
   EXPECT_EQ(
       summary_line(run(pipeline_graph, 64, 3).report),
-      "6 launches for 8 calls; 1.5 KiB of memory traffic avoided; at most 1 KiB on the device, "
+      "10 launches for 12 calls; 1.5 KiB of memory traffic avoided; at most 1 KiB on the device, "
       "2 KiB without the plan");
 }
 

@@ -252,9 +252,12 @@ def planned(b, page, folder):
                 expect_in(f"launch {i}", refusal["why"].replace("`", ""), text)
         if launch["time"]["count"] > 1:
             expect_in(f"launch {i}", f"{launch['time']['count']} times", text)
-    expect("loops", b.js('[...document.querySelectorAll(".loop")].map((e) => e.innerText)'), ["repeat launches 3 to 4, 3 rounds"])
+    expect("loops", b.js('[...document.querySelectorAll(".loop")].map((e) => e.innerText)'), ["repeat launches 3 to 4, 3 iterations"])
     left = lambda i: b.js(f'document.querySelector(\'.launch[data-launch="{i}"]\').getBoundingClientRect().left')
     expect("launches in loops are indented", left(2) > left(1))
+    ran = graph["executed"]
+    expect("launches that ran", ran["launches"], sum(l["runs"] for l in graph["launches"]))
+    expect_in("what ran", f"for {ran['calls']} calls of the graph", b.text("#graph .cards"))
     expect_in("peak with", "64.0 KiB", b.text("#graph .cards"))
     expect_in("peak without", "128.0 KiB", b.text("#graph .cards"))
     expect_in("overview", "128.0 KiB without the plan", b.text("#overview .cards"))

@@ -288,8 +288,8 @@ void add_plan(CLI::App& app, PlanCommand& c) {
   app.add_flag("--json", c.json, "The plan as data: a file for `vyre run --plan`")->group(results);
   app.footer(
       "Lengths that are not given are assumed (2^20 elements), scalars are 1; any buffer takes a\n"
-      "length by --len here. With --memory-limit it says what that budget allows, and refuses one\n"
-      "that a single stage does not fit. Nothing runs.\n\n"
+      "length by --len here. With --memory-limit it compiles the kernels, says what memory a run\n"
+      "needs, and refuses a limit that `vyre run` refuses. Nothing runs.\n\n"
       "EXAMPLE\n"
       "  vyre plan examples/hex_newlines.vyre\n"
       "  vyre plan examples/hex_newlines.vyre --len text=4096 --json > p.json\n"

@@ -61,35 +61,68 @@ Result<Assumed> assume(const Graph& g, const LaunchInputs& inputs) {
 
 struct Wanted {
   plan::PlanOptions options;
-  uint64_t budget = 0;  // bytes of device memory
+  driver::Choice choice;
+  uint64_t device_bytes = ~0ull;
 };
 
-Result<Wanted> what_is_wanted(const PlanCommand& c, uint64_t memory_limit) {
+Result<Wanted> what_is_wanted(const PlanCommand& c) {
   Wanted wanted;
   wanted.options.fuse = !c.no_fusion;
   wanted.options.reuse = !c.no_reuse;
-  wanted.budget = ~0ull;
   const Result<driver::Choice> choice = driver::choose(c.backend);
   if (!choice) return choice.errors();
+  wanted.choice = *choice;
   std::string why;
   const auto devices = choice->backend->probe(&why);
   if (choice->index < devices.size()) {
-    wanted.options.fusion = driver::fusion_options(devices[choice->index]);
-    wanted.budget = devices[choice->index].limits.memory_bytes;
+    const driver::DeviceInfo& device = devices[choice->index];
+    wanted.options.fusion = driver::fusion_options(device);
+    wanted.device_bytes = device.limits.memory_bytes;
   }
-  if (memory_limit) wanted.budget = std::min(wanted.budget, memory_limit);
   return wanted;
 }
 
-/// What the budget alone allows, before anybody asks which kernels may be joined at all. A stage
-/// that does not fit by itself is an error: no plan helps it.
-Result<std::string> groups_by_bytes(const Target& target, const GraphShape& shape,
-                                    uint64_t budget) {
+/// Parameters and intermediates must fit into the device's memory: what `vyre run` would find out
+/// by allocating them.
+Result<> fits_device(const plan::PlannedGraph& planned, const Graph& graph, const Wanted& wanted) {
+  uint64_t bytes = plan::intermediate_memory(planned, graph).planned;
+  for (size_t i = 0; i < graph.buffers.size(); ++i)
+    if (graph.buffers[i].parameter && graph.buffers[i].role != Role::Scalar)
+      bytes += planned.plan.counts[i] * size_of(graph.buffers[i].element);
+  if (bytes <= wanted.device_bytes) return Ok{};
+  return diagnose(Code::DeviceMemoryExceeded, graph.place,
+                  fmt::format("graph `{}` needs {} bytes; the device has {}", graph.name, bytes,
+                              wanted.device_bytes))
+      .with_fix("give smaller lengths, or plan for another device");
+}
+
+/// What a run by this plan needs, as the driver computes it; V0503 if that is above the limit.
+Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const PlanCommand& command,
+                                  const Launch& launch, const plan::PlannedGraph& planned,
+                                  const Target& target, const GraphShape& shape) {
+  Result<driver::Device> device = driver::Device::open(wanted.choice);
+  if (!device) return device.errors();
+  driver::GraphOptions how;
+  if (!command.launch.subgroup_size.empty())
+    how.compile.subgroup_size = launch.options.subgroup_size;
+  how.plan = std::make_shared<plan::GraphPlan>(planned.plan);
+  how.memory_limit = limit;
+  const auto need = device->memory_need(*target.module, *target.graph, shape, how);
+  if (!need) return need.errors();
+  return fmt::format(
+      "memory of a run: {} bytes of {}: {} of parameters, {} of intermediates, {} of scratch "
+      "buffers and values kept at grid barriers\n",
+      need->total(), limit, need->parameters, need->intermediates, need->scratch);
+}
+
+/// What the budget alone allows, before anybody asks which kernels may be joined at all. "" if a
+/// stage by itself does not fit: its outputs may never reach memory.
+std::string groups_by_bytes(const Target& target, const GraphShape& shape, uint64_t budget) {
   const auto stages = plan::stages_of(*target.module, *target.graph, shape);
-  if (!stages) return std::string();  // told when the call is reached
+  if (!stages) return "";  // told when the call is reached
   plan::LaunchGroupStorage storage;
   const auto groups = plan::best_launch_groups(*stages, budget, storage);
-  if (!groups) return groups.errors();
+  if (!groups) return "";
   return fmt::format(
       "by bytes and launch shape alone, within {} bytes: {} group{}, {} bytes of intermediates "
       "avoided\n",
@@ -122,19 +155,26 @@ int plan(const PlanCommand& command) {
   if (!assumed) return fail(assumed.errors(), loaded.sources);
   const auto shape = resolve_graph(*target->graph, assumed->counts, assumed->scalars);
   if (!shape) return fail(shape.errors(), loaded.sources);
-  const auto wanted = what_is_wanted(command, launch->options.memory_limit);
+  const auto wanted = what_is_wanted(command);
   if (!wanted) return fail(wanted.errors(), loaded.sources);
-  const auto groups = groups_by_bytes(*target, *shape, wanted->budget);
-  if (!groups) return fail(groups.errors(), loaded.sources);
-  const auto planned = plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
+  const auto planned =
+      plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
   if (!planned) return fail(planned.errors(), loaded.sources);
+  if (auto fits = fits_device(*planned, *target->graph, *wanted); !fits)
+    return fail(fits.errors(), loaded.sources);
+  std::string memory;
+  if (const uint64_t limit = launch->options.memory_limit; limit != 0) {
+    const auto within = memory_within(limit, *wanted, command, *launch, *planned, *target, *shape);
+    if (!within) return fail(within.errors(), loaded.sources);
+    memory = *within + groups_by_bytes(*target, *shape, limit);
+  }
 
   if (command.json) {
     write_out(plan::write_plan(*planned, *target->module, *target->graph));
     return exit_done;
   }
   std::string text = plan::print_plan(*planned, *target->module, *target->graph);
-  if (launch->options.memory_limit != 0) text += *groups;
+  text += memory;
   if (!assumed->guesses.empty())
     text += fmt::format("assumed: {}; give lengths with `--len NAME=N`, scalars with `--set`\n",
                         fmt::join(assumed->guesses, ", "));

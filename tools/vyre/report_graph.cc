@@ -9,8 +9,11 @@ report::GraphReport describe_graph_run(const DeviceRun& ran, const Target& targe
   report::GraphRunFacts facts;
   facts.plan_ns = o.graph.plan_ns();
   facts.device_peak = o.device_bytes;
-  facts.memory_bytes = o.graph.memory_bytes();
-  facts.ran = o.calls;
+  facts.parameters = o.graph.memory().parameters;
+  facts.scratch = o.graph.memory().scratch;
+  facts.intermediates = o.graph.memory().intermediates;
+  facts.unplanned_intermediates = o.graph.unplanned_memory().intermediates;
+  facts.runs = o.runs;
   for (const driver::CallTime& call : o.call_ns)
     if (!call.is_loop) facts.times.emplace_back(call.node, call.ns);
   return report::describe_graph(o.graph.planned(), *target.module, *target.graph, facts);

@@ -34,21 +34,28 @@ const indent = (depth) => ({"--depth": String(Math.min(depth, 6))});
 
 function loopRow(loop) {
   const [first, last] = loop.launches, depth = loopDepth(loop);
-  // A launch that is in no loop inside this one runs once a round.
+  // A launch that is in no loop inside this one runs once per iteration.
   const direct = graph.launches.slice(first, last + 1).find((l) => l.depth === depth + 1);
   return h("li.loop", {style: indent(depth)}, h("strong", {}, loop.kind),
     h("span.quiet", {}, ` ${first === last ? `launch ${first + 1}` : `launches ${first + 1} to ${last + 1}`}`,
-      direct && graph.timed === graph.ran ? `, ${plural(direct.time.count, "round")}${depth ? " in all" : ""}` : ""));
+      direct ? `, ${plural(direct.runs, "iteration")}${depth ? " in all" : ""}` : ""));
+}
+
+/** "did not run", "20 times, 1.2 ms, fastest 50 us". */
+function runsText(launch) {
+  const t = launch.time, times = launch.runs === 0 ? "did not run" : launch.runs > 1 ? `${count(launch.runs)} times` : "";
+  const fastest = t.count > 1 ? `, fastest ${duration(t.min_ns)}` : "", first = t.count < launch.runs ? ` for the first ${count(t.count)}` : "";
+  return [times, t.count ? `${duration(t.total_ns)}${first}${fastest}` : ""].filter((s) => s).join(", ");
 }
 
 function launchRow(launch, i) {
-  const t = launch.time, refusal = graph.refusals.find((r) => r.node === launch.calls[0].node);
+  const refusal = graph.refusals.find((r) => r.node === launch.calls[0].node);
   const has = (list, name) => list.some((k) => k === name);
   const pick = h("button.number", {type: "button", "aria-pressed": String(chosen.launch === i), "aria-label": `Choose launch ${i + 1}`, title: "Show its passes, code and memory", onclick: () => chooseLaunch(i)}, count(i + 1));
   chosen.hear.push((at) => { pick.setAttribute("aria-pressed", String(at === i)); row.classList.toggle("chosen", at === i); });
   const row = h("li.launch", {style: indent(launch.depth), "data-launch": i}, pick, h(".what", {},
     h(".line", {}, h("code.kernel", {}, launch.kernel),
-      h("span.quiet", {}, t.count === 0 ? "did not run" : t.count === 1 ? duration(t.total_ns) : `${count(t.count)} times, ${duration(t.total_ns)}, fastest ${duration(t.min_ns)}`),
+      h("span.quiet", {}, runsText(launch)),
       h("span.links", {},
         has(report.optimizer.map((k) => k.program), launch.kernel) && optimizer.when() ? h("a", {href: "#optimizer", onclick: () => chooseLaunch(i)}, "Passes") : null,
         has(listings.code.map((k) => k.kernel), launch.kernel) ? h("a", {href: "#code", onclick: () => chooseLaunch(i)}, "Code") : null)),
@@ -57,7 +64,7 @@ function launchRow(launch, i) {
         ? h("li", {}, `stage ${c.stage}`)
         : h("li", {}, `stage ${c.stage} `, h("code", {}, c.kernel), n ? h("span.join", {}, ` joined ${joinWords[launch.joins[n - 1]]}`) : null))),
       launch.elided.map((e) => h("li.gain", {}, h("code", {}, e.name), ` (${bytes(e.bytes)}) ${e.gone ? "never reaches device memory" : "is not needed here"}`)),
-      launch.avoided_bytes ? h("li.gain", {}, `${bytes(launch.avoided_bytes)} of memory traffic avoided${launch.depth ? " a round" : ""}`) : null,
+      launch.avoided_bytes ? h("li.gain", {}, `${bytes(launch.avoided_bytes)} of memory traffic avoided${launch.runs > 1 ? " each time" : ""}`) : null,
       refusal ? h("li.refusal", {}, "not joined with the one before: ", ticked(refusal.why)) : null)));
   return row;
 }
@@ -79,11 +86,11 @@ const graphSection = {
     const saved = m.peak_unplanned - m.peak;
     return [
       h(".cards", {},
-        card("Launches", count(graph.launches.length), `for ${plural(graph.calls, "call")} of the graph`),
-        card("Memory traffic avoided", bytes(graph.avoided_bytes), graph.loops.length ? "each loop counted once" : "in each run"),
+        card("Launches", count(graph.executed.launches), `for ${plural(graph.executed.calls, "call")} of the graph`),
+        card("Memory traffic avoided", bytes(graph.executed.avoided_bytes), graph.loops.length ? "in each run, loops included" : "in each run"),
         card("Peak with the plan", bytes(m.peak), `${bytes(m.parameters)} of it parameters`),
         card("Peak without", bytes(m.peak_unplanned), saved > 0 ? `${bytes(saved)} more` : "the same"),
-        card("Planning", duration(graph.plan_ns), `${plural(graph.ran, "launch")} ran`)),
+        card("Planning", duration(graph.plan_ns), `${plural(graph.launches.length, "launch")} for ${plural(graph.calls, "call")} in the graph's text`)),
       h("h3", {}, "Launches"),
       list,
       graph.timed < graph.ran ? h("p.note", {}, `Times are of the first ${count(graph.timed)} of ${count(graph.ran)} launches.`) : null,

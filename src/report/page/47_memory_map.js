@@ -13,7 +13,7 @@ const mapColour = (i) => `var(--stage-${[0, 2, 4, 1, 3, 5][i % 6]})`;
 function intermediates() {
   const m = graph.memory, starts = [0];
   for (const size of m.slots) starts.push(starts[starts.length - 1] + size);
-  const all = [...m.placement, ...m.gone.map((b) => ({...b, allocated: b.bytes, gone: true}))].sort((a, b) => a.buffer - b.buffer);
+  const all = [...m.placement, ...m.gone.map((b) => ({...b, gone: true}))].sort((a, b) => a.buffer - b.buffer);
   let own = starts[starts.length - 1], stack = 0;
   all.forEach((b, i) => {
     b.colour = mapColour(i);
