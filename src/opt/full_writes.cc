@@ -212,12 +212,40 @@ class FullWriteFinder {
         for (const ValueId part : p_.operands(def)) todo.push_back({part, wanted});
       } else if (const auto g = comparison(def, wanted)) {
         found.push_back(guard(*g));
+      } else if (const auto side = chosen_side(v, wanted)) {
+        todo.push_back({p_.operand(def, 0), *side == 0});
+        todo.push_back({yielded(v, *side), wanted});
       } else {
         return std::nullopt;
       }
       if (found.size() + todo.size() > 16) return std::nullopt;
     }
     return found;
+  }
+
+  /// For a result of an `if`, the branch that must have been taken where it has this value: fused
+  /// kernels keep an early return as a flag.
+  std::optional<uint32_t> chosen_side(ValueId v, bool wanted) const {
+    const OpId def = p_.values[v].def;
+    if (p_.op(def).code != Opcode::If) return std::nullopt;
+    for (uint32_t side = 0; side < 2; ++side) {
+      const ValueId other = yielded(v, 1 - side);
+      if (other == none) return std::nullopt;
+      const auto bits = constant_bits(p_, other);
+      if (bits ? (*bits & 1) != wanted : other == p_.operand(def, 0) && (side == 1) != wanted)
+        return side;
+    }
+    return std::nullopt;
+  }
+
+  /// What a branch of an `if` gives for a result of it; none if the branch does not end in `yield`.
+  ValueId yielded(ValueId v, uint32_t side) const {
+    const OpId def = p_.values[v].def;
+    const OpId end = p_.blocks[p_.block(def, side)].last;
+    if (end == none || p_.op(end).code != Opcode::Yield) return none;
+    const auto results = p_.results(def);
+    return p_.operand(end,
+                      uint32_t(std::find(results.begin(), results.end(), v) - results.begin()));
   }
 
   std::optional<Guard> comparison(OpId op, bool wanted) {
