@@ -167,6 +167,12 @@ struct Upload {
   std::span<const std::byte> bytes;  // copied when submitted
   uint64_t offset = 0;
 };
+/// All bytes of a buffer, from memory that the submission shares with the caller: nothing is copied
+/// when submitted. The bytes must not change until the submission is done.
+struct UploadAll {
+  Buffer to;
+  std::shared_ptr<std::vector<std::byte>> bytes;  // as many as the buffer has
+};
 struct Readback {
   Buffer from;
   std::span<std::byte> bytes;  // must stay until the ticket is waited for
@@ -206,7 +212,8 @@ struct LaunchGraph {
   GraphExecutable graph;
   std::vector<Argument> arguments;
 };
-using Command = std::variant<Upload, Readback, ReadbackAll, Copy, Fill, Launch, LaunchGraph>;
+using Command =
+    std::variant<Upload, UploadAll, Readback, ReadbackAll, Copy, Fill, Launch, LaunchGraph>;
 
 struct SubmitOptions {
   uint32_t stream = 0;

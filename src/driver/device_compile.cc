@@ -223,9 +223,9 @@ Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t opt
   made->program = optimized.program;
   made->optimizer = optimized.report;
   made->optimize_ns = optimize_ns;
+  made->full_writes = optimized.full_writes;
   if (!split_it || !plan::has_grid_barrier(*made->program)) {
     made->segments.push_back({made->program, nullptr});
-    made->full_writes = optimized.full_writes;
   } else if (Result<> done = split(*made); !done) {
     return done.errors();
   }

@@ -40,7 +40,7 @@ struct ExecutableState {
   opt::RunReport optimizer;
   std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
   std::vector<Segment> segments;                // one, the program itself, if it does not
-  opt::FullWrites full_writes;                  // of the program, if it is not split
+  opt::FullWrites full_writes;                  // of the program
   uint32_t subgroup_size = 0;
   CompileOptions options;  // that the backend was given
   uint32_t coarse = 1;     // DeviceCommand::coarse of its launches

@@ -75,11 +75,10 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     Result<Buffer> made = owner.allocate(bytes);
     if (!made) return made.errors();
     arguments.emplace_back(*made);
-    if (is_host_input(b.role)) uploads.push_back(Upload{*made, *inputs.data[i]});
-    if (b.role == Role::InOut) restores.push_back(uploads.back());
-    if (b.role == Role::Out && options.dirty_outputs) {
-      uploads.push_back(Fill{*made, dirty_byte});
-      restores.push_back(uploads.back());
+    if (is_host_input(b.role) && b.role != Role::InOut) uploads.push_back(Upload{*made, *inputs.data[i]});
+    if (auto restore = restore_of(b.role, *made, inputs.data[i], options)) {
+      uploads.push_back(*restore);
+      restores.push_back(std::move(*restore));
     }
     if (!is_host_output(b.role) || !is_requested(options, i)) continue;
     if (Result<> r = reserve_output(out.buffers[i], bytes, b.name); !r) return r.errors();

@@ -90,6 +90,12 @@ class GraphRun {
         return made.errors();
       }
       arguments_.emplace_back(*made);
+      const Role role = g_.buffers[i].role;
+      if (is_host_input(role) && role != Role::InOut) uploads_.push_back(Upload{*made, *inputs_.data[i]});
+      if (auto restore = restore_of(role, *made, inputs_.data[i], options_)) {
+        uploads_.push_back(*restore);
+        restores_.push_back(std::move(*restore));
+      }
     }
     return Ok{};
   }
@@ -97,14 +103,9 @@ class GraphRun {
   Buffer buffer(size_t parameter) const { return std::get<Buffer>(arguments_[parameter]); }
 
   Result<> run_once(bool first) {
-    std::vector<Command> uploads;
-    for (size_t i = 0; i < arguments_.size(); ++i)
-      if (is_host_input(g_.buffers[i].role) && g_.buffers[i].role != Role::Scalar)
-        uploads.push_back(Upload{buffer(i), *inputs_.data[i]});
-      else if (g_.buffers[i].role == Role::Out && options_.dirty_outputs)
-        uploads.push_back(Fill{buffer(i), dirty_byte});
     const uint64_t upload_begin = steady_ns();
-    const Result<SubmitReport> up = submit(first ? "upload" : "restore", std::move(uploads), 0);
+    const Result<SubmitReport> up =
+        submit(first ? "upload" : "restore", first ? uploads_ : restores_, 0);
     if (!up) return up.errors();
     trace_.device(first ? "upload" : "restore", upload_begin, up->upload_ns);
     const uint64_t begin = steady_ns();
@@ -172,7 +173,8 @@ class GraphRun {
   const interp::GraphInputs& inputs_;
   const RunOptions& options_;
   BufferOwner owner_;
-  std::vector<Argument> arguments_;  // by parameter of the graph
+  std::vector<Argument> arguments_;          // by parameter of the graph
+  std::vector<Command> uploads_, restores_;  // before the first repeat; before each later one
   GraphRunOutcome out_;
   RunTrace trace_;
   std::function<void(double)> progress_;

@@ -1,12 +1,15 @@
 #pragma once
 
-// Shared by run.cc and run_graph.cc: events of a run, requested outputs, and waiting with progress.
+// Shared by run.cc and run_graph.cc: events of a run, what each repeat restores, requested outputs,
+// and waiting with progress.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -79,6 +82,17 @@ inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
         .with_fix("use smaller lengths");
   }
   return Ok{};
+}
+
+/// The command that writes a parameter of the caller before each repeat, if a launch may change it.
+/// Its memory on the host is allocated once for all repeats.
+inline std::optional<Command> restore_of(Role role, const Buffer& to,
+                                         const std::optional<std::vector<std::byte>>& input,
+                                         const RunOptions& options) {
+  if (role == Role::Out && options.dirty_outputs) return Fill{to, dirty_byte};
+  if (role != Role::InOut) return std::nullopt;
+  if (options.repeat <= 1) return Upload{to, *input};
+  return UploadAll{to, std::make_shared<std::vector<std::byte>>(*input)};
 }
 
 /// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.

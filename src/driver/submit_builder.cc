@@ -71,15 +71,28 @@ void SubmissionBuilder::fill(MemoryHandle memory, uint64_t offset, uint64_t byte
 }
 
 void SubmissionBuilder::one(const Upload& u) {
-  const bool whole = u.offset == 0 && u.bytes.size() == u.to.bytes;
-  if (!usable(u.to, !whole) || !inside(u.to, u.offset, u.bytes.size(), "an upload")) return;
+  if (!may_upload(u.to, u.offset, u.bytes.size())) return;
+  upload(u.to, u.offset, std::make_shared<std::vector<std::byte>>(u.bytes.begin(), u.bytes.end()));
+}
+
+void SubmissionBuilder::one(const UploadAll& u) {
+  if (may_upload(u.to, 0, u.bytes->size())) upload(u.to, 0, u.bytes);
+}
+
+bool SubmissionBuilder::may_upload(const Buffer& to, uint64_t offset, uint64_t bytes) {
+  const bool whole = offset == 0 && bytes == to.bytes;
+  return usable(to, !whole) && inside(to, offset, bytes, "an upload");
+}
+
+void SubmissionBuilder::upload(const Buffer& to, uint64_t offset,
+                               std::shared_ptr<std::vector<std::byte>> bytes) {
   DeviceCommand c;
   c.kind = Kind::Upload;
-  c.memory = d_.slots[u.to.slot].memory;
-  c.offset = u.offset;
-  c.bytes = u.bytes.size();
-  c.staging = std::make_shared<std::vector<std::byte>>(u.bytes.begin(), u.bytes.end());
-  writes(u.to, whole);
+  c.memory = d_.slots[to.slot].memory;
+  c.offset = offset;
+  c.bytes = bytes->size();
+  c.staging = std::move(bytes);
+  writes(to, offset == 0 && c.bytes == to.bytes);
   t_.report.uploaded += c.bytes;
   t_.recorder.add(number_, std::move(c));
 }

@@ -30,6 +30,8 @@ class SubmissionBuilder {
   void writes(const Buffer& b, bool whole);
   bool is_redefined(const Buffer& b) const;
   void fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value);
+  bool may_upload(const Buffer& to, uint64_t offset, uint64_t bytes);
+  void upload(const Buffer& to, uint64_t offset, std::shared_ptr<std::vector<std::byte>> bytes);
   void read_back(const Buffer& from, uint64_t offset, uint64_t bytes, TicketState::Out out);
 
   /// Runs of launches that came before (submit_sequence.cc).
@@ -42,6 +44,7 @@ class SubmissionBuilder {
   void add_once(DeviceCommand command, CommandNote note);
 
   void one(const Upload& u);
+  void one(const UploadAll& u);
   void one(const Readback& r);
   void one(const ReadbackAll& r);
   void one(const Copy& k);

@@ -1,6 +1,7 @@
 #include "opt/full_writes.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "ir/constant_trips.h"
@@ -75,8 +76,9 @@ class FullWriteFinder {
         n.source = p_.type(p_.operand(def, 0));
         if (!find_eval(n.code, n.type, n.source)) return none;
     }
-    out_.nodes_.push_back(std::move(n));
-    return node_of_[v] = uint32_t(out_.nodes_.size() - 1);
+    const auto [same, is_new] = numbers_.try_emplace(n, uint32_t(out_.nodes_.size()));
+    if (is_new) out_.nodes_.push_back(std::move(n));
+    return node_of_[v] = same->second;
   }
   static bool is_counted(Type t) { return is_integer(t) || t == Type::Bool; }
 
@@ -210,12 +212,40 @@ class FullWriteFinder {
         for (const ValueId part : p_.operands(def)) todo.push_back({part, wanted});
       } else if (const auto g = comparison(def, wanted)) {
         found.push_back(guard(*g));
+      } else if (const auto side = chosen_side(v, wanted)) {
+        todo.push_back({p_.operand(def, 0), *side == 0});
+        todo.push_back({yielded(v, *side), wanted});
       } else {
         return std::nullopt;
       }
       if (found.size() + todo.size() > 16) return std::nullopt;
     }
     return found;
+  }
+
+  /// For a result of an `if`, the branch that must have been taken where it has this value: fused
+  /// kernels keep an early return as a flag.
+  std::optional<uint32_t> chosen_side(ValueId v, bool wanted) const {
+    const OpId def = p_.values[v].def;
+    if (p_.op(def).code != Opcode::If) return std::nullopt;
+    for (uint32_t side = 0; side < 2; ++side) {
+      const ValueId other = yielded(v, 1 - side);
+      if (other == none) return std::nullopt;
+      const auto bits = constant_bits(p_, other);
+      if (bits ? (*bits & 1) != wanted : other == p_.operand(def, 0) && (side == 1) != wanted)
+        return side;
+    }
+    return std::nullopt;
+  }
+
+  /// What a branch of an `if` gives for a result of it; none if the branch does not end in `yield`.
+  ValueId yielded(ValueId v, uint32_t side) const {
+    const OpId def = p_.values[v].def;
+    const OpId end = p_.blocks[p_.block(def, side)].last;
+    if (end == none || p_.op(end).code != Opcode::Yield) return none;
+    const auto results = p_.results(def);
+    return p_.operand(end,
+                      uint32_t(std::find(results.begin(), results.end(), v) - results.begin()));
   }
 
   std::optional<Guard> comparison(OpId op, bool wanted) {
@@ -263,8 +293,13 @@ class FullWriteFinder {
 
   /// The stores of a block that invocations under `guards` reach. Appends what holds after the block.
   Found block(BlockId b, std::vector<uint32_t>& guards, uint32_t depth) {
+    return ops_from(p_.blocks[b].first, guards, depth);
+  }
+
+  /// As block(), for the ops from one on.
+  Found ops_from(OpId first, std::vector<uint32_t>& guards, uint32_t depth) {
     Found found;
-    for (OpId op = p_.blocks[b].first; op != none && found.is_open; op = p_.op(op).next) {
+    for (OpId op = first; op != none && found.is_open; op = p_.op(op).next) {
       switch (p_.op(op).code) {
         case Opcode::Store:
           store(op, 1, guards, found);
@@ -280,10 +315,13 @@ class FullWriteFinder {
           found.is_open = !effects_.of(op).leaves;
           break;
         case Opcode::If:
-          branch(op, guards, depth, found);
+          if (branch(op, guards, depth, found)) return found;
           break;
         case Opcode::For:
-          loop(op, guards, depth, found);
+          for_loop(op, guards, depth, found);
+          break;
+        case Opcode::While:
+          while_loop(op, guards, depth, found);
           break;
         default:
           if (p_.op(op).n_blocks && effects_.of(op).leaves) found.is_open = false;
@@ -321,21 +359,49 @@ class FullWriteFinder {
     return false;
   }
 
-  void branch(OpId op, std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
+  /// True if a branch stores and returns: what follows then belongs to the other branch, and is done.
+  bool branch(OpId op, std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
     std::array<Found, 2> sides;
+    std::array<std::vector<uint32_t>, 2> inside = {guards, guards};
     std::array<std::optional<std::vector<uint32_t>>, 2> conditions;
     std::array<bool, 2> leave;
-    const uint64_t read = read_;
-    uint64_t read_by_sides = 0;
+    std::array<uint64_t, 2> read = {read_, read_};
     for (uint32_t i = 0; i < 2; ++i) {
+      const BlockId b = p_.block(op, i);
       conditions[i] = guards_of(p_.operand(op, 0), i == 0);
-      leave[i] = leaves(p_.block(op, i));
-      std::vector<uint32_t> inside = guards;
-      read_ = read;
-      if (depth < max_depth) sides[i] = block(p_.block(op, i), inside, depth + 1);
-      read_by_sides |= read_;
+      leave[i] = leaves(b);
+      read_ = read[i];
+      if (depth < max_depth) sides[i] = block(b, inside[i], depth + 1);
+      read[i] = read_;
     }
-    read_ = read_by_sides;
+    bool is_done = false;
+    for (uint32_t i = 0; i < 2; ++i) {
+      if (!leave[i] || leave[1 - i] || sides[i].stores.empty() || !ends_in_return(p_.block(op, i))) continue;
+      read_ = read[1 - i];
+      take(ops_from(p_.op(op).next, inside[1 - i], depth + 1), sides[1 - i]);
+      read[1 - i] = read_;
+      guards.insert(guards.end(), inside[1 - i].begin() + long(guards.size()), inside[1 - i].end());
+      is_done = true;
+    }
+    read_ = read[0] | read[1];
+    merge(sides, conditions, found);
+    // Invocations that do not leave have the condition of the other side.
+    if (leave[0] && leave[1]) found.is_open = false;
+    for (uint32_t i = 0; i < 2 && found.is_open; ++i) {
+      if (!leave[i]) continue;
+      const auto& rest = conditions[1 - i];
+      if (rest)
+        guards.insert(guards.end(), rest->begin(), rest->end());
+      else
+        found.is_open = false;
+      if (is_done) found.is_open &= sides[1 - i].is_open;
+    }
+    return is_done;
+  }
+
+  /// Takes the stores of both branches, without the condition where they are the same.
+  static void merge(std::array<Found, 2>& sides, const std::array<std::optional<std::vector<uint32_t>>, 2>& conditions,
+                    Found& found) {
     for (uint32_t i = 0; i < 2; ++i)
       for (StoreSet& s : sides[i].stores) {
         const auto same = [&](const StoreSet& t) {
@@ -350,51 +416,163 @@ class FullWriteFinder {
         }
         if (found.stores.size() < max_stores) found.stores.push_back(s);
       }
-    // Invocations that do not leave have the condition of the other side.
-    if (leave[0] && leave[1]) found.is_open = false;
-    for (uint32_t i = 0; i < 2 && found.is_open; ++i) {
-      if (!leave[i]) continue;
-      const auto& rest = conditions[1 - i];
-      if (rest)
-        guards.insert(guards.end(), rest->begin(), rest->end());
-      else
-        found.is_open = false;
-    }
   }
 
-  void loop(OpId op, const std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
-    const EffectSummary& e = effects_.of(op);
-    if (e.leaves) found.is_open = false;  // a return
-    const BlockId body = p_.block(op, 0);
-    const FullWrites::Loop l{node(p_.operand(op, 0)), node(p_.operand(op, 1)), node(p_.operand(op, 2))};
-    if (e.leaves || depth >= max_depth || l.lo == none || l.hi == none || l.step == none || breaks(body)) return;
-    const ValueId i = p_.args(body)[0];
-    const auto dimension = uint32_t(loop_dimension + out_.loops_.size());
-    Form f{{{dimension, 1, {l.step}}}, 0, positive_bits(p_.type(i))};
-    if (constant_bits(p_, p_.operand(op, 2)) == uint64_t{1}) f.terms[0].factors.clear();
-    if (constant_bits(p_, p_.operand(op, 0)) != uint64_t{0}) f.terms.push_back({none, 1, {l.lo}});
-    forms_[i] = std::optional<Form>(std::move(f));
-    const uint32_t runs = guard({Guard::Kind::Runs, {}, dimension, true});
-    out_.loops_.push_back(l);
+  bool ends_in_return(BlockId b) const {
+    const OpId last = p_.blocks[b].last;
+    return last != none && p_.op(last).code == Opcode::Return;
+  }
+
+  // ---- Loops.
+
+  /// `from` + step · the dimension of the next loop.
+  Form counted(Form from, uint32_t step, ValueId step_value, Type t) const {
+    Term term{uint32_t(loop_dimension + out_.loops_.size()), 1, {step}};
+    if (const auto c = constant_bits(p_, step_value)) {
+      term.coefficient = *c;
+      term.factors.clear();
+    }
+    from.terms.push_back(std::move(term));  // the last dimension
+    from.bits = std::min(from.bits, positive_bits(t));
+    return from;
+  }
+
+  /// The body of a loop, whose dimension and variables are known.
+  void body(OpId op, BlockId b, FullWrites::Loop l, std::vector<uint32_t> guards, uint32_t depth, Found& found) {
+    guards.push_back(guard({Guard::Kind::Runs, {}, uint32_t(loop_dimension + out_.loops_.size()), true}));
+    out_.loops_.push_back(std::move(l));
     // A read in one iteration may come before a store in the next.
-    read_ |= e.reads | e.atomics;
-    std::vector<uint32_t> inside = guards;
-    inside.push_back(runs);
-    Found stores = block(body, inside, depth + 1);
+    read_ |= effects_.of(op).reads | effects_.of(op).atomics;
+    Found stores = block(b, guards, depth + 1);
     stores.is_open = true;  // `continue` ends at the loop
     take(std::move(stores), found);
   }
 
-  bool breaks(BlockId body) const {
+  void for_loop(OpId op, const std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
+    const EffectSummary& e = effects_.of(op);
+    if (e.leaves) found.is_open = false;  // a return
+    const BlockId b = p_.block(op, 0);
+    const uint32_t step = node(p_.operand(op, 2));
+    if (e.leaves || depth >= max_depth || step == none || has(b, Opcode::Break)) return;
+    const ValueId lo = p_.operand(op, 0), hi = p_.operand(op, 1), i = p_.args(b)[0];
+    FullWrites::Loop l{node(lo), step, {}};
+    std::vector<uint32_t> inside = guards;
+    const std::optional<Form> from = form(lo);
+    std::optional<Form> variable;
+    if (from) variable = counted(*from, step, p_.operand(op, 2), p_.type(i));
+    if (const uint32_t end = node(hi); end != none && l.begin != none) {
+      l.ends.push_back({{{none, 1, {end}}}, 0, 64});
+    } else {
+      l.begin = none;
+      if (!variable || !find_ends(hi, *from, *variable, l, inside)) return;
+    }
+    forms_[i] = std::move(variable);
+    body(op, b, std::move(l), std::move(inside), depth, found);
+  }
+
+  /// What bounds the variable of a loop, where begin or end depend on the invocation: ends that are launch-uniform
+  /// or at a launch-uniform distance from the begin, n - x for a launch-uniform n, and minima of these.
+  bool find_ends(ValueId hi, const Form& from, const Form& variable, FullWrites::Loop& l,
+                 std::vector<uint32_t>& guards) {
+    const auto below = [&](const Form& f, uint32_t bound) {
+      guards.push_back(guard({Guard::Kind::Below, f, bound, true}));
+      l.ends.push_back({{{none, 1, {bound}}}, 0, 64});
+    };
+    std::vector<ValueId> todo = {hi};
+    while (!todo.empty()) {
+      const ValueId v = todo.back();
+      todo.pop_back();
+      const OpId def = p_.values[v].def;
+      const Opcode code = def == none ? Opcode::Const : p_.op(def).code;
+      if (const uint32_t n = node(v); n != none) {
+        below(variable, n);
+      } else if (code == Opcode::Min && todo.size() < 8) {
+        for (const ValueId part : p_.operands(def)) todo.push_back(part);
+      } else if (const std::optional<Form> end = form(v)) {
+        std::optional<Form> distance = difference(*end, from);
+        if (!distance) return false;
+        guards.push_back(guard({Guard::Kind::Exact, *end, none, true}));
+        l.ends.push_back(std::move(*distance));
+      } else if (code == Opcode::Sub && node(p_.operand(def, 0)) != none) {
+        // Where x is above n the difference wraps, and no x + variable is below n.
+        const auto all = sum(form(p_.operand(def, 1)), variable, positive_bits(p_.type(v)));
+        if (!all) return false;
+        below(*all, node(p_.operand(def, 0)));
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// a - b, if that is launch-uniform and no part of it is negative.
+  static std::optional<Form> difference(Form a, const Form& b) {
+    for (const Term& t : b.terms) {
+      const auto same = std::find(a.terms.begin(), a.terms.end(), t);
+      if (same == a.terms.end()) return std::nullopt;
+      a.terms.erase(same);
+    }
+    if (a.offset < b.offset) return std::nullopt;
+    a.offset -= b.offset;
+    for (const Term& t : a.terms)
+      if (t.dimension != none) return std::nullopt;
+    return a;
+  }
+
+  /// A loop whose variables grow by launch-uniform steps, as long as one of them is below a bound.
+  void while_loop(OpId op, const std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
+    const EffectSummary& e = effects_.of(op);
+    if (e.leaves) found.is_open = false;
+    const BlockId test = p_.block(op, 0), b = p_.block(op, 1);
+    const OpId end = p_.blocks[test].last, next = p_.blocks[b].last;
+    if (e.leaves || depth >= max_depth || has(b, Opcode::Break) || has(b, Opcode::Continue) || next == none ||
+        end == none || p_.op(end).code != Opcode::Test || p_.op(next).code != Opcode::Yield)
+      return;
+    const auto dimension = uint32_t(loop_dimension + out_.loops_.size());
+    for (uint32_t i = 0; i < p_.args(test).size(); ++i) {
+      const ValueId variable = p_.args(test)[i];
+      const ValueId step = added_to(p_.operand(next, i), variable);
+      const std::optional<Form> from = step == none ? std::nullopt : form(p_.operand(op, i));
+      if (from && node(step) != none)
+        forms_[variable] = std::optional<Form>(counted(*from, node(step), step, p_.type(variable)));
+    }
+    const auto conditions = guards_of(p_.operand(end, 0), true);
+    if (!conditions) return;
+    FullWrites::Loop l;
+    for (const uint32_t id : *conditions) {
+      const Guard& g = out_.guards_[id];
+      if (std::none_of(g.form.terms.begin(), g.form.terms.end(),
+                       [&](const Term& t) { return t.dimension == dimension; }))
+        continue;
+      if (g.kind == Guard::Kind::Equal) return;  // not in every iteration before
+      if (g.kind == Guard::Kind::Below || g.kind == Guard::Kind::AtMost)
+        l.ends.push_back({{{none, 1, {g.bound}}}, g.kind == Guard::Kind::AtMost, 64});
+    }
+    if (l.ends.empty()) return;
+    std::vector<uint32_t> inside = guards;
+    inside.insert(inside.end(), conditions->begin(), conditions->end());
+    body(op, b, std::move(l), std::move(inside), depth, found);
+  }
+
+  /// What is added to `variable`, or none.
+  ValueId added_to(ValueId sum, ValueId variable) const {
+    const OpId def = p_.values[sum].def;
+    if (def == none || p_.op(def).code != Opcode::Add) return none;
+    if (p_.operand(def, 0) == variable) return p_.operand(def, 1);
+    return p_.operand(def, 1) == variable ? p_.operand(def, 0) : none;
+  }
+
+  bool has(BlockId body, Opcode code) const {
     bool found = false;
-    walk(p_, body, [&](OpId op) { found |= p_.op(op).code == Opcode::Break; });
+    walk(p_, body, [&](OpId op) { found |= p_.op(op).code == code; });
     return found;
   }
 
   const Program& p_;
   FullWrites& out_;
   Effects effects_;
-  std::vector<uint32_t> node_of_;
+  std::vector<uint32_t> node_of_;         // by value
+  std::map<Node, uint32_t> numbers_;      // equal nodes are one
   std::vector<std::optional<std::optional<Form>>> forms_;
   uint64_t read_ = 0;  // buffers that an invocation may have read
   uint32_t depth_ = 0;

@@ -10,14 +10,19 @@
 //   if x >= w || y >= h { return } … out[y * w + x] = …
 //   if local_id.x == 0 { out[workgroup_id.x] = … }
 //   for c in 0..w { out[row * w + c] = … }
+//   for i in global_id.x..n step num_workgroups.x * 64 { out[i] = … }
+//   var i = global_id.x … while i < n { out[i] = … i += num_workgroups.x * 64 }
+//   for i in begin..min(begin + chunk, n) { out[i] = … }
 //
-// A store in both branches of an `if` counts whatever the condition is. Factors and bounds are kept as expressions
+// A store in both branches of an `if` counts whatever the condition is. What follows an `if` with a branch that
+// ends in `return` is its other branch. Factors and bounds are kept as expressions
 // over scalars and lengths, and covers() evaluates them for one launch with the operations' own semantics.
 //
 // A store does not count if the invocation may have read the buffer before. An invocation that traps may not reach
 // its store, but the outputs of a failed launch are not visible. Runs in time linear in the number of ops.
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,6 +48,7 @@ class FullWrites {
     Type type = Type::U32, source = Type::U32, result = Type::U32;
     uint64_t attr = 0;  // as Op::attr
     std::vector<uint32_t> operands;
+    auto operator<=>(const Node&) const = default;
   };
   /// coefficient · Π factors · dimension. Dimensions: workgroup_id.xyz, local_id.xyz, then loops.
   struct Term {
@@ -61,15 +67,17 @@ class FullWrites {
   };
   /// What must hold for an invocation to reach a store.
   struct Guard {
-    enum class Kind : uint8_t { Below, AtMost, AtLeast, Equal, Uniform, Runs } kind = Kind::Uniform;
-    Form form;              // not used by Uniform and Runs
+    enum class Kind : uint8_t { Below, AtMost, AtLeast, Equal, Exact, Uniform, Runs } kind = Kind::Uniform;
+    Form form;              // Exact: never reaches 2^bits; not used by Uniform and Runs
     uint32_t bound = none;  // a node; Uniform: it must equal `expected`; Runs: the dimension of a loop
     bool expected = true;
     bool operator==(const Guard&) const = default;
   };
-  /// A `for`: its dimension counts 0, 1, … below the trip count of these nodes.
+  /// A loop: its dimension counts 0, 1, … as long as begin + step · dimension is below each of the ends. Where these
+  /// depend on the invocation, guards say more, and the dimension has at least the iterations that these allow.
   struct Loop {
-    uint32_t lo = none, hi = none, step = none;
+    uint32_t begin = none, step = none;  // nodes; none: 0 and 1
+    std::vector<Form> ends;              // launch-uniform, at least one
   };
   /// Stores at form + 0 … form + elements - 1.
   struct StoreSet {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "ir/eval.h"
 #include "opt/full_writes.h"
@@ -73,13 +74,19 @@ class FullWriteProof {
   }
 
   Number trips(const FullWrites::Loop& l) const {
-    const Number lo = number(l.lo), hi = number(l.hi), step = number(l.step);
-    return step <= 0 || hi <= lo ? 0 : (hi - lo - 1) / step + 1;
+    const Number begin = l.begin == none ? 0 : number(l.begin), step = l.step == none ? 1 : number(l.step);
+    Number least = max_number;
+    for (const FullWrites::Form& f : l.ends) {
+      const std::optional<Sum> end = sum(f);
+      if (!end || step <= 0 || end->offset <= begin) return 0;
+      least = std::min(least, (end->offset - begin - 1) / step + 1);
+    }
+    return least;
   }
 
   /// Nothing if a factor is negative or a number too large.
   std::optional<Sum> sum(const FullWrites::Form& f) const {
-    Sum s{std::vector<Number>(extents_.size()), Number(f.offset)};
+    Sum s{std::vector<Number>(6 + w_.loops_.size()), Number(f.offset)};
     for (const FullWrites::Term& t : f.terms) {
       Number product = Number(t.coefficient);
       for (const uint32_t factor : t.factors) {
@@ -93,6 +100,24 @@ class FullWriteProof {
       if (to > max_number) return std::nullopt;
     }
     return s;
+  }
+
+  /// The largest number that the sum takes, or nothing if it is too large.
+  std::optional<Number> largest(const Sum& s) const {
+    Number all = s.offset;
+    for (size_t d = 0; d < s.strides.size(); ++d) {
+      const auto most = multiply(s.strides[d], std::max(extents_[d] - 1, Number{0}));
+      if (!most || (all += *most) > max_number) return std::nullopt;
+    }
+    return all;
+  }
+
+  /// The greatest common divisor of the strides of a sum without an offset; 1 if all are 0.
+  static Number divisor(const Sum& s) {
+    Number common = 0;
+    for (Number stride : s.strides)
+      while (stride != 0) common = std::exchange(stride, common % stride);
+    return std::max(common, Number{1});
   }
 
   /// How many numbers from 0 on the sum takes, if each number stands for `elements` neighbours.
@@ -137,10 +162,11 @@ class FullWriteProof {
   }
 
   /// The values that a guard allows its form, from 0 on: fewer than this. Nothing if that says too little.
-  static std::optional<Number> limit(const Guard& g, Number bound) {
+  /// The form is a multiple of `by`; its values are divided by that.
+  static std::optional<Number> limit(const Guard& g, Number bound, Number by) {
     switch (g.kind) {
-      case Guard::Kind::Below: return std::max(bound, Number{0});
-      case Guard::Kind::AtMost: return std::max(bound + 1, Number{0});
+      case Guard::Kind::Below: return std::max((bound + by - 1) / by, Number{0});
+      case Guard::Kind::AtMost: return bound < 0 ? 0 : bound / by + 1;
       case Guard::Kind::AtLeast: return bound <= 0 ? std::optional(max_number) : std::nullopt;
       default: return std::nullopt;
     }
@@ -166,7 +192,13 @@ class FullWriteProof {
         continue;
       }
       std::optional<Sum> s = sum(g.form);
-      if (!s || s->offset != 0) return 0;
+      if (!s) return 0;
+      if (g.kind == Guard::Kind::Exact) {
+        const auto most = largest(*s);
+        if (!most || *most >= Number{1} << std::min(g.form.bits, 62u)) return 0;
+        continue;
+      }
+      if (s->offset != 0) return 0;
       const size_t dimensions =
           s->strides.size() - size_t(std::count(s->strides.begin(), s->strides.end(), Number{0}));
       guards.push_back({&g, std::move(*s), dimensions});
@@ -175,18 +207,20 @@ class FullWriteProof {
     std::stable_sort(guards.begin(), guards.end(),
                      [](const Bounded& a, const Bounded& b) { return a.dimensions < b.dimensions; });
     for (size_t i = 0; i < guards.size(); ++i) {
-      const auto [guard, s, dimensions] = guards[i];
-      const Number bound = number(guard->bound);
-      Number values = std::min(prefix(s, 1), Number{1} << std::min(guard->form.bits, 62u));
+      auto [guard, s, dimensions] = guards[i];
+      const Number by = divisor(s);
+      for (Number& stride : s.strides) stride /= by;
+      Number bound = number(guard->bound);
+      Number values = std::min(prefix(s, 1), ((Number{1} << std::min(guard->form.bits, 62u)) - 1) / by + 1);
       if (guard->kind == Guard::Kind::Equal) {
         // Invocations at that one value must take every value of the other dimensions.
-        if (bound < 0 || bound >= values) return 0;
+        if (bound < 0 || bound % by != 0 || (bound /= by) >= values) return 0;
         values = 1;
         if (bound != 0 && shares_dimension(s, *index)) return 0;
         for (size_t k = i + 1; k < guards.size(); ++k)
           if (bound != 0 && shares_dimension(s, guards[k].sum)) return 0;
       } else {
-        const auto most = limit(*guard, bound);
+        const auto most = limit(*guard, bound, by);
         if (!most) return 0;
         values = std::min(values, *most);
       }

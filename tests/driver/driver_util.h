@@ -74,6 +74,8 @@ class Failing : public Backend {
   std::atomic<int> launches{0};     // outside of loops, so far
   std::atomic<int> timed{0};        // launches of which the time was asked for
   std::atomic<int> fills{0};        // outside of loops, so far
+  std::atomic<int> uploads{0};      // so far
+  std::atomic<const void*> uploaded_from{nullptr};  // the host memory of the last upload
   std::atomic<int> readbacks{0};    // so far
   std::atomic<uint64_t> read_bytes{0};        // of the readbacks
   std::atomic<uint64_t> zeroed_bytes{0};      // of the host memory for them that held zeros already
@@ -105,6 +107,10 @@ class Failing : public Backend {
       owner.fills += c.kind == Kind::Fill;
       owner.launches += c.kind == Kind::Launch;
       owner.timed += c.kind == Kind::Launch && c.timed && c.measured;
+      if (c.kind == Kind::Upload) {
+        ++owner.uploads;
+        owner.uploaded_from = c.staging->data();
+      }
       if (c.kind != Kind::Readback) return;
       ++owner.readbacks;
       owner.read_bytes += c.bytes;

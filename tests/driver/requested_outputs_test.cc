@@ -1,5 +1,5 @@
-// run() and run_graph() read back the outputs that the caller requests, and time single calls only
-// on request. Counted on a device that passes its commands on to the interpreter.
+// run() and run_graph() read back the outputs that the caller requests, restore only what a launch
+// changes, and time single calls only on request. Counted on a device that passes its commands on to the interpreter.
 
 #include "driver/run_graph.h"
 #include "tests/driver/driver_util.h"
@@ -95,6 +95,41 @@ TEST(requested_outputs, memory_of_an_output_is_neither_zeroed_nor_copied) {
   ASSERT_TRUE(g);
   EXPECT_EQ(c.backend.zeroed_bytes, 0u);
   EXPECT_EQ(c.backend.read_to, g->buffers[2].data());
+}
+
+TEST(repeats, restore_only_what_a_launch_may_change) {
+  Counted c;
+  const Module m = module_of(two_outputs);
+  RunOptions o;
+  o.repeat = 3;
+  const LaunchInputs inputs{{bytes(x), {}, {}, bytes(x)}, {}, {}};
+  const auto r = run(c.device, m.kernels[0], inputs, o);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(c.backend.uploads, 2 + 1 + 1);
+  EXPECT_EQ(r->uploaded, 40u);
+  EXPECT_EQ(r->buffers[3], bytes(U{2, 3, 4, 5, 6}));
+  c.backend.uploads = 0;
+  const auto g = run_graph(c.device, m, m.graphs[0], {inputs.data, {}}, o);
+  ASSERT_TRUE(g);
+  EXPECT_EQ(c.backend.uploads, 2 + 1 + 1);
+  EXPECT_EQ(g->uploaded, 40u);
+  EXPECT_EQ(g->buffers[3], bytes(U{2, 3, 4, 5, 6}));
+}
+
+TEST(repeats, upload_all_does_not_copy_host_memory) {
+  Counted c;
+  const Buffer b = *c.device.allocate(20);
+  const auto data = std::make_shared<std::vector<std::byte>>(bytes(x));
+  std::vector<std::byte> after;
+  const auto t = c.device.submit({UploadAll{b, data}, ReadbackAll{b, &after}});
+  ASSERT_TRUE(t);
+  const auto r = t->wait();
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->uploaded, 20u);
+  EXPECT_EQ(c.backend.uploaded_from, data->data());
+  EXPECT_EQ(after, bytes(x));
+  const auto large = std::make_shared<std::vector<std::byte>>(24);
+  EXPECT_FALSE(c.device.submit({UploadAll{b, large}}));
 }
 
 TEST(requested_outputs, failed_readback_leaves_the_vector_as_it_was) {

@@ -117,41 +117,118 @@ struct Case {
 const Case cases[] = {
     {"8, 4", "if global_id.x < w && global_id.y < h { y[global_id.y * w + global_id.x] = 1 }",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, s.h, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
     {"8, 4",
      "let c = global_id.x\nlet r = global_id.y\nif c >= w || r >= h { return }\nlet i = r * w + c\n"
      "if c == 0 || r == h - 1 { y[i] = 1 } else { y[i] = x[i] + 2 }",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, s.h, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
     {"8, 4",
-     "let c = i32(global_id.x)\nlet r = i32(global_id.y)\nif c >= i32(w) || r >= i32(h) { return }\ny[r * i32(w) + c] = 1",
+     "let c = i32(global_id.x)\nlet r = i32(global_id.y)\nif c >= i32(w) || r >= i32(h) { return "
+     "}\ny[r * i32(w) + c] = 1",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, s.h, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
     {"8, 4", "if global_id.x >= w { return }\ny[global_id.y * w + global_id.x] = 1",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, s.h, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
     {"8, 4", "let i = global_id.y * w + global_id.x\nif global_id.x < w && i < len(y) { y[i] = 1 }",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, s.h, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
     {"4, 2, 2",
      "if global_id.x < w && global_id.y < h && global_id.z < 3 {\n"
      "  y[(global_id.z * h + global_id.y) * w + global_id.x] = 1\n}",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h * 3; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, s.h, 3}; }},
-    {"16", "if local_id.x == 0 { y[workgroup_id.x] = 1 }", [](const Size& s) -> uint64_t { return s.w; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w * 16, 1, 1}; }},
-    {"16", "if local_id.x == 5 { y[workgroup_id.x] = 1 }", [](const Size& s) -> uint64_t { return s.w; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w * 16, 1, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 3};
+     }},
+    {"16", "if local_id.x == 0 { y[workgroup_id.x] = 1 }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w * 16, 1, 1};
+     }},
+    {"16", "if local_id.x == 5 { y[workgroup_id.x] = 1 }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w * 16, 1, 1};
+     }},
     {"16", "let r = global_id.x\nif r >= h { return }\nfor c in 0..w { y[r * w + c] = 1 }",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.h, 1, 1}; }},
-    {"16", "for j in 0..4 { y[global_id.x * 4 + j] = 1 }", [](const Size& s) -> uint64_t { return uint64_t{s.w} * 4; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, 1, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.h, 1, 1};
+     }},
+    {"16", "for j in 0..4 { y[global_id.x * 4 + j] = 1 }",
+     [](const Size& s) -> uint64_t { return uint64_t{s.w} * 4; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, 1, 1};
+     }},
+    {"8, 4",
+     "let c = global_id.x\nlet r = global_id.y\nif c >= w || r >= h { return }\n"
+     "if c == 0 || r == 0 || c == w - 1 { y[r * w + c] = 1\nreturn }\n"
+     "if x[r] > 3 { y[r * w + c] = 2\nreturn }\nlet i = r * w + c\ny[i] = x[i] + 1",
+     [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
+    {"8, 4",
+     "let c = global_id.x\nlet r = global_id.y\nvar out_of_range = false\nif c >= w || r >= h { "
+     "out_of_range = true }\n"
+     "if !out_of_range { y[r * w + c] = 1 }",
+     [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, s.h, 1};
+     }},
+    {"8", "for i in global_id.x..w step num_workgroups.x * 8 { y[i] = 1 }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size&) -> std::array<uint64_t, 3> {
+       return {24, 1, 1};
+     }},
+    {"8", "var i = global_id.x\nwhile i < w { y[i] = 1\ni += num_workgroups.x * workgroup_size.x }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size&) -> std::array<uint64_t, 3> {
+       return {16, 1, 1};
+     }},
+    {"4", "var i = i32(global_id.x)\nwhile i <= i32(w) - 1 { y[i] = 1\ni = 4 + i }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size&) -> std::array<uint64_t, 3> {
+       return {4, 1, 1};
+     }},
+    {"4", "let r = workgroup_id.x\nfor c in local_id.x..w step 4 { y[r * w + c] = 1 }",
+     [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.h * 4, 1, 1};
+     }},
+    {"4", "let begin = global_id.x * h\nfor i in begin..min(begin + h, w) { y[i] = 1 }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w / s.h + 1, 1, 1};
+     }},
+    {"4", "let begin = global_id.x * h\nfor k in 0..min(h, w - begin) { y[begin + k] = 1 }",
+     [](const Size& s) -> uint64_t { return s.w; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w / s.h + 1, 1, 1};
+     }},
+    {"4", "let begin = global_id.x * h\nif begin >= w { return }\ny[global_id.x] = 1",
+     [](const Size& s) -> uint64_t { return (s.w + s.h - 1) / s.h; },
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {(s.w + s.h - 1) / s.h, 1, 1};
+     }},
     {"8, 2",  // transposition by tiles of 8 by 8, four rows per invocation
      "let tc = workgroup_id.y * 8 + local_id.x\nlet tr = workgroup_id.x * 8 + local_id.y\n"
      "for j in 0..8 step 2 { if tc < h && tr + j < w { y[(tr + j) * h + tc] = 1 } }",
      [](const Size& s) -> uint64_t { return uint64_t{s.w} * s.h; },
-     [](const Size& s) -> std::array<uint64_t, 3> { return {s.w, (s.h + 7) / 8 * 2, 1}; }},
+     [](const Size& s) -> std::array<uint64_t, 3> {
+       return {s.w, (s.h + 7) / 8 * 2, 1};
+     }},
 };
 
 TEST(full_writes, stores_of_several_dimensions_cover_the_buffer_they_are_written_for) {
@@ -183,6 +260,21 @@ TEST(full_writes, are_never_proved_of_launches_that_leave_an_element_out) {
     }
     EXPECT_GT(proved, 0u);
   }
+  EXPECT_FALSE(is_full("var i = global_id.x\nwhile i < w { y[i] = 1\ni += 100 }"));
+  EXPECT_FALSE(is_full("var i = global_id.x\nwhile i < 100 { y[i] = 1\nif x[i] == 1 { break }\ni += 64 }"));
+  EXPECT_FALSE(is_full("var i = global_id.x\nwhile i < 100 && x[i] == 0 { y[i] = 1\ni += 64 }"));
+  EXPECT_FALSE(is_full("var i = global_id.x\nwhile i == 0 { y[i] = 1\ni += 64 }"));
+  EXPECT_FALSE(is_full("for i in global_id.x..100 step 200 { y[i + 1] = 1 }"));
+  EXPECT_FALSE(is_full("if x[0] > 3 { y[global_id.x] = 1\nreturn }\nif x[1] > 3 { return }\ny[global_id.x] = 1"));
+  EXPECT_FALSE(is_full("if x[0] == 1 { y[global_id.x + 1] = 1\nreturn }\ny[global_id.x] = 1"));
+  EXPECT_FALSE(is_full(
+      "var on = x[0] == 1\nif global_id.x < 99 { on = true }\nif on { y[global_id.x] = 1 }"));
+  EXPECT_FALSE(is_full(
+      "var on = true\nif x[0] == 1 { on = global_id.x < 99 }\nif on { y[global_id.x] = 1 }"));
+  // begin + chunk wraps in the last invocation, which then stores nothing.
+  const Kernel chunks("let begin = global_id.x * w\nfor i in begin..min(begin + w, len(y)) { y[i] = 1 }", "1");
+  EXPECT_TRUE(chunks.covers({10, 0, 0, 35, {4, 1, 1}}));
+  EXPECT_FALSE(chunks.covers({0xffffffffu, 0, 0, 35, {2, 1, 1}}));
   // Row 2 starts at 2^32, which wraps to 0.
   const Kernel k(cases[0].body, cases[0].workgroup);
   EXPECT_TRUE(k.covers({0x80000000u, 4, 0, 8, {8, 8, 1}}));

@@ -75,17 +75,54 @@ bool gathers_mostly(const Prepared& k) {
   return gathers * 5 >= all * 2 && gathers > 0;
 }
 
+/// The largest loop body that keeps its values in registers with four of them for each value.
+constexpr uint32_t max_short_loop = 32;
+
+struct LoopFacts {
+  bool are_short = false;  // the innermost loops have few ops; those with barriers do not count
+  bool access_memory = false;
+};
+
+LoopFacts facts_of_loops(const Program& p) {
+  LoopFacts facts;
+  bool is_any_long = false;
+  walk(p, [&](OpId loop) {
+    if (!is_loop(p.op(loop).code)) return;
+    uint32_t ops = 0;
+    bool counts = true, has_atomics = false;
+    for (uint32_t i = 0; i < p.op(loop).n_blocks; ++i)
+      walk(p, p.block(loop, i), [&](OpId op) {
+        const Opcode code = p.op(op).code;
+        const Effect effect = info(code).effect;
+        ops += code != Opcode::Const;
+        counts &= !is_loop(code) && !plan::is_sync(p, op, Scope::Workgroup);
+        has_atomics |= effect == Effect::Atomic;
+        facts.access_memory |= effect == Effect::Read || effect == Effect::Write;
+      });
+    facts.are_short |= counts;
+    facts.access_memory |= has_atomics;
+    is_any_long |= counts && (ops > max_short_loop || has_atomics);
+  });
+  facts.are_short &= !is_any_long;
+  return facts;
+}
+
 /// Two registers of 32-bit lanes hide each other's latency and share scalars. Narrow data take four,
-/// unless `gathers`. A subgroup that would span several rows of the workgroup takes fewer, so that
-/// ids of rows stay uniform.
+/// unless `gathers`, and so do short loops where there are 32 registers: each iteration waits for
+/// the one before. A subgroup that would span several rows of the workgroup takes fewer, so that ids
+/// of rows stay uniform, unless its loops access no memory.
 uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t workgroup,
                       bool gathers) {
   if (p.subgroup != 0) return p.subgroup;
   if (options.subgroup_size != 0) return options.subgroup_size;
   const uint32_t natural = vector_bytes(options.isa) / 4;
   if (observes_subgroup(p)) return natural;  // the size that the device reports
-  uint32_t lanes = natural * (is_narrow(p) && !gathers ? 4 : 2);
-  const bool one_row = p.workgroup[1] * p.workgroup[2] == 1;
+  const LoopFacts loops = facts_of_loops(p);
+  const bool narrow = is_narrow(p);
+  const bool waits_for_itself = loops.are_short && vector_bytes(options.isa) == 64;
+  uint32_t lanes = natural * ((narrow ? !gathers : waits_for_itself) ? 4 : 2);
+  const bool one_row = p.workgroup[1] * p.workgroup[2] == 1 ||
+                       (waits_for_itself && !loops.access_memory);
   while (lanes > natural && !one_row && p.workgroup[0] % lanes != 0) lanes /= 2;
   while (lanes > 1 && lanes / 2 >= workgroup) lanes /= 2;
   return lanes;
