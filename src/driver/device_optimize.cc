@@ -63,7 +63,7 @@ void keep(std::deque<std::shared_ptr<const Optimized>>& kept,
 }  // namespace
 
 bool DeviceState::runs_passes(const CompileOptions& compile) const {
-  const opt::OptimizeOptions wanted = options_for(*this, compile.optimize);
+  const opt::OptimizeOptions wanted = options_for(*this, Program(), compile.optimize);
   return wanted.passes ? !wanted.passes->empty() : wanted.profile != opt::Profile::None;
 }
 

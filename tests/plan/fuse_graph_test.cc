@@ -172,11 +172,15 @@ TEST(FuseGraph, computes_where_a_stencil_loads) {
   for (const size_t n : {1u, 2u, 255u, 256u, 257u, 3000u}) {
     GraphText t(stencil);
     t.set("x", floats(n));
-    EXPECT_EQ(describe(t, t.plan()), "prepare +recompute smooth +same_invocation finish -t\n")
-        << reasons(t.plan());
-    const FusedGraph fused = same_fused(t);
+    FusionOptions options;
+    options.costs.tile_ns = 1e6;  // a tile would be made otherwise
+    const FusionPlan plan = t.plan(options);
+    EXPECT_EQ(describe(t, plan), "prepare +recompute smooth +same_invocation finish -t\n")
+        << reasons(plan);
+    const FusedGraph fused = same_fused(t, plan);
     EXPECT_EQ(calls_of(fused), 1u);
     EXPECT_EQ(fused.graph().buffers.size(), 2u);
+    same_fused(t);
   }
 }
 

@@ -115,8 +115,8 @@ Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const Pl
       need->total(), limit, need->parameters, need->intermediates, need->scratch);
 }
 
-/// What the budget alone allows, before anybody asks which kernels may be joined at all. "" if a
-/// stage by itself does not fit: its outputs may never reach memory.
+/// Returns what the budget alone allows, whichever kernels may be fused. "" if one stage exceeds it:
+/// its outputs may never reach memory.
 std::string groups_by_bytes(const Target& target, const GraphShape& shape, uint64_t budget) {
   const auto stages = plan::stages_of(*target.module, *target.graph, shape);
   if (!stages) return "";  // told when the call is reached

@@ -23,7 +23,7 @@ StopFlags::~StopFlags() {
 }
 
 /// Creates the stream and the pinned values, once. The stream has the highest priority: streams of
-/// one priority may share a hardware queue, and a write must not wait behind a kernel.
+/// one priority may share a hardware queue, and a write must not wait for a kernel.
 Result<> StopFlags::start() {
   const Api& api = context_->api;
   Diagnostics errors;
