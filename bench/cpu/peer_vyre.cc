@@ -23,7 +23,7 @@ T take(Result<T> result, const std::string& what) {
 class VyrePeer : public Peer {
  public:
   VyrePeer(const Case& c, Device device, uint32_t threads, uint32_t subgroup_size,
-           const Optimization& optimize)
+           const Optimization& optimize, bool stoppable)
       : case_(c), device_(std::move(device)) {
     const Program program =
         c.program ? *c.program
@@ -32,6 +32,7 @@ class VyrePeer : public Peer {
     CompileOptions how;
     how.subgroup_size = subgroup_size;
     how.optimize = optimize;
+    how.stoppable = stoppable;
     if (threads) how.extra = {fmt::format("threads={}", threads)};
     launch.executable = take(device_.compile(program, how), c.name);
     launch.clear_outputs = c.clear_outputs;  // else those that need zeros are filled, as in the twins
@@ -98,8 +99,10 @@ Program load_program(const std::string& path, const std::string& kernel) {
 }
 
 std::unique_ptr<Peer> vyre_peer(const Case& c, Device device, uint32_t threads,
-                                uint32_t subgroup_size, const Optimization& optimize) {
-  return std::make_unique<VyrePeer>(c, std::move(device), threads, subgroup_size, optimize);
+                                uint32_t subgroup_size, const Optimization& optimize,
+                                bool stoppable) {
+  return std::make_unique<VyrePeer>(c, std::move(device), threads, subgroup_size, optimize,
+                                    stoppable);
 }
 
 }  // namespace bench

@@ -31,7 +31,8 @@ class Peer {
 /// `threads`: 0 means all. `subgroup_size`: 0 leaves it to the backend.
 std::unique_ptr<Peer> vyre_peer(const Case& c, vyre::driver::Device device, uint32_t threads,
                                 uint32_t subgroup_size,
-                                const vyre::driver::Optimization& optimize = {});
+                                const vyre::driver::Optimization& optimize = {},
+                                bool stoppable = true);
 /// The program of a case, read and checked.
 vyre::Program load_program(const std::string& path, const std::string& kernel);
 

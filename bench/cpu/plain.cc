@@ -62,7 +62,8 @@ Case plain_case(const BenchProgram& program) {
 
 PlainPeers plain_peers(const Case& c, const vyre::driver::Device& device, uint32_t subgroup_size) {
   PlainPeers peers{vyre_peer(c, device, 0, subgroup_size),
-                   twin_peer(c, twin_memory(c), c.twins.openmp)};
+                   twin_peer(c, twin_memory(c), c.twins.openmp),
+                   vyre_peer(c, device, 0, subgroup_size, {}, false)};
   const auto expected = results(c, *peers.openmp), got = results(c, *peers.vyre);
   for (size_t i = 0; i < got.size(); ++i)
     if (const Difference d = compare(c, i, expected[i], got[i], c.tolerance); d.count > 0)
@@ -77,16 +78,17 @@ void print_plain_table(std::vector<Row> rows) {
             [&](const Row& a, const Row& b) { return ratio(a) < ratio(b); });
   fmt::print(
       "Plain kernels with run-time sizes: microseconds per launch, {}, median. Ratio: time of\n"
-      "OpenMP / time of vyre; above 1 vyre is faster.\n\n"
-      "| kernel | vyre µs | OpenMP µs | OpenMP / vyre | |\n|---|---|---|---|---|\n",
+      "OpenMP / time of vyre; above 1 vyre is faster. Polls: time with stop polls / without.\n\n"
+      "| kernel | vyre µs | OpenMP µs | OpenMP / vyre | polls | |\n|---|---|---|---|---|---|\n",
       rows.front().by_cpu_time ? "CPU time of all threads" : "submit to wait");
   double logs = 0;
   for (const Row& row : rows) {
     logs += std::log(ratio(row));
-    fmt::print("| {} | {:.0f} | {:.0f} | {:.2f} | {} |\n", row.kernel, row.time(vyre_all),
-               row.time(gcc_openmp), ratio(row), ratio(row) < slow_ratio ? "SLOWER" : "");
+    fmt::print("| {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} | {} |\n", row.kernel, row.time(vyre_all),
+               row.time(gcc_openmp), ratio(row), row.ratio(vyre_all, vyre_without_polls),
+               ratio(row) < slow_ratio ? "SLOWER" : "");
   }
-  fmt::print("| geometric mean of {} | | | {:.2f} | |\n\n", rows.size(),
+  fmt::print("| geometric mean of {} | | | {:.2f} | | |\n\n", rows.size(),
              std::exp(logs / double(rows.size())));
 }
 

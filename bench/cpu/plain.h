@@ -17,6 +17,7 @@ Case plain_case(const BenchProgram& program);
 
 struct PlainPeers {
   std::unique_ptr<Peer> vyre, openmp;
+  std::unique_ptr<Peer> without_polls;  // vyre, but loops do not poll the stop flag
 };
 /// Both peers, their results compared: a difference ends the program.
 PlainPeers plain_peers(const Case& c, const vyre::driver::Device& device, uint32_t subgroup_size);

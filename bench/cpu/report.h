@@ -15,6 +15,7 @@ namespace bench {
 /// Names of peers. The last three are the peers with their own defaults.
 inline constexpr const char* vyre_one = "vyre1";
 inline constexpr const char* vyre_all = "vyre";
+inline constexpr const char* vyre_without_polls = "vyre without polls";
 inline constexpr const char* gcc_one = "g++";
 inline constexpr const char* gcc_openmp = "openmp";
 inline constexpr const char* pocl = "pocl";

@@ -28,6 +28,9 @@ Peers make_peers(Row& row, const Case& c,
   Peers peers;
   for (const auto& [name, device] : devices)
     add(row, peers, name, [&, d = device] { return vyre_peer(c, d); });
+  if (c.plain)
+    for (const auto& [name, device] : devices)
+      add(row, peers, without_polls(name), [&, d = device] { return vyre_peer(c, d, false); });
   if (!cuda || !(c.plain ? cuda->plain : cuda->same)) return peers;
   std::shared_ptr<CudaMemory> memory;
   try {
@@ -94,9 +97,9 @@ void compare(Row& row, const Case& c, Peers& peers) {
       for (size_t i = 0; i < got.size(); ++i) {
         if (agree(c, got[i], wanted[i])) continue;
         const auto at = std::mismatch(got[i].begin(), got[i].end(), wanted[i].begin()).first;
-        row.differences.push_back(fmt::format("{}: {} and {} differ in buffer {}, first in byte {} of {}",
-                                              c.name, first, name, i, at - got[i].begin(),
-                                              got[i].size()));
+        row.differences.push_back(
+            fmt::format("{}: {} and {} differ in buffer {}, first in byte {} of {}", c.name, first,
+                        name, i, at - got[i].begin(), got[i].size()));
       }
     } catch (const Failure& f) {
       row.failures[name] = f.what;
@@ -143,7 +146,8 @@ Row measure(const Case& c, const std::map<std::string, vyre::driver::Device>& de
     }
   }
   const uint32_t count =
-      options.small ? 1 : uint32_t(std::clamp(std::ceil(options.sample_ms * 1e6 / longest), 1.0, 32.0));
+      options.small ? 1
+                    : uint32_t(std::clamp(std::ceil(options.sample_ms * 1e6 / longest), 1.0, 32.0));
   const int warm_up = options.small ? 0 : 2;
   for (int i = -warm_up; i < options.samples; ++i)
     for (const auto& [name, peer] : peers) {

@@ -15,6 +15,9 @@ inline constexpr const char* twin_wide = "nvcc16";
 inline constexpr const char* twin_own = "nvcc_default";
 inline constexpr const char* twin_wide_own = "nvcc16_default";
 
+/// The peer of a backend whose loops do not poll the stop flag: what limits cost.
+inline std::string without_polls(const std::string& backend) { return backend + " without polls"; }
+
 struct Row {
   std::string kernel;
   uint64_t bytes = 0;

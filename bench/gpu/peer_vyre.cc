@@ -12,12 +12,19 @@ using namespace vyre::driver;
 
 namespace {
 
+CompileOptions options_for(bool stoppable) {
+  CompileOptions options;
+  options.stoppable = stoppable;
+  return options;
+}
+
 class VyrePeer : public Peer {
  public:
-  VyrePeer(const Case& c, driver::Device device) : case_(c), device_(std::move(device)) {
+  VyrePeer(const Case& c, driver::Device device, bool stoppable)
+      : case_(c), device_(std::move(device)) {
     const Program program =
         c.plain ? c.plain->kernel() : std::move(load_module(c.name + ".vyre").kernels[0]);
-    launch_.executable = take(device_.compile(program), c.name);
+    launch_.executable = take(device_.compile(program, options_for(stoppable)), c.name);
     // A plain kernel runs as users run it; the twins do not clear their outputs.
     launch_.clear_outputs = c.plain != nullptr;
     for (const Parameter& p : c.parameters) {
@@ -83,8 +90,8 @@ Module load_module(const std::string& name) {
   return parse_module(std::string(text));
 }
 
-std::unique_ptr<Peer> vyre_peer(const Case& c, driver::Device device) {
-  return std::make_unique<VyrePeer>(c, std::move(device));
+std::unique_ptr<Peer> vyre_peer(const Case& c, driver::Device device, bool stoppable) {
+  return std::make_unique<VyrePeer>(c, std::move(device), stoppable);
 }
 
 }  // namespace bench

@@ -40,7 +40,8 @@ T take(vyre::Result<T> result, const std::string& what) {
 vyre::Module load_module(const std::string& name);
 vyre::Module parse_module(const std::string& text);
 
-std::unique_ptr<Peer> vyre_peer(const Case& c, vyre::driver::Device device);
+/// `stoppable`: loops poll the stop flag, as a user's do.
+std::unique_ptr<Peer> vyre_peer(const Case& c, vyre::driver::Device device, bool stoppable = true);
 
 namespace cuda = vyre::driver::cuda;
 

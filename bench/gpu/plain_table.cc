@@ -46,20 +46,22 @@ void print_plain_table(std::vector<Row> rows, const std::vector<std::string>& ba
   fmt::print(
       "\nPlain kernels with run-time sizes against plain CUDA C++: device time, median of {}; "
       "ratio = "
-      "time of nvcc / ours, above 1 we are faster\n| kernel | nvcc us |",
+      "time of nvcc / ours, above 1 we are faster; polls = time with stop polls / without\n| "
+      "kernel | nvcc us |",
       samples);
-  for (const std::string& b : backends) fmt::print(" {} us | nvcc / {} |", b, b);
+  for (const std::string& b : backends) fmt::print(" {} us | nvcc / {} | polls |", b, b);
   fmt::print(" |\n|---|---|");
-  for (size_t i = 0; i < backends.size(); ++i) fmt::print("---|---|");
+  for (size_t i = 0; i < backends.size(); ++i) fmt::print("---|---|---|");
   fmt::print("---|\n");
   for (const Row& row : rows) {
     fmt::print("| {} | {} |", row.kernel, cell(row.ns(twin_same) * 1e-3, 1));
     for (const std::string& b : backends)
-      fmt::print(" {} | {} |", cell(row.ns(b) * 1e-3, 1), cell(row.ratio(twin_same, b), 3));
+      fmt::print(" {} | {} | {} |", cell(row.ns(b) * 1e-3, 1), cell(row.ratio(twin_same, b), 3),
+                 cell(row.ratio(b, without_polls(b)), 3));
     fmt::print(" {} |\n", worst(row, backends) < slow_ratio ? "SLOWER" : "");
   }
   fmt::print("| geometric mean of {} | |", rows.size());
-  for (const std::string& b : backends) fmt::print(" | {} |", cell(geometric_mean(rows, b), 3));
+  for (const std::string& b : backends) fmt::print(" | {} | |", cell(geometric_mean(rows, b), 3));
   fmt::print(" |\n");
 }
 
