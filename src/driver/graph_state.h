@@ -111,7 +111,7 @@ class GraphScript : public Script {
   void begin_call(uint32_t node);
   void keep_for_replay(const Part& part, size_t first) const;
   bool is_for_device(const GraphLoop& loop) const;
-  Result<> loop(Part& part, const GraphLoop& loop);
+  Result<bool> loop(Part& part, const GraphLoop& loop);
   void read(Part& part, const GraphStep& step);
   Result<> launch(Part& part, const GraphStep& step);
   Result<MemoryRange> scratch(uint64_t bytes, const Program& program);

@@ -144,8 +144,9 @@ void HostDevice::execute(Job& job) {
   auto begin = Steady::now();
   for (size_t i = 0; i < job.commands.size(); ++i) {
     o.command = i;
+    const DeviceCommand::Kind kind = job.commands[i].kind;
     if (job.deadline && begin >= *job.deadline &&
-        job.commands[i].kind == DeviceCommand::Kind::Launch) {
+        (kind == DeviceCommand::Kind::Launch || kind == DeviceCommand::Kind::Fill)) {
       o.kind = SubmissionOutcome::Kind::TimedOut;
       break;
     }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "driver/submit_builder.h"
+#include "interp/limits.h"
 
 namespace vyre::driver {
 namespace {
@@ -121,6 +122,8 @@ Result<> fit_launches(DeviceState& d, std::vector<Command>& commands) {
 
 Result<Ticket> Device::submit(std::vector<Command> commands, const SubmitOptions& options) {
   try {
+    if (Result<> valid = interp::check_time_limit(options.time_limit); !valid)
+      return valid.errors();
     state_->reap_if_many();
     if (Result<> fits = fit_launches(*state_, commands); !fits) return fits.errors();
     Result<std::shared_ptr<TicketState>> made = state_->submit(commands, options);

@@ -65,6 +65,7 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
   command_ = command;
   const bool begins = !std::exchange(begun_, true);
   const size_t first = part.commands.size();
+  uint32_t idle_calls = 0;
   while (part.launches < Recorder::most_launches &&
          part.commands.size() < Recorder::most_commands) {
     if (!failed_.empty()) {
@@ -82,11 +83,15 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
       if (!part.errors.empty()) part.errors = s_->blame(std::move(part.errors), split_node_, false);
       if (!done) return false;
       split_.reset();
+      if (part.notes.size() == before && ++idle_calls == Recorder::max_idle_calls) return false;
     }
     if (const auto next = cursor_.loop(); next && is_for_device(*next)) {
-      if (Result<> recorded = loop(part, *next); !recorded) failed_ = std::move(recorded.errors());
-      cursor_.skip_loop();
-      continue;
+      const Result<bool> recorded = loop(part, *next);
+      if (!recorded) failed_ = recorded.errors();
+      if (!recorded || *recorded) {
+        cursor_.skip_loop();
+        continue;
+      }
     }
     const Result<GraphStep> step = cursor_.next();
     if (!step) {
@@ -103,7 +108,16 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
       return false;
     }
     begin_call(step->node);
+    const size_t before = part.commands.size();
+    const uint32_t launches = part.launches;
     if (Result<> launched = launch(part, *step); !launched) failed_ = std::move(launched.errors());
+    if (split_ || part.launches != launches) continue;
+    if (cursor_.call_launched_nothing()) {
+      part.commands.resize(before);
+      part.notes.resize(before);
+    }
+    // The caller looks at the clock and at the stop flag, and holds no lock for long.
+    if (part.commands.size() == before && ++idle_calls == Recorder::max_idle_calls) return false;
   }
   return false;
 }
@@ -176,11 +190,14 @@ bool GraphScript::is_for_device(const GraphLoop& loop) const {
   return is_not_zero && node.flag.index < shape_.counts[node.flag.buffer];
 }
 
-Result<> GraphScript::loop(Part& part, const GraphLoop& loop) {
+/// False if nothing would be launched: the cursor finds the end of such a loop.
+Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
   clear_up_to(part, loop.node);
   Part body;
   for (uint32_t i = loop.node + 1; i < loop.end; ++i)
-    if (Result<> one = launch(body, {GraphStep::Kind::Call, i, {1, 1, 1}, {}}); !one) return one;
+    if (Result<> one = launch(body, {GraphStep::Kind::Call, i, {1, 1, 1}, {}}); !one)
+      return one.errors();
+  if (body.launches == 0) return false;
   DeviceCommand c;
   c.kind = Kind::Loop;
   c.rounds = loop.rounds;
@@ -205,7 +222,7 @@ Result<> GraphScript::loop(Part& part, const GraphLoop& loop) {
   what.runs = std::make_shared<const std::vector<uint64_t>>(std::move(runs));
   part.notes.push_back(std::move(what));
   part.commands.push_back(std::move(c));
-  return Ok{};
+  return true;
 }
 
 void GraphScript::read(Part& part, const GraphStep& step) {
@@ -295,6 +312,8 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
     if (p.buffers[i].role == Role::Out && !e.full_writes.covers(uint32_t(i), shape, scalars))
       fill(part, place, step.node);
   }
+  const auto& n = shape.num_workgroups;
+  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};  // outputs are zeros, and that is all
   if (own->bytes > 0) {
     const Result<MemoryRange> room = scratch(own->bytes, p);
     if (!room) return fail(room.errors());
@@ -306,8 +325,6 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
     }
   }
   c.scalars = std::move(scalars);
-  const auto& n = shape.num_workgroups;
-  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};  // outputs are zeros, and that is all
   if (e.plan) {
     size_t words = 0;
     for (size_t i = 0; i < e.plan->hidden.size(); ++i)

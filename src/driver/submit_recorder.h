@@ -104,6 +104,8 @@ class Recorder {
 
   static constexpr uint32_t most_launches = 1024;
   static constexpr uint32_t most_commands = 8 * most_launches;
+  /// Calls of a graph that record nothing before a part ends.
+  static constexpr uint32_t max_idle_calls = 4096;
 
  private:
   struct Item {

@@ -7,6 +7,7 @@
 
 #include "interp/interp.h"
 #include "interp/launch_kernel.h"
+#include "interp/limits.h"
 #include "interp/observer.h"
 #include "ir/graph_launch.h"
 
@@ -25,6 +26,7 @@ class GraphRun : public GraphDevice {
         memory_(options) {}
 
   Result<GraphOutcome> run() {
+    if (auto valid = check_time_limit(options_.time_limit); !valid) return valid.errors();
     Result<GraphShape> shape =
         resolve_graph(g_, inputs_.data, inputs_.lengths, options_.output_limit);
     if (!shape) return shape.errors();

@@ -29,7 +29,7 @@ struct Options {
   uint32_t subgroup_size = 32;  // for programs that fix none; a power of two, at most 64
   Schedule schedule = Schedule::Order;
   uint64_t seed = 0;      // of Random
-  double time_limit = 0;  // seconds; 0: none
+  double time_limit = 0;  // seconds; 0: none; less, or not a number: an error
   uint64_t memory_limit =
       0;  // bytes of all buffers and of the values of invocations; 0: the machine's
   uint64_t output_limit = 0;  // bytes of `out` and `inout` buffers; 0: none

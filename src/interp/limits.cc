@@ -13,6 +13,13 @@ uint64_t physical_memory() {
 
 }  // namespace
 
+Result<> check_time_limit(double seconds) {
+  if (seconds >= 0) return Ok{};
+  return diagnose(Code::BadOptionValue, {},
+                  fmt::format("a time limit of {} seconds has no meaning", seconds))
+      .with_fix("pass a number of seconds above 0, or 0 for no limit");
+}
+
 Clock::Clock(const Options& options)
     : start_(Steady::now()),
       last_report_(start_),

@@ -29,6 +29,7 @@ Result<> check_output(const Program& p, const LaunchShape& shape, uint64_t limit
 }  // namespace
 
 Result<Outcome> run(const Program& p, const LaunchInputs& inputs, const Options& options) {
+  if (auto valid = check_time_limit(options.time_limit); !valid) return valid.errors();
   Clock clock(options);
   Memory memory(options);
   Result<LaunchShape> shape = resolve_launch(p, inputs);

@@ -199,7 +199,11 @@ Diagnostics blame_call(Diagnostics errors, const Module& module, const Graph& gr
 // ---- The walk.
 
 GraphCursor::GraphCursor(const Graph& graph, const GraphShape& shape)
-    : g_(graph), shape_(shape), ends_(graph.nodes.size(), 0), has_calls_(graph.nodes.size()) {
+    : g_(graph),
+      shape_(shape),
+      ends_(graph.nodes.size(), 0),
+      has_calls_(graph.nodes.size()),
+      cleared_(graph.nodes.size(), 0) {
   struct Open {
     uint32_t node;
     uint32_t calls;
@@ -230,7 +234,7 @@ std::optional<GraphElement> GraphCursor::wanted() const {
       break;
     case GraphNodeKind::End: {
       const GraphNode& loop = g_.nodes[loops_.back().node];
-      if (answers_.empty() && loops_.back().left > 0 && loop.kind == GraphNodeKind::While)
+      if (answers_.empty() && begins_again(loops_.back()) && loop.kind == GraphNodeKind::While)
         return loop.flag;
       break;
     }
@@ -252,6 +256,20 @@ std::optional<GraphLoop> GraphCursor::loop() const {
   const Result<uint64_t> rounds = times_of(node);
   if (!rounds) return std::nullopt;  // next() will tell
   return GraphLoop{at_, ends_[at_], *rounds};
+}
+
+bool GraphCursor::call_launched_nothing() {
+  --launches_;
+  const bool again = cleared_[call_] == 1 + launches_;
+  cleared_[call_] = 1 + launches_;
+  changes_ -= again;
+  return again;
+}
+
+void GraphCursor::skip_loop() {
+  ++changes_;
+  ++launches_;
+  go_to(ends_[at_] + 1);
 }
 
 void GraphCursor::go_to(uint32_t node) {
@@ -282,14 +300,15 @@ bool GraphCursor::holds(const GraphNode& node) const {
 void GraphCursor::begin_loop() {
   // A loop without a call changes nothing, so it may as well not run.
   const bool runs = times_ > 0 && has_calls_[at_] && holds(g_.nodes[at_]);
-  if (runs) loops_.push_back({at_, times_ - 1});
+  if (runs) loops_.push_back({at_, times_ - 1, changes_});
   go_to(runs ? at_ + 1 : ends_[at_] + 1);
 }
 
 void GraphCursor::end_loop() {
   Loop& loop = loops_.back();
-  if (loop.left > 0 && holds(g_.nodes[loop.node])) {
+  if (begins_again(loop) && holds(g_.nodes[loop.node])) {
     --loop.left;
+    loop.changes = changes_;
     return go_to(loop.node + 1);
   }
   loops_.pop_back();
@@ -321,6 +340,9 @@ Result<GraphStep> GraphCursor::next() {
       GraphStep step{Kind::Call, at_, {1, 1, 1}, {}};
       for (size_t d = 0; d < answers_.size(); ++d)
         step.grid[d] = invocations(g_.buffers[node.grid[d].buffer].element, answers_[d]);
+      ++changes_;
+      ++launches_;
+      call_ = at_;
       go_to(at_ + 1);
       return step;
     }
@@ -345,6 +367,8 @@ Result<uint64_t> walk_graph(const Module& module, const Graph& graph, const Grap
       if (auto begun = device.begin_call(graph.nodes[step->node]); !begun) return begun;
       const Result<GraphCall> call = bind_call(module, graph, shape, step->node, step->grid);
       if (!call) return call.errors();
+      const auto& n = call->shape.num_workgroups;
+      if (n[0] == 0 || n[1] == 0 || n[2] == 0) cursor.call_launched_nothing();
       return device.call(*call);
     };
     if (auto done = run(); !done)

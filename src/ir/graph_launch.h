@@ -70,24 +70,32 @@ struct GraphLoop {
   uint64_t rounds = 0;  // of a `while` the most
 };
 
-/// Walks a graph's nodes, loops included. `graph` has passed the checker.
+/// Walks a graph's nodes, loops included. `graph` has passed the checker. A loop ends after an
+/// iteration in which nothing changed: counts are fixed and conditions read buffers, so all later
+/// iterations would do the same. Between two launches the walk visits each node at most twice for
+/// each loop around it.
 class GraphCursor {
  public:
   GraphCursor(const Graph& graph, const GraphShape& shape);
   Result<GraphStep> next();
   /// The stored bits of the element that the step before wanted, after all calls so far.
   void answer(uint64_t bits);
+  /// Says that the call that next() returned has no workgroups: it only clears its outputs. Returns
+  /// true if they are clear already, because it did so before and nothing was launched since.
+  bool call_launched_nothing();
 
   /// The loop with calls that comes next, if one does and its count is good.
   std::optional<GraphLoop> loop() const;
-  /// Somebody else runs the loop that comes next.
-  void skip_loop() { go_to(ends_[at_] + 1); }
+  /// Continues after the loop that comes next, which the caller runs.
+  void skip_loop();
 
  private:
   struct Loop {
     uint32_t node;
     uint64_t left;
+    uint64_t changes;  // changes_ when the iteration began
   };
+  bool begins_again(const Loop& loop) const { return loop.left > 0 && loop.changes != changes_; }
   std::optional<GraphElement> wanted() const;
   Result<uint64_t> times_of(const GraphNode& node) const;
   bool holds(const GraphNode& node) const;
@@ -100,6 +108,10 @@ class GraphCursor {
   std::vector<uint32_t> ends_;   // by loop node: its End
   std::vector<bool> has_calls_;  // by loop node
   std::vector<Loop> loops_;
+  uint64_t changes_ = 0;           // calls so far that may have changed a buffer
+  uint64_t launches_ = 0;          // of these, calls that have workgroups
+  uint32_t call_ = 0;              // the last one
+  std::vector<uint64_t> cleared_;  // by call without workgroups: 1 + launches_ when it was reached
   uint32_t at_ = 0;
   uint64_t times_ = 0;             // of the loop that is about to begin
   bool timed_ = false;             // it was computed

@@ -64,6 +64,10 @@ uint64_t CertifyReport::count(uint64_t GroupReport::*what) const {
   return sum;
 }
 
+bool CertifyReport::conforms() const {
+  return !stopped && count(&GroupReport::failed) == 0 && count(&GroupReport::passed) != 0;
+}
+
 // ---- The list of cases.
 
 void Certification::begin_group(std::string name) {
@@ -190,6 +194,19 @@ Result<std::vector<std::vector<std::byte>>> run_reference(const PreparedRun& run
   return std::move(outcome->buffers);
 }
 
+/// Nothing was tested, so nothing is known of the device.
+Diagnostic nothing_selected(const CertifyOptions& options, uint64_t selected) {
+  if (selected > 0)
+    return diagnose(Code::BadOptionValue, {},
+                    fmt::format("part {} of {} has no case: there are {} cases", options.part + 1,
+                                options.parts, selected))
+        .with_fix(fmt::format("pass at most {} parts", selected));
+  std::string message = fmt::format("no case has `{}` in its name", options.only);
+  if (!options.except.empty()) message += fmt::format(" without `{}`", options.except);
+  return diagnose(Code::BadOptionValue, {}, message)
+      .with_fix("run without `--only` and look at the names of groups and cases");
+}
+
 }  // namespace
 
 void compare_case(Certification& c, const PreparedRun& run, const std::string& repeat,
@@ -244,10 +261,7 @@ Result<CertifyReport> certify(driver::Device device, const CertifyOptions& optio
   std::erase_if(report.groups, [](const GroupReport& g) {
     return g.passed + g.failed + g.refused + g.skipped == 0;
   });
-  if (report.groups.empty() && !report.stopped && options.parts == 1)
-    return diagnose(Code::BadOptionValue, {},
-                    fmt::format("no case has `{}` in its name", options.only))
-        .with_fix("run without `--only` and look at the names of groups and cases");
+  if (report.groups.empty() && !report.stopped) return nothing_selected(options, c.selected());
   if (report.count(&GroupReport::failed) != 0) {
     unpacked.keep = true;
     report.folder = root;

@@ -76,6 +76,8 @@ struct CertifyReport {
   double seconds = 0;
   bool stopped = false;
 
+  /// The device gave the right result of at least one case, and no wrong one.
+  bool conforms() const;
   uint64_t count(uint64_t GroupReport::*what) const;
 };
 

@@ -30,6 +30,9 @@ class Certification {
   void refused(const Diagnostic& why, std::string repeat = "");
   void skipped(std::string why);
 
+  /// Cases that `--only` and `--except` select, of all parts.
+  uint64_t selected() const { return begun_; }
+
   uint32_t subgroup_size() const { return subgroup_size_on(device, options.spec.compile); }
 
  private:

@@ -25,6 +25,19 @@ int digit_value(char c) {
   return 99;
 }
 
+/// True if each underscore stands between two digits. Literals of the language also allow them
+/// elsewhere (`7_u64`).
+bool underscores_separate_digits(std::string_view s) {
+  int base = 10;
+  if (s.starts_with("0x") || s.starts_with("0X")) base = 16;
+  if (s.starts_with("0b") || s.starts_with("0B")) base = 2;
+  if (base != 10) s.remove_prefix(2);
+  const auto is_digit = [&](size_t i) { return i < s.size() && digit_value(s[i]) < base; };
+  for (size_t i = 0; i < s.size(); ++i)
+    if (s[i] == '_' && (i == 0 || !is_digit(i - 1) || !is_digit(i + 1))) return false;
+  return true;
+}
+
 /// Bits of a float of any float type as a double (exact).
 double to_double(Type t, uint64_t bits) {
   switch (t) {
@@ -164,6 +177,7 @@ bool parse_value(std::string_view text, Type t, uint64_t* bits) {
     s.remove_prefix(1);
   }
   if (s.empty() || s[0] == '-' || s[0] == '+') return false;
+  if (!underscores_separate_digits(s)) return false;
   if (t == Type::Bool) {
     if (text == "true" || text == "1") *bits = 1;
     else if (text == "false" || text == "0") *bits = 0;

@@ -27,8 +27,13 @@ struct Counts {
 /// Passes everything on, and flips a bit of what is read back if it is `wrong`.
 class OtherDevice : public BackendDevice {
  public:
-  OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong, Counts& counts)
-      : inner_(std::move(inner)), info_(inner_->info()), wrong_(wrong), counts_(counts) {
+  OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong, bool reversed,
+              Counts& counts)
+      : inner_(std::move(inner)),
+        info_(inner_->info()),
+        wrong_(wrong),
+        reversed_(reversed),
+        counts_(counts) {
     info_.backend = "other";
     info_.index = index;
     info_.name = "other device " + std::to_string(index);
@@ -42,6 +47,7 @@ class OtherDevice : public BackendDevice {
                                                   const CompileOptions& options) override {
     CompileOptions o = options;
     if (o.subgroup_size == 0) o.subgroup_size = info_.limits.default_subgroup_size;
+    if (reversed_) o.extra.push_back("schedule=reverse");
     return inner_->compile(std::move(program), o);
   }
   Result<SubmissionHandle> submit(
@@ -72,6 +78,7 @@ class OtherDevice : public BackendDevice {
   std::unique_ptr<BackendDevice> inner_;
   DeviceInfo info_;
   bool wrong_;
+  bool reversed_;
   Counts& counts_;
   std::map<SubmissionHandle, std::vector<std::shared_ptr<std::vector<std::byte>>>> readbacks_;
 };
@@ -79,6 +86,7 @@ class OtherDevice : public BackendDevice {
 class OtherBackend : public Backend {
  public:
   bool wrong = false;
+  bool reversed = false;  // runs lanes in the reverse order
   Counts counts;
   std::string_view name() const override { return "other"; }
   std::string_view summary() const override { return "for tests"; }
@@ -91,7 +99,7 @@ class OtherBackend : public Backend {
     auto inner = interp_backend()->open(0);
     if (!inner) return std::move(inner.errors());
     return std::unique_ptr<BackendDevice>(
-        std::make_unique<OtherDevice>(std::move(*inner), index, wrong, counts));
+        std::make_unique<OtherDevice>(std::move(*inner), index, wrong, reversed, counts));
   }
 };
 
@@ -137,6 +145,32 @@ TEST_F(OtherBackendTest, verify_compares_with_the_interpreter) {
   EXPECT_NE(r.err.find("with `--backend other` and 36 with `--backend interp`"), std::string::npos)
       << r.err;
   EXPECT_EQ(r.out, "");
+}
+
+TEST_F(OtherBackendTest, verify_is_within_the_time_limit) {
+  other_.reversed = true;
+  // A race: in the reverse order lane 0 is the last to store.
+  const std::string text =
+      "kernel k(y: out u32[1]) workgroup(2) grid(2) {\n"
+      "  y[0] = global_id.x\n  barrier workgroup\n  while y[0] != 0 { }\n}\n";
+  auto r = run({"run", file("k.vyre", text), "--backend", "other", "--print", "y"});
+  expect_exit(r, 0);
+  r = run({"run", path("k.vyre"), "--backend", "other", "--verify", "--time-limit", "1"});
+  expect_exit(r, 1);
+  expect_code(r, "V0502");
+  EXPECT_NE(r.err.find("this is of the second run"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("both runs together have 1 seconds"), std::string::npos) << r.err;
+}
+
+TEST_F(OtherBackendTest, verify_is_within_the_memory_limit) {
+  expect_exit(run_saxpy({"--backend", "other", "--memory-limit", "40"}), 0);
+  for (const char* limit : {"28", "40", "1K"}) {
+    const auto r = run_saxpy({"--backend", "other", "--memory-limit", limit, "--verify"});
+    expect_exit(r, 1);
+    expect_code(r, "V0503");
+    EXPECT_NE(r.err.find("this is of the second run"), std::string::npos) << r.err;
+  }
+  expect_exit(run_saxpy({"--backend", "other", "--memory-limit", "1M", "--verify"}), 0);
 }
 
 // The sum of a subgroup is another number for another size: comparing with 32 lanes would find a

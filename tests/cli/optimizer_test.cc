@@ -399,6 +399,39 @@ TEST_F(Bisect, finds_the_wrong_pass_and_gives_the_program_before_it) {
   EXPECT_GT(j["run"], 1);
 }
 
+TEST_F(Bisect, is_within_the_limits) {
+  const std::string endless =
+      file("e.vyre", "kernel e(y: inout u32[]) workgroup(1) grid(1) {\n  while y[0] == 0 { }\n}\n");
+  Ended e = bisect(endless, "y=0", {"--time-limit", "0.2"});
+  EXPECT_EQ(e.code, 1);
+  EXPECT_NE(e.err.find("error[V0502]"), std::string::npos) << e.err;
+  e = bisect(file("folds.vyre", folds), "y=10,20", {"--memory-limit", "10"});
+  EXPECT_NE(e.err.find("error[V0503]"), std::string::npos) << e.err;
+  EXPECT_EQ(
+      bisect(path("folds.vyre"), "y=10,20", {"--memory-limit", "1M", "--time-limit", "100"}).code,
+      0);
+}
+
+Result<bool> loop_forever(Program& p, opt::PassContext&) {
+  bool changed = false;
+  for (Op& op : p.ops)
+    if (op.code == Opcode::Add) op.code = Opcode::And, changed = true;
+  return changed;
+}
+constexpr opt::PassDescriptor endless = {
+    .name = "loop_forever", .summary = "is wrong", .run = loop_forever, .phase = opt::Phase::Loop};
+
+TEST_F(Bisect, finds_the_pass_that_makes_a_loop_endless) {
+  const std::string program =
+      file("l.vyre",
+           "kernel l(y: inout u32[]) workgroup(1) grid(1) {\n  while y[0] != 6 { y[0] += 2 }\n}\n");
+  const opt::RegisterPassForTest registered(endless);
+  const Ended e = bisect(program, "y=2", {"--time-limit", "1"});
+  EXPECT_EQ(e.code, 1);
+  EXPECT_NE(e.err.find("pass `loop_forever` makes the result of `l` differ"), std::string::npos)
+      << e.err;
+}
+
 TEST_F(Bisect, finds_the_kernel_of_a_graph) {
   file("g.vyre",
        "kernel a(y: inout u32[]) workgroup(4) grid(len(y)) {\n  y[global_id.x] *= 3 - 1\n}\n"

@@ -397,5 +397,77 @@ TEST_F(Run, exact_refuses_float_atomics) {
   expect_exit(r, 2);
 }
 
+TEST_F(Run, limits_of_0_bytes_allow_nothing) {
+  const std::string bytes = "kernel k(y: out u8[]) workgroup(1) grid(len(y)) { y[0] = 1 }\n";
+  auto r = run_text(bytes, {"--len", "y=1", "--memory-limit", "0"});
+  expect_exit(r, 1);
+  expect_code(r, "V0503");
+  r = run_text(bytes, {"--len", "y=1", "--output-limit", "0"});
+  expect_exit(r, 1);
+  expect_code(r, "V0504");
+  expect_exit(run_text(bytes, {"--len", "y=0", "--memory-limit", "0", "--output-limit", "0"}), 0);
+  r = run_saxpy({"--memory-limit", "0"});
+  expect_exit(r, 1);
+  expect_code(r, "V0503");
+  const std::string graph = bytes + "graph g(y: out u8[1]) { call k(y) }\n";
+  expect_code(run_text(graph, {"--memory-limit", "0"}), "V0503");
+  expect_code(run_text(graph, {"--output-limit", "0"}), "V0504");
+}
+
+TEST_F(Run, graph_loops_that_change_nothing_end) {
+  const std::string text =
+      "kernel k(x: in u32[], y: inout u32[1]) workgroup(4) grid(len(x)) { y[0] += 1 }\n"
+      "graph g(x: in u32[], y: inout u32[1]) {\n"
+      "  repeat 1000000000000 { call k(x, y)\n    repeat 0 { call k(x, y) } }\n}\n";
+  const Words inputs = {"--in", "x=", "--in", "y=7"};
+  for (const char* backend : {"interp", "cpu"}) {
+    Words words = inputs;
+    words.insert(words.end(), {"--backend", backend, "--verify", "--print", "y"});
+    const auto r = run_text(text, words);
+    expect_exit(r, 0);
+    EXPECT_EQ(r.out, "y: 7\n");
+  }
+  Words words = {"check", "k.vyre:g", "--sanitize"};
+  words.insert(words.end(), inputs.begin(), inputs.end());
+  expect_exit(vyre(words), 0);
+}
+
+TEST_F(Run, malformed_numbers_are_refused) {
+  for (const char* value : {"0x1_", "1_", "1__0", "0x_1", "1_.5", "1._5"}) {
+    const auto r = run_saxpy({"--in", std::string("y=") + value});
+    expect_exit(r, 2);
+    const auto integer =
+        run_text("kernel k(x: in u32[], y: out u32[1]) workgroup(1) grid(1) { y[0] = x[0] }\n",
+                 {"--in", std::string("x=") + value});
+    expect_exit(integer, 2);
+    expect_code(integer, "V0611");
+  }
+  const auto r =
+      run_text("kernel k(x: in u32[], y: out u32[1]) workgroup(1) grid(1) { y[0] = x[0] }\n",
+               {"--in", "x=0xf_f", "--print", "y"});
+  EXPECT_EQ(r.out, "y: 255\n");
+  expect_code(
+      run_text("kernel k(y: out u8[]) workgroup(1) grid(1) { y[0] = 1 }\n", {"--len", "y=1_"}),
+      "V0607");
+}
+
+// Without, the next file that is opened has the number of the stream, and gets what is printed.
+TEST_F(Run, closed_standard_streams_do_not_leak_into_files) {
+  ProcessOptions options;
+  options.working_folder = folder_.string();
+  const std::string command = std::string(VYRE_BIN_DIR) +
+                              "/vyre run saxpy.vyre --set a=2 --in x=1,2,3 --in y=10,20,30"
+                              " --print y --out y=@y.bin --report r.json ";
+  for (const char* closed : {">&-", "2>&-", "<&-", "<&- >&-", "<&- >&- 2>&-"}) {
+    const auto r = run_process({"bash", "-c", command + closed}, options);
+    expect_exit(r, 0);
+    const float expected[] = {12, 24, 36};
+    EXPECT_EQ(contents("y.bin"),
+              std::string(reinterpret_cast<const char*>(expected), sizeof expected))
+        << closed;
+    EXPECT_TRUE(Json::accept(contents("r.json"))) << closed;
+  }
+}
+
 }  // namespace
 }  // namespace vyre

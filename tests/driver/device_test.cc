@@ -1,6 +1,7 @@
 // labels: threads
 // Devices, buffers and submissions, on the interpreter and on a backend that fails on demand.
 
+#include <cmath>
 #include <thread>
 
 #include "tests/driver/driver_util.h"
@@ -403,6 +404,25 @@ TEST(device, survives_a_failure_at_every_point) {
     EXPECT_TRUE(run(d, p, inputs)) << "unusable after failure " << n;
   }
   EXPECT_GE(failed, 7);  // compile, two buffers, upload, two scratch buffers, launch, readback
+}
+
+TEST(device, a_time_limit_ends_a_submission_that_only_fills) {
+  Device d = open();
+  const Buffer b = *d.allocate(64);
+  SubmitOptions o;
+  o.time_limit = 1e-9;
+  EXPECT_EQ(code_of(d.submit({Fill{b, 1}}, o)->wait()), Code::TimeLimitExceeded);
+  EXPECT_TRUE(d.submit({Fill{b, 1}})->wait());
+}
+
+TEST(device, a_time_limit_below_0_or_not_a_number_is_an_error) {
+  Device d = open();
+  const Buffer b = *d.allocate(64);
+  for (const double limit : {-1.0, -HUGE_VAL, std::nan("")}) {
+    SubmitOptions o;
+    o.time_limit = limit;
+    EXPECT_EQ(code_of(d.submit({Fill{b, 1}}, o)), Code::BadOptionValue) << limit;
+  }
 }
 
 }  // namespace

@@ -325,5 +325,88 @@ TEST(loops, wrong_arguments_of_grid_barriers_are_told) {
   EXPECT_EQ(code_of(d.submit({Launch{*e, {x, scalar(1u)}}})), Code::WrongArgument);
 }
 
+// None of these loops would end otherwise: their counts are out of reach.
+TEST(loops, that_change_nothing_end_at_once) {
+  const std::string kernels = R"(
+kernel idle(n: in u32[], y: inout u32[]) workgroup(4) grid(len(n)) { y[0] += 100 }
+kernel idle_scratch(n: in u32[], y: inout u32[], t: scratch u32[64]) workgroup(4) grid(len(n)) {
+  t[global_id.x] = n[global_id.x]
+  y[0] += t[global_id.x + 1]
+}
+kernel idle_sync(n: in u32[], y: inout u32[]) workgroup(4) grid(len(n)) {
+  y[global_id.x] += 1
+  barrier grid
+  y[0] += y[global_id.x + 1]
+}
+kernel many(y: inout u32[]) workgroup(4) { y[0] += 100 }
+kernel one(y: inout u32[]) workgroup(1) grid(1) { y[0] += 1 }
+graph g(n: in u32[], y: inout u32[2]) {
+)";
+  const std::string many = "repeat 1000000000000 { ";
+  const std::pair<std::string, uint32_t> cases[] = {
+      {many + "call idle(n, y) }\n call one(y)", 1},
+      {many + "call idle(n, y)\n call idle_scratch(n, y)\n call idle_sync(n, y) }\n call one(y)",
+       1},
+      {many + "repeat 0 { call one(y) } }\n call one(y)", 1},
+      {many + "while y[0] == 0 limit 0 { call one(y) } }\n call one(y)", 1},
+      {many + "while y[0] != 0 limit 5 { call one(y) } }\n call one(y)", 1},
+      {"while y[0] == 0 limit 1000000000000 { call idle(n, y) }\n call one(y)", 1},
+      {"while y[0] == 0 limit 1000000000000 { repeat 3 { call idle(n, y) } }\n call one(y)", 1},
+      {many + many + "call idle(n, y)\n repeat 0 { call one(y) } } }\n call one(y)", 1},
+      {many + "call many(y) grid(y[1]) }\n call one(y)", 1},
+      {"repeat 3 { " + many + "call idle(n, y) }\n call one(y) }", 3},
+      {"while y[0] != 3 limit 100 { call one(y)\n" + many + "call idle(n, y) } }", 3},
+      {many + "while y[0] != 4 limit 1 { call idle(n, y)\n call one(y) } }", 4},
+  };
+  for (const auto& [body, expected] : cases) {
+    SCOPED_TRACE(body);
+    const Module m = parsed(kernels + body + "\n}\n");
+    const interp::GraphInputs inputs{{bytes(U{}), bytes(U{0, 0})}, {}};
+    const auto wanted = interp::run(m, m.graphs[0], inputs);
+    ASSERT_TRUE(wanted) << render(wanted.errors(), {});
+    EXPECT_EQ(wanted->buffers[1], bytes(U{expected, 0}));
+    Looping l;
+    expect_same(l, m, inputs);
+    for (const bool split : {true, false}) {
+      Device d = split ? open_split() : open();
+      const auto got = run_graph(d, m, m.graphs[0], inputs);
+      ASSERT_TRUE(got) << render(got.errors(), {});
+      EXPECT_EQ(got->buffers, wanted->buffers);
+    }
+  }
+}
+
+// The first part of a graph is recorded with the device locked.
+TEST(loops, with_many_idle_calls_are_recorded_in_parts) {
+  std::string text =
+      "kernel idle(n: in u32[], y: inout u32[]) workgroup(4) grid(len(n)) { y[0] += 100 }\n"
+      "kernel one(y: inout u32[]) workgroup(1) grid(1) { y[0] += 1 }\n"
+      "graph g(n: in u32[], y: inout u32[1]) {\n repeat 3 {\n";
+  for (int i = 0; i < 5000; ++i) text += "  call idle(n, y)\n";
+  text += "  call one(y) }\n}\n";
+  const Module m = parsed(text);
+  Device d = open();
+  RunOptions options;
+  options.fuse = options.reuse = false;
+  const auto r = run_graph(d, m, m.graphs[0], {{bytes(U{}), bytes(U{0})}, {}}, options);
+  ASSERT_TRUE(r) << render(r.errors(), {});
+  EXPECT_EQ(r->buffers[1], bytes(U{3}));
+  EXPECT_EQ(r->calls, 15003u);  // the same as if nothing were left out
+}
+
+TEST(loops, that_only_clear_end_at_once) {
+  const Module m = parsed(R"(
+kernel idle(n: in u32[], y: out u32[2]) workgroup(4) grid(len(n)) { y[0] = 1 }
+graph g(n: in u32[], y: out u32[2]) { repeat 1000000000000 { call idle(n, y) } }
+)");
+  Looping l;
+  const interp::GraphInputs inputs{{bytes(U{})}, {}};
+  expect_same(l, m, inputs);
+  Device d = open();
+  const auto r = run_graph(d, m, m.graphs[0], inputs);
+  ASSERT_TRUE(r) << render(r.errors(), {});
+  EXPECT_EQ(r->buffers[1], bytes(U{0, 0}));
+}
+
 }  // namespace
 }  // namespace vyre::driver

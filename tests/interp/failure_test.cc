@@ -1,6 +1,7 @@
 // Traps and limits: what the report says, and that nothing hangs or crashes.
 
 #include <chrono>
+#include <cmath>
 
 #include "tests/interp/kernel_util.h"
 
@@ -266,6 +267,21 @@ TEST(Progress, rises_to_one) {
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back(), 1.0);
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST(TimeLimit, below_0_or_not_a_number_is_an_error) {
+  Kernel k(1);
+  k.grid(1);
+  const Program p = k.finish();
+  Module m;
+  Graph g;
+  g.name = "g";
+  for (const double limit : {-1.0, -HUGE_VAL, std::nan("")}) {
+    Options o;
+    o.time_limit = limit;
+    EXPECT_EQ(must_fail(p, {}, o).at(0).code, Code::BadOptionValue) << limit;
+    EXPECT_EQ(run(m, g, GraphInputs{}, o).errors().at(0).code, Code::BadOptionValue) << limit;
+  }
 }
 
 }  // namespace

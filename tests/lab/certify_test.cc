@@ -128,6 +128,32 @@ TEST(certify, a_pattern_without_a_case_is_a_mistake) {
   EXPECT_EQ(r.errors()[0].code, Code::BadOptionValue);
 }
 
+TEST(certify, a_part_without_a_case_is_a_mistake) {
+  ToyBackend backend(Flaw::None);
+  const driver::RegisterForTest here(&backend);
+  CertifyOptions options;
+  options.only = "operations/min";
+  options.part = 999'999;
+  options.parts = 1'000'000;
+  const auto r = certify(*driver::Device::open("toy"), options);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.errors()[0].code, Code::BadOptionValue);
+  EXPECT_TRUE(r.errors()[0].message.starts_with("part 1000000 of 1000000 has no case: there are "))
+      << r.errors()[0].message;
+}
+
+TEST(certify, a_device_that_passes_no_case_does_not_conform) {
+  EXPECT_TRUE(certify_toy(Flaw::None, "operations/min").conforms());
+  EXPECT_FALSE(certify_toy(Flaw::MinIsMax, "operations/min").conforms());
+  const CertifyReport all = certify_toy(Flaw::SmallWorkgroups, "conformance/");
+  ASSERT_FALSE(all.cases.empty());
+  const CertifyReport one =
+      certify_toy(Flaw::SmallWorkgroups, all.cases[0].group + "/" + all.cases[0].name);
+  EXPECT_EQ(one.count(&GroupReport::passed), 0u);
+  EXPECT_EQ(one.count(&GroupReport::failed), 0u);
+  EXPECT_FALSE(one.conforms());
+}
+
 /// Section F of the features: a file each, in the binary.
 TEST(certify, every_case_of_section_f_is_inside) {
   for (int i = 1; i <= 16; ++i) {

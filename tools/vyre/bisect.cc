@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "driver/optimizer_target.h"
@@ -79,8 +80,9 @@ class Bisection {
     flags_.stdin_is_program = split_file_and_name(command_.file).file == "-";
     auto launch = bind_launch(flags_, target_);
     if (good(launch)) launch_ = std::move(*launch);
-    driver::OpenOptions options;
     if (mistakes_.empty()) {
+      driver::OpenOptions options;
+      options.memory_limit = launch_->options.memory_limit;
       auto device = driver::Device::open(choice_, options);
       if (good(device)) device_ = std::move(*device);
     }
@@ -161,12 +163,26 @@ class Bisection {
     if (it != references_.end()) return it->second;
     Launch launch = *launch_;
     if (subgroup_size != 0) launch.options.subgroup_size = subgroup_size;
-    launch.options.time_limit = 0;
-    launch.options.memory_limit = 0;
-    return references_.emplace(subgroup_size, execute(target_, launch)).first->second;
+    const auto begin = std::chrono::steady_clock::now();
+    Result<RunResult> result =
+        execute_within(target_, launch, {reference_seconds_, buffer_bytes(target_, launch)});
+    const auto end = std::chrono::steady_clock::now();
+    reference_seconds_ += std::chrono::duration<double>(end - begin).count();
+    return references_.emplace(subgroup_size, std::move(result)).first->second;
   }
 
-  static bool is_programs_own(const Diagnostics& errors) {
+  /// The size of most kernels that run; it is known for certain only after the run.
+  uint32_t usual_subgroup_size() const {
+    if (!flags_.subgroup_size.empty()) return launch_->options.subgroup_size;
+    if (target_.kernel && target_.kernel->subgroup != 0) return target_.kernel->subgroup;
+    return device_.info().limits.default_subgroup_size;
+  }
+
+  /// An error that says how the program ends. A time limit is such an error on a device, where a
+  /// pass may have made a loop endless.
+  static bool is_programs_own(const Diagnostics& errors, bool on_device) {
+    if (errors[0].code == Code::MemoryLimitExceeded) return false;
+    if (errors[0].code == Code::TimeLimitExceeded) return on_device;
     return classify(errors) == Failure::ProgramFailed;
   }
 
@@ -174,11 +190,20 @@ class Bisection {
   /// another result than the interpreter. The difference is left in `difference_`. An error is one
   /// of the device or of the input, which says nothing about passes.
   Result<bool> differs(const DeviceRunOptions& options) {
-    Result<DeviceRun> ran = run_on(device_, target_, *launch_, flags_, options);
-    if (!ran && !is_programs_own(ran.errors())) return ran.errors();
+    // The limits are for the reference and the run on the device together. The reference comes
+    // first: a run that takes longer than what it leaves has then another result.
+    const uint32_t usual_size = usual_subgroup_size();
+    const auto stops = [](const Result<RunResult>& r) {
+      return !r && !is_programs_own(r.errors(), false);
+    };
+    if (const auto& usual = reference(usual_size); stops(usual)) return usual.errors();
+    Launch launch = *launch_;
+    if (auto left = reduce_limits(launch, {reference_seconds_, 0}); !left) return left.errors();
+    Result<DeviceRun> ran = run_on(device_, target_, launch, flags_, options);
+    if (!ran && !is_programs_own(ran.errors(), true)) return ran.errors();
     const Result<RunResult>& expected =
-        reference(ran ? ran->subgroup_size : device_.info().limits.default_subgroup_size);
-    if (!expected && !is_programs_own(expected.errors())) return expected.errors();
+        reference(ran && ran->subgroup_size ? ran->subgroup_size : usual_size);
+    if (stops(expected)) return expected.errors();
     difference_.reset();
     const std::string here = fmt::format("`--backend {}`", device_.info().backend),
                       there = "the interpreter";
@@ -325,6 +350,7 @@ class Bisection {
   std::vector<Kernel> kernels_;                       // in the order in which they are compiled
   uint64_t total_ = 0;                                // runs of passes on all of them
   std::map<uint32_t, Result<RunResult>> references_;  // by subgroup size
+  double reference_seconds_ = 0;                      // that they took
   std::optional<Diagnostic> difference_;
 };
 

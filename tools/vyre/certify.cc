@@ -100,9 +100,10 @@ std::string summary(const driver::DeviceInfo& device, const lab::CertifyReport& 
       "{:<12} {} ({:.1f} s)\n", "all",
       counts(r.count(&G::passed), failed, r.count(&G::refused), r.count(&G::skipped)), r.seconds);
   if (!r.folder.empty()) text += fmt::format("the programs are in {}\n", r.folder);
-  text += r.stopped ? fmt::format("stopped: `{}` is not certified\n", device.name)
-          : failed  ? fmt::format("`{}` does not conform\n", device.name)
-                    : fmt::format("`{}` conforms\n", device.name);
+  text += r.stopped      ? fmt::format("stopped: `{}` is not certified\n", device.name)
+          : failed       ? fmt::format("`{}` does not conform\n", device.name)
+          : r.conforms() ? fmt::format("`{}` conforms\n", device.name)
+                         : fmt::format("no case passed: `{}` is not certified\n", device.name);
   return text;
 }
 
@@ -169,7 +170,7 @@ std::string certify_json(const driver::DeviceInfo& device, const lab::CertifyRep
                      {"what", c.what},
                      {"repeat", c.repeat}});
   const Json all = {
-      {"ok", r.count(&G::failed) == 0 && !r.stopped},
+      {"ok", r.conforms()},
       {"device", {{"backend", device.backend}, {"index", device.index}, {"name", device.name}}},
       {"passed", r.count(&G::passed)},
       {"failed", r.count(&G::failed)},
@@ -209,7 +210,7 @@ int certify(const CertifyCommand& command) {
   progress.hide();
   if (!r) return report(r.errors(), {}, command.json);
   write_out(command.json ? certify_json(info, *r) : summary(info, *r));
-  return r->count(&lab::GroupReport::failed) != 0 || r->stopped ? exit_program_failed : exit_done;
+  return r->conforms() ? exit_done : exit_program_failed;
 }
 
 }  // namespace vyre::cli

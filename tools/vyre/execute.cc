@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "text/literal.h"
 
@@ -18,6 +19,42 @@ Result<RunResult> execute(const Target& target, const Launch& launch) {
   auto outcome = interp::run(*target.module, *target.graph, inputs, launch.options);
   if (!outcome) return std::move(outcome.errors());
   return RunResult{std::move(outcome->buffers)};
+}
+
+Result<> reduce_limits(Launch& launch, const LimitsUsed& used) {
+  interp::Options& o = launch.options;
+  if (o.time_limit > 0 && used.seconds >= o.time_limit)
+    return diagnose(Code::TimeLimitExceeded, {},
+                    fmt::format("the time of {} seconds was over before the second run began",
+                                o.time_limit))
+        .with_fix("raise the time limit");
+  if (o.memory_limit > 0 && used.bytes >= o.memory_limit)
+    return diagnose(Code::MemoryLimitExceeded, {},
+                    fmt::format("memory limit: the buffers of one run take {} of {} bytes",
+                                used.bytes, o.memory_limit))
+        .with_fix("raise the memory limit, or give smaller lengths");
+  // Whole milliseconds read better.
+  if (o.time_limit > 0) o.time_limit = std::ceil((o.time_limit - used.seconds) * 1e3) / 1e3;
+  if (o.memory_limit > 0) o.memory_limit -= used.bytes;
+  return Ok{};
+}
+
+Result<RunResult> execute_within(const Target& target, Launch launch, const LimitsUsed& used) {
+  const interp::Options whole = launch.options;
+  const auto run = [&]() -> Result<RunResult> {
+    if (auto left = reduce_limits(launch, used); !left) return left.errors();
+    return execute(target, launch);
+  };
+  auto result = run();
+  if (result) return result;
+  for (Diagnostic& d : result.errors()) {
+    if (d.code == Code::TimeLimitExceeded)
+      d.note(fmt::format("both runs together have {} seconds", whole.time_limit));
+    if (d.code == Code::MemoryLimitExceeded)
+      d.note(fmt::format("both runs together have {} bytes, and the other takes {}",
+                         whole.memory_limit, used.bytes));
+  }
+  return result;
 }
 
 std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first,

@@ -16,6 +16,19 @@ struct RunResult {
 
 Result<RunResult> execute(const Target& target, const Launch& launch);
 
+/// What other runs use of the limits of a launch.
+struct LimitsUsed {
+  double seconds = 0;
+  uint64_t bytes = 0;  // of buffers
+};
+
+/// Leaves in the launch what other runs do not use of its time and memory. An error if nothing is
+/// left.
+Result<> reduce_limits(Launch& launch, const LimitsUsed& used);
+
+/// Runs as `execute` does, within what other runs leave of the limits.
+Result<RunResult> execute_within(const Target& target, Launch launch, const LimitsUsed& used);
+
 /// Nothing if both runs gave the same bytes; else the diagnostic that names the first element that
 /// differs. `a` and `b` say what was different about the runs.
 std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first,

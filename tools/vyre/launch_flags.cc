@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "driver/optimizer_target.h"
+#include "ir/graph_launch.h"
 #include "tools/vyre/elements.h"
 #include "tools/vyre/numbers.h"
 
@@ -23,6 +25,34 @@ uint64_t machine_memory() {
   const long size = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || size <= 0) return std::numeric_limits<uint64_t>::max();
   return static_cast<uint64_t>(pages) * static_cast<uint64_t>(size);
+}
+
+struct LaunchBytes {
+  uint64_t all = 0;
+  uint64_t output = 0;  // of `out` and `inout` parameters
+};
+
+/// 0 if the sizes cannot be resolved.
+LaunchBytes launch_bytes(const Target& target, const Launch& launch) {
+  LaunchBytes bytes;
+  if (target.kernel) {
+    const Program& p = *target.kernel;
+    const auto shape = resolve_launch(p, launch.inputs);
+    if (!shape) return bytes;
+    bytes.all = driver::parameter_bytes(p, *shape);
+    for (size_t i = 0; i < p.buffers.size(); ++i)
+      if (is_host_output(p.buffers[i].role))
+        bytes.output += shape->counts[i] * size_of(p.buffers[i].element);
+    return bytes;
+  }
+  const Graph& g = *target.graph;
+  const auto shape = resolve_graph(g, launch.inputs.data, launch.inputs.lengths, 0);
+  if (!shape) return bytes;
+  for (size_t i = 0; i < g.buffers.size(); ++i) {
+    bytes.all += shape->bytes(g, i);
+    if (is_host_output(g.buffers[i].role)) bytes.output += shape->bytes(g, i);
+  }
+  return bytes;
 }
 
 class Binder {
@@ -40,6 +70,7 @@ class Binder {
     for (const std::string& word : flags_.in) bind_in(word);
     for (const std::string& word : flags_.set) bind_set(word);
     for (const std::string& word : flags_.len) bind_len(word);
+    if (errors_.empty()) check_limits_of_0();
     if (errors_.empty()) return std::move(launch_);
     add_launch_errors();
     return std::move(errors_);
@@ -83,12 +114,38 @@ class Binder {
                             .with_fix("use 1, 2, 4, 8, 16, 32 or 64"));
     else
       o.subgroup_size = static_cast<uint32_t>(subgroup);
-    // A limit of zero bytes is a limit; to the interpreter 0 is none.
-    if (!flags_.memory_limit.empty()) o.memory_limit = std::max<uint64_t>(o.memory_limit, 1);
-    if (!flags_.output_limit.empty()) o.output_limit = std::max<uint64_t>(o.output_limit, 1);
     limit_.bytes = machine_memory();
-    if (o.memory_limit != 0 && o.memory_limit < limit_.bytes)
+    if (!flags_.memory_limit.empty() && o.memory_limit < limit_.bytes)
       limit_ = {o.memory_limit, Code::MemoryLimitExceeded};
+  }
+
+  /// Checks limits of 0 bytes, which the options cannot hold: there 0 is no limit. One byte stands
+  /// for 0 in a launch without buffers.
+  void check_limits_of_0() {
+    interp::Options& o = launch_.options;
+    const bool no_memory = !flags_.memory_limit.empty() && o.memory_limit == 0;
+    const bool no_output = !flags_.output_limit.empty() && o.output_limit == 0;
+    if (!no_memory && !no_output) return;
+    const LaunchBytes bytes = launch_bytes(target_, launch_);
+    if (no_memory) {
+      o.memory_limit = 1;
+      if (bytes.all > 0)
+        errors_.push_back(
+            diagnose(
+                Code::MemoryLimitExceeded, {},
+                fmt::format("memory limit: the buffers of {} `{}` need {} bytes; the limit is 0",
+                            target_.kind(), target_.name(), bytes.all))
+                .with_fix("raise the memory limit"));
+    }
+    if (no_output) {
+      o.output_limit = 1;
+      if (bytes.output > 0)
+        errors_.push_back(
+            diagnose(Code::OutputLimitExceeded, {},
+                     fmt::format("output limit: {} `{}` gives {} bytes back; the limit is 0",
+                                 target_.kind(), target_.name(), bytes.output))
+                .with_fix("raise the output limit"));
+    }
   }
 
   void bind_grid() {
@@ -278,6 +335,10 @@ Result<Parameter> find_parameter(const Target& target, const std::string& name,
                            : fmt::format("it has: {}", fmt::join(described, ", ")));
   const std::string_view near = nearest(name, names);
   return d.with_fix(near.empty() ? "name one of its parameters" : fmt::format("write `{}`", near));
+}
+
+uint64_t buffer_bytes(const Target& target, const Launch& launch) {
+  return launch_bytes(target, launch).all;
 }
 
 Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target) {

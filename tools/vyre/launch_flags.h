@@ -50,6 +50,9 @@ struct Launch {
   interp::Options options;
 };
 
+/// Bytes of all buffers of the launch; 0 if its sizes cannot be resolved.
+uint64_t buffer_bytes(const Target& target, const Launch& launch);
+
 /// Everything that is wrong with the flags is reported at once, and so is every input that is
 /// missing.
 Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target);

@@ -1,9 +1,13 @@
 // vyre: the command line. Picks the command; each has a file of its own.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -61,11 +65,20 @@ int guarded(const std::vector<std::string>& words, bool json) {
   }
 }
 
+/// Opens descriptors 0 to 2 on /dev/null where they are closed: the next file that is opened would
+/// take the number, and what is printed would end up in it.
+void open_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) != fd)
+      std::_Exit(exit_system_failed);
+}
+
 }  // namespace
 }  // namespace vyre::cli
 
 int main(int argc, char** argv) {
   using namespace vyre;
+  cli::open_standard_streams();   // first: before any file is opened
   std::signal(SIGXFSZ, SIG_IGN);  // so that a full quota is an error of write(), not our end
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   // Known before the words are understood, because they may be wrong.

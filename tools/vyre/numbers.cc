@@ -8,9 +8,9 @@
 namespace vyre::cli {
 
 std::optional<uint64_t> parse_count(std::string_view text) {
-  // A digit first: parse_integer would take a lone prefix or underscore as far as it goes.
-  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
-  return text::parse_integer(text);
+  uint64_t count = 0;
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;  // no sign
+  return text::parse_value(text, Type::U64, &count) ? std::optional(count) : std::nullopt;
 }
 
 std::optional<uint64_t> parse_bytes(std::string_view text) {

@@ -228,12 +228,11 @@ class Session {
     } else {
       second = "`--backend interp`";
     }
-    // The limits were for the device: the interpreter is slower, and counts values of invocations.
-    if (report_.backend != "interp") launch.options.time_limit = 0;
-    launch.options.memory_limit = 0;
     Progress progress(fmt::format("verifying {}", target_.name()));
     launch.options.progress = [&](double fraction) { progress.update(fraction); };
-    auto reference = cli::execute(target_, launch);
+    // The limits are for both runs together.
+    auto reference = execute_within(target_, launch,
+                                    {static_cast<double>(begin - start_) / 1e9, ran_.device_peak});
     if (!reference) {
       for (Diagnostic& d : reference.errors())
         d.note(fmt::format("this is of the second run, with {}", second));
