@@ -74,7 +74,12 @@ KernelEstimate FusionGrowth::estimated() const {
 double FusionGrowth::nanoseconds() const {
   const DeviceCosts& costs = options_.costs;
   const double ns = estimate_ns(estimated(), costs);
-  if (tile_ != none) return ns * costs.tile_margin;
+  // A launch saved is certain; the work of the kernel is not.
+  return costs.launch_ns + (ns - costs.launch_ns) * margin();
+}
+
+double FusionGrowth::margin() const {
+  if (tile_ != none) return options_.costs.tile_margin;
   // A barrier divides the bodies of its kernel into loops over the workgroup on a CPU.
   bool some = false, all = true;
   for (uint32_t c = first_; c <= last_; ++c) {
@@ -82,7 +87,7 @@ double FusionGrowth::nanoseconds() const {
     some |= waits;
     all &= waits;
   }
-  return is_inlined() || some != all ? ns * costs.margin : ns;
+  return is_inlined() || some != all ? options_.costs.margin : 1;
 }
 
 std::string FusionGrowth::added_cost() const {

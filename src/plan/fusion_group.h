@@ -87,6 +87,7 @@ class FusionGrowth {
   void add_body(uint32_t call);
   void recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer);
   KernelEstimate estimated() const;
+  double margin() const;
   bool fits_limits(uint32_t call, std::string& why) const;
   bool append(uint32_t call, std::string& why);
   bool may_follow(const FusionCall& call, const BufferUse& use, bool& handed_over,

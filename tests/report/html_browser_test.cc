@@ -73,8 +73,24 @@ TEST_F(HtmlPages, show_the_plan_and_the_memory_of_a_graph) {
 }
 
 TEST_F(HtmlPages, show_what_is_handed_over_in_shared_memory) {
-  check("handoff", {"run", example("base64_scan.vyre"), "--in", "word=102,111,111", "--in",
-                    "text=random:100000", "--backend", compiled(), "--opt", "release"});
+  // Decoding and searching are fused on every device; the weights of the last call stay in memory.
+  file("g.vyre", read_file(example("hex_newlines.vyre")).bytes + R"(
+kernel weigh(w: out u32[16]) workgroup(16) grid(16) { w[global_id.x] = global_id.x + 1 }
+kernel total(w: in u32[], counts: in u32[], sum: out u32[16]) workgroup(16) grid(16) {
+  for i in 0..len(counts) { sum[global_id.x] += counts[i] * w[global_id.x] }
+}
+graph lines(text: in u16[], bits: out u32[ceil_div(len(text), 32)], counts: out u32[ceil_div(len(text), TILE)],
+            sum: out u32[16]) {
+  buffer w: u32[16]
+  buffer bytes: u8[len(text)]
+  call weigh(w)
+  call decode(text, bytes)
+  call find_newlines(bytes, bits, counts)
+  call total(w, counts, sum)
+}
+)");
+  check("handoff", {"run", "g.vyre:lines", "--in", "text=random:100000", "--backend", compiled(),
+                    "--opt", "release"});
 }
 
 TEST_F(HtmlPages, show_thousands_of_calls_as_few_spans) {
