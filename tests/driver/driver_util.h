@@ -81,6 +81,11 @@ class Failing : public Backend {
   std::atomic<uint64_t> zeroed_bytes{0};      // of the host memory for them that held zeros already
   std::atomic<const void*> read_to{nullptr};  // the host memory of the last readback
   std::atomic<uint64_t> at_once{~0ull};  // workgroups that may wait for each other
+  std::atomic<bool> holds{false};        // no submission ends until release()
+  void release() {
+    holds = false;
+    holds.notify_all();
+  }
   DeviceInfo changed = choose("interp")->backend->probe(nullptr)[0];
 
   Failing() {
@@ -144,8 +149,11 @@ class Failing : public Backend {
     bool runs_at_once(const CompiledKernel&, const LaunchShape& shape) override {
       return shape.workgroups() <= owner.at_once;
     }
-    bool is_done(SubmissionHandle h) override { return inner->is_done(h); }
-    SubmissionOutcome wait(SubmissionHandle h) override { return inner->wait(h); }
+    bool is_done(SubmissionHandle h) override { return !owner.holds && inner->is_done(h); }
+    SubmissionOutcome wait(SubmissionHandle h) override {
+      owner.holds.wait(true);
+      return inner->wait(h);
+    }
   };
 };
 

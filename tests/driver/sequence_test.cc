@@ -201,10 +201,12 @@ TEST_F(Sequences, use_their_buffers_until_they_have_ended) {
   for (int i = 0; i < 3; ++i) {
     const std::string text = same([](Side& s) {
       const std::vector<Command> reads(10, Launch{s.kernel_of[4], {s.buffers[0], s.buffers[1]}});
+      s.backend.holds = true;
       const Result<Ticket> t = s.device.submit(reads, untimed);
       EXPECT_TRUE(t);
       const std::string read = message_of(s.device.free(s.buffers[0]));
       const std::string written = message_of(s.device.free(s.buffers[1]));
+      s.backend.release();
       EXPECT_TRUE(t->wait());
       return read + written;
     });
