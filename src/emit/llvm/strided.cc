@@ -41,6 +41,9 @@ llvm::Value* Emitter::load_run(const Place& p, ValueId index, int64_t stride) {
   const uint64_t elements = step == 0 ? 1 : uint64_t{step} * S_;
   V limit = dense_limit(p, t, (elements - 1) * element + p.plus);
   V inside = b_.CreateICmpULT(first, limit);
+  // An unsigned index below zero is far above all elements, also where `plus` would bring it back.
+  if (stride < 0 && p.plus > 0 && is_unsigned(t))
+    inside = both(inside, b_.CreateICmpUGE(first, b_.getInt64(p.plus)));
   BB fast = block("run");
   BB slow = block("scattered");
   BB end = block("loaded");
