@@ -64,11 +64,14 @@ PlainPeers plain_peers(const Case& c, const vyre::driver::Device& device, uint32
   PlainPeers peers{vyre_peer(c, device, 0, subgroup_size),
                    twin_peer(c, twin_memory(c), c.twins.openmp),
                    vyre_peer(c, device, 0, subgroup_size, {}, false)};
-  const auto expected = results(c, *peers.openmp), got = results(c, *peers.vyre);
-  for (size_t i = 0; i < got.size(); ++i)
-    if (const Difference d = compare(c, i, expected[i], got[i], c.tolerance); d.count > 0)
-      fail(fmt::format("{}: vyre differs from OpenMP in {} of {} elements, first {}", c.name,
-                       d.count, d.elements, d.first));
+  const auto expected = results(c, *peers.openmp);
+  for (Peer* peer : {peers.vyre.get(), peers.without_polls.get()}) {
+    const auto got = results(c, *peer);
+    for (size_t i = 0; i < got.size(); ++i)
+      if (const Difference d = compare(c, i, expected[i], got[i], c.tolerance); d.count > 0)
+        fail(fmt::format("{}: vyre differs from OpenMP in {} of {} elements, first {}", c.name,
+                         d.count, d.elements, d.first));
+  }
   return peers;
 }
 
