@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "emit/long_loops.h"
+#include "ir/expand_functions.h"
 #include "lab/random.h"
 #include "opt/pipeline.h"
 
@@ -110,6 +112,17 @@ Result<Outputs> run_with_asserts(const Generated& g) {
   });
 }
 
+/// Every loop without another inside in chunks of a few iterations, as emitters for GPUs divide long
+/// ones.
+Result<Outputs> run_divided(const Generated& g) {
+  Generated divided = g;
+  for (Program& kernel : divided.module.kernels) {
+    expand_functions(kernel);
+    divide_long_loops(kernel, {.unpolled_trips = 0, .chunk_ops = 64});
+  }
+  return reference(divided);
+}
+
 }  // namespace
 
 std::vector<Subject> opt_subjects() {
@@ -133,6 +146,7 @@ std::vector<Subject> opt_subjects() {
                     return run_optimized(g, &passes, interpret);
                   }});
   list.push_back({"opt:in_bounds", run_with_asserts});
+  list.push_back({"opt:long_loops", run_divided});
   return list;
 }
 

@@ -8,7 +8,8 @@ namespace vyre::lab {
 
 /// `opt:<pass>` for every pass alone, `opt:pipeline` for what release builds do, `opt:random` for a
 /// part of the passes in an order that the seed chooses, `opt:in_bounds` the same with an assert at
-/// every access that they mark so; all on the interpreter. Passes run with all checks of the
+/// every access that they mark so, `opt:long_loops` the program with its loops divided into chunks
+/// (emit/long_loops.h); all on the interpreter. Passes run with all checks of the
 /// scheduler, and a pass that breaks a program fails its subject. Unless asked for by name, a pass
 /// alone takes its turn with others.
 std::vector<Subject> opt_subjects();

@@ -160,7 +160,6 @@ void Emitter::for_op(OpId id) {
   if (continued) label(loop.next);
   const bool is_whole = bodies > 1 && bodies == constant_trips(p_, id);
   if (!is_whole && (continued || falls_through(o.first_block))) {
-    if (f_.polls[id]) poll(id);
     const Text more = pred();
     if (by && *by == 1) {  // i + 1 cannot pass hi
       ins("add.{} {}, {}, 1", suffix(t), i, i);
@@ -173,7 +172,13 @@ void Emitter::for_op(OpId id) {
       ins("add.{} {}, {}, {}", bits, i, i, get(step));
       ins("setp.gt.{} {}, {}, {}", bits, more, left, get(step));
     }
-    ins("@{} bra $L{}", more, body);
+    if (f_.polls[id] && options_.stoppable) {
+      // Only where there is another trip: most loops over chunks have one.
+      ins("@!{} bra $L{}", more, loop.exit);
+      poll(id, body);
+    } else {
+      ins("@{} bra $L{}", more, body);
+    }
   }
   label(loop.exit);
 }

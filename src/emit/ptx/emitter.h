@@ -115,7 +115,7 @@ class Emitter {
   void uniform_load(OpId id);
   void assert_op(OpId id);
   void trap(const Text& code, OpId id);
-  void poll(OpId loop, std::optional<uint32_t> to = {});
+  void poll(OpId loop, uint32_t to);
   void trap_tail();
   void stop_tail();
   Text control();

@@ -1,18 +1,16 @@
 #include "emit/ptx/facts.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "emit/first_writes.h"
+#include "emit/long_loops.h"
 #include "emit/op_numbers.h"
-#include "ir/constant_trips.h"
 #include "ir/expand_functions.h"
 #include "plan/structure_exits.h"
 
 namespace vyre::emit_ptx {
 namespace {
 
-constexpr uint64_t unpolled_trips = 1 << 16;
 constexpr uint64_t array_align = 16;  // arrays are cleared in pieces of this size
 
 /// Are both formulas the same, term by term? Deep ones are not worth the walk.
@@ -29,7 +27,6 @@ class Finder {
   explicit Finder(Facts& f) : f_(f), p_(f.program) {}
 
   void run() {
-    f_.polls.assign(p_.ops.size(), false);
     f_.buffers.assign(p_.buffers.size(), {});
     place_arrays();
     find_lengths();
@@ -98,7 +95,6 @@ class Finder {
       default:
         break;
     }
-    if (o.n_blocks) inner_.push_back(1);
     if (is_loop(o.code)) ++loops_;
   }
 
@@ -108,26 +104,13 @@ class Finder {
     if (owner == none) return;
     const Op& o = p_.op(owner);
     if (block != o.first_block + o.n_blocks - 1) return;
-    uint64_t trips = inner_.back();
-    inner_.pop_back();
-    if (is_loop(o.code)) {
-      --loops_;
-      const std::optional<uint64_t> n = most_trips(p_, owner);
-      if (n && *n <= unpolled_trips && *n * trips <= unpolled_trips) {
-        trips = std::max<uint64_t>(1, *n * trips);
-      } else {
-        f_.polls[owner] = true;
-        trips = 1;
-      }
-    }
-    if (!inner_.empty()) inner_.back() = std::max(inner_.back(), trips);
+    if (is_loop(o.code)) --loops_;
   }
 
   Facts& f_;
   const Program& p_;
   uint32_t depth_ = 0;
-  uint32_t loops_ = 0;           // around
-  std::vector<uint64_t> inner_;  // by control op around: trips of the loops inside without a poll
+  uint32_t loops_ = 0;  // around
 };
 
 void find_zeros(Facts& f) {
@@ -155,6 +138,7 @@ Facts find_facts(Program program, const EmitOptions& options) {
   Program& p = f.program;
   number_ops(p);
   expand_functions(p);
+  f.polls = options.stoppable ? divide_long_loops(p) : find_long_loops(p);
   f.original = op_numbers(p);
   f.invocations = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
   f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;

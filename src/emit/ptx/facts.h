@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "emit/long_loops.h"
 #include "emit/ptx/emit.h"
 #include "ir/program.h"
 
@@ -23,11 +24,12 @@ struct BufferFacts {
 };
 
 struct Facts {
-  Program program;             // without function ops; locations are op ids of the one given
+  Program program;             // without function ops, long loops divided; locations are op ids of
+                               // the one given
   std::vector<OpId> original;  // by op: the one of the program that was given
   std::vector<BufferFacts> buffers;
   std::vector<uint32_t> uses;  // of values
-  std::vector<bool> polls;     // by op: a loop that may run for long
+  PollWeights polls;           // by op
   uint32_t depth = 0;          // of nesting
   bool has_traps = false;
   bool has_subgroup_ops = false;  // that exchange values or wait

@@ -9,7 +9,6 @@ namespace vyre::emit_ptx {
 namespace {
 
 // The stop flag is in device memory, so a poll is a load that the L2 cache serves.
-constexpr uint32_t back_edges_per_poll = 256;
 constexpr uint32_t looks_per_poll = 256;
 
 }  // namespace
@@ -58,7 +57,8 @@ void Emitter::barrier(Scope scope, OpId at) {
 /// The block's last one to arrive anywhere opens the next generation; everyone else waits for it.
 /// One thread speaks for its block, between two barriers of the block, which order its other
 /// threads' memory. When the launch is stopped it leaves, and its block, which waits for nobody any
-/// more, runs on to its end or to the next poll: what a stopped launch has written counts for nothing.
+/// more, runs on to its end or to the next poll: what a stopped launch has written counts for
+/// nothing.
 void Emitter::grid_barrier(OpId at) {
   const Text c = control(), first = pred();
   const uint32_t others = new_label(), wait = new_label(), open = new_label();
@@ -202,32 +202,24 @@ void Emitter::trap_tail() {
 
 // ---- The stop flag.
 
-/// At a back-edge of a loop that may run for long. Goes on at the label `to`, or behind if there is
-/// none.
-void Emitter::poll(OpId loop, std::optional<uint32_t> to) {
-  if (!options_.stoppable) {
-    if (to) ins("bra $L{}", *to);
-    return;
-  }
+/// At a back-edge of a loop that may run for long. Continues at the label `to`.
+void Emitter::poll(OpId loop, uint32_t to) {
+  if (!options_.stoppable) return ins("bra $L{}", to);
   if (poll_counter_.empty()) {
     poll_counter_ = word();
     at_start([&] { ins("mov.u32 {}, {}", poll_counter_, back_edges_per_poll); });
   }
   if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
   const Text p = pred(), stop = word();
-  const uint32_t on = to ? *to : new_label();
-  ins("sub.u32 {}, {}, 1", poll_counter_, poll_counter_);
-  ins("setp.ne.u32 {}, {}, 0", p, poll_counter_);
-  ins("@{} bra $L{}", p, on);
+  ins("sub.u32 {}, {}, {}", poll_counter_, poll_counter_, f_.polls[loop]);
+  ins("setp.gt.s32 {}, {}, 0", p, poll_counter_);
+  ins("@{} bra $L{}", p, to);
   ins("mov.u32 {}, {}", poll_counter_, back_edges_per_poll);
   ins("ld.relaxed.gpu.global.u32 {}, [{}]", stop, stop_flag());
   ins("mov.u32 {}, {}", stop_op_, f_.original[loop] + 1);
   ins("setp.ne.u32 {}, {}, 0", p, stop);
   ins("@{} bra $L{}", p, stop_label_);
-  if (to)
-    ins("bra $L{}", on);
-  else
-    label(on);
+  ins("bra $L{}", to);
 }
 
 void Emitter::stop_tail() {

@@ -231,7 +231,7 @@ class Emitter {
   Id poll_lanes(OpId loop);
   Id stop_requested(OpId loop);
   Id stop_pointer();
-  Id look_sometimes(Id counter, const std::function<Id()>& look);
+  Id look_sometimes(Id counter, uint32_t weight, const std::function<Id()>& look);
   Id counter(Meeting m);
   Id alive();  // a bool: this invocation has not trapped; 0 if none can
   Id if_alive(Id condition) { return both(condition, alive()); }

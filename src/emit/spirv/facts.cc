@@ -117,7 +117,8 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
 
   Facts f;
   const uint32_t size = options.subgroup_size ? options.subgroup_size : profile.subgroup_size;
-  static_cast<emit_ptx::Facts&>(f) = emit_ptx::find_facts(std::move(p), {.subgroup_size = size});
+  static_cast<emit_ptx::Facts&>(f) =
+      emit_ptx::find_facts(std::move(p), {.subgroup_size = size, .stoppable = options.stoppable});
   for (const OpId op : f.original) f.given.push_back(given[op]);
   for (size_t i = 0; i < f.program.buffers.size(); ++i)
     f.pieces.push_back(i < program.buffers.size()
@@ -134,7 +135,7 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
     if (o.code == Opcode::LaneId) f.has_lanes = true;
     if (o.code == Opcode::Barrier || o.code == Opcode::UniformLoad) barriers = true;
     if (is_atomic(o.code) && f.program.memory(op).acq_rel) f.orders = true;
-    if (begins_below_zero(f.program, op)) f.polls[op] = true;  // then it is taken as it is
+    if (begins_below_zero(f.program, op)) f.polls[op] = 1;  // then it is taken as it is
     if (f.polls[op]) f.polls_any = true;
   });
   f.has_lanes |= f.has_subgroup_ops;

@@ -18,11 +18,6 @@
 #include "emit/spirv/emitter.h"
 
 namespace vyre::emit_spirv {
-namespace {
-
-constexpr uint32_t back_edges_per_poll = 256;
-
-}  // namespace
 
 /// Acquire and release over all memory.
 void Emitter::control_barrier(spv::Scope scope) {
@@ -105,11 +100,11 @@ Id Emitter::counter(Meeting m) {
 }
 
 /// Counts a back-edge down, and looks where it is time to.
-Id Emitter::look_sometimes(Id counter, const std::function<Id()>& look) {
+Id Emitter::look_sometimes(Id counter, uint32_t weight, const std::function<Id()>& look) {
   const Id n = ins(spv::OpLoad, u32(), {counter});
-  const Id left = ins(spv::OpISub, u32(), {n, c32(1)});
+  const Id left = ins(spv::OpISub, u32(), {n, c32(weight)});
   eff(spv::OpStore, {counter, left});
-  return when_value(ins(spv::OpIEqual, b(), {left, c32(0)}), b(), [&] {
+  return when_value(ins(spv::OpSLessThanEqual, b(), {left, c32(0)}), b(), [&] {
     eff(spv::OpStore, {counter, c32(back_edges_per_poll)});
     return look();
   });
@@ -149,7 +144,7 @@ Id Emitter::poll_alone(OpId loop) {
   Id leaves = 0;
   if (f_.polls[loop] && options_.stoppable) {
     const Id count = counter(Meeting::Alone);
-    leaves = look_sometimes(count, [&] {
+    leaves = look_sometimes(count, f_.polls[loop], [&] {
       const Id stop = stop_requested(loop);
       // Where it goes on, all later back-edges look again.
       if (f_.syncs) when(stop, [&] { eff(spv::OpStore, {count, c32(1)}); });
@@ -166,7 +161,7 @@ Id Emitter::poll_lanes(OpId loop) {
   Id leaves = 0;
   if (f_.polls[loop] && options_.stoppable) {
     const Id count = counter(Meeting::Subgroup);
-    leaves = look_sometimes(count, [&] {
+    leaves = look_sometimes(count, f_.polls[loop], [&] {
       const Id stop = any_lane(stop_requested(loop));
       when(stop, [&] { eff(spv::OpStore, {count, c32(1)}); });
       return stop;
@@ -179,7 +174,7 @@ Id Emitter::poll_lanes(OpId loop) {
 
 /// The first invocation looks for all of them. With ghosts, the others say whether they live.
 Id Emitter::poll_together(OpId loop) {
-  return look_sometimes(counter(Meeting::Workgroup), [&] {
+  return look_sometimes(counter(Meeting::Workgroup), f_.polls[loop], [&] {
     const Id array = shared_words("verdict", 2);
     const Id type = m_.type_pointer(spv::StorageClassWorkgroup, u32());
     const Id stop_at = ins(spv::OpAccessChain, type, {array, c32(0)});

@@ -33,6 +33,7 @@ constexpr Golden goldens[] = {
     {"ptx/golden/subgroups", "full", "subgroups"},
     {"ptx/golden/subgroups_partial", "lavapipe", "subgroups_partial"},
     {"ptx/golden/traps_and_loops", "full", "traps_and_loops"},
+    {"ptx/golden/long_loops", "full", "long_loops"},
     {"spirv/golden/ghosts", "full", "ghosts"},
     {"spirv/golden/pairs", "-int64 -float64", "pairs"},
     {"spirv/golden/many_parameters", "full", "many_parameters"},

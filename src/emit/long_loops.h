@@ -1,0 +1,49 @@
+#pragma once
+
+// Which loops must poll the stop flag, and how they do it cheaply.
+//
+// A poll in each iteration of a short body costs more than the body, and keeps the device's
+// compiler from unrolling it. A counted loop that may run for long is therefore divided into
+// chunks:
+//
+//   for i in lo..hi step s { body }
+//
+//   for c in lo..hi step n * s {                                 // polls
+//     for i in c..min(min(c, max - n * s) + n * s, hi) step s {  // n iterations at most: does not
+//       body
+//     }
+//   }
+//
+// where max is the largest number of the index's type, so that the sum does not wrap. A `break`
+// leaves the inner loop, which then also carries a flag that ends the outer one. Other loops that
+// may run for long count their back-edges and poll once in a while.
+
+#include <vector>
+
+#include "ir/program.h"
+
+namespace vyre {
+
+/// By op: 0 if the op is not a loop that polls; else by how much each of its back-edges lowers the
+/// counter of back-edges up to the next poll.
+using PollWeights = std::vector<uint8_t>;
+
+/// What the counter of back-edges starts with. An invocation polls when it is 0 or less.
+inline constexpr uint32_t back_edges_per_poll = 256;
+
+struct LongLoopOptions {
+  uint64_t unpolled_trips = 1 << 16;  // a loop with at most as many iterations does not poll
+  uint32_t chunk_ops = 2048;          // that a chunk executes at most
+  uint32_t max_depth = 32;  // deeper loops are not divided: compilers of devices limit nesting
+};
+
+/// Divides the loops that may run for long into chunks, and returns which of the changed program's
+/// loops poll. Loops stay as they are if another loop inside polls, if invocations wait for each
+/// other inside, if the body has many ops, or if the step is not known to be positive. The new ops
+/// have the location of the loop that they divide. `program` has no function ops. Linear.
+PollWeights divide_long_loops(Program& program, const LongLoopOptions& options = {});
+
+/// Returns which loops poll, without changing any. Linear.
+PollWeights find_long_loops(const Program& program);
+
+}  // namespace vyre
