@@ -24,6 +24,7 @@ struct Body {
   bool has_polls = false;
   bool has_chunk = false;  // it is a loop over chunks
   bool waits = false;      // invocations meet
+  bool breaks = false;     // a `break` leaves it
 };
 
 /// Walks the loops from the innermost out. `chunks` is empty or holds the trips of inner loops.
@@ -51,6 +52,7 @@ class Finder {
     body.ops += o.code != Opcode::Const;
     body.waits |=
         effect == Effect::Sync || effect == Effect::Convergent || o.code == Opcode::UniformLoad;
+    body.breaks |= o.code == Opcode::Break;
     if (is_loop(o.code)) bodies_.push_back({.loop = id, .depth = depth_});
   }
 
@@ -107,7 +109,7 @@ class Divider {
   /// The iterations of a chunk; 0: the loop stays as it is.
   uint32_t chunk_of(const Body& body, const LongLoopOptions& options) const {
     if (p_.op(body.loop).code != Opcode::For || body.has_polls || body.waits) return 0;
-    if (body.depth > options.max_depth) return 0;
+    if (body.depth > options.max_depth || (body.breaks && !options.breaks)) return 0;
     uint64_t n =
         std::min<uint64_t>(max_chunk_trips, options.chunk_ops / std::max<uint64_t>(1, body.ops));
     const ValueId step = p_.operand(body.loop, 2);

@@ -34,6 +34,7 @@ inline constexpr uint32_t back_edges_per_poll = 256;
 struct LongLoopOptions {
   uint64_t unpolled_trips = 1 << 16;  // a loop with at most as many iterations does not poll
   uint32_t chunk_ops = 2048;          // that a chunk executes at most
+  bool breaks = true;                 // divides loops that a `break` leaves, too
   uint32_t max_depth = 32;  // deeper loops are not divided: compilers of devices limit nesting
 };
 

@@ -1,14 +1,7 @@
 #include "emit/llvm/divergence.h"
 
-#include <algorithm>
-#include <optional>
-
-#include "ir/constant_trips.h"
-
 namespace vyre::emit_llvm {
 namespace {
-
-constexpr uint64_t unpolled_trips = 1 << 16;
 
 class Finder {
  public:
@@ -16,7 +9,6 @@ class Finder {
     k.masked.assign(p_.ops.size(), false);
     k.continues.assign(p_.ops.size(), false);
     k.drops.assign(p_.ops.size(), false);
-    k.polls.assign(p_.ops.size(), false);
   }
 
   void run() {
@@ -39,7 +31,6 @@ class Finder {
     uint32_t around = 0;  // ifs that lanes disagree on, around it
     bool varies = false;  // an `if`: one of those
     bool has_return = false, return_parts = false;
-    uint64_t inner = 1;  // trips of the loops inside that do not poll
   };
 
   void visit(OpId id) {
@@ -110,16 +101,12 @@ class Finder {
     const Frame f = frames_.back();
     frames_.pop_back();
     parted_ -= f.varies;
-    uint64_t trips = f.inner;
-    if (is_loop(op.code)) {
-      loops_.pop_back();
-      trips = close_loop(f);
-    }
-    if (!frames_.empty()) frames_.back().inner = std::max(frames_.back().inner, trips);
+    if (!is_loop(op.code)) return;
+    loops_.pop_back();
+    close_loop(f);
   }
 
-  /// Gives the trips that are not polled.
-  uint64_t close_loop(const Frame& f) {
+  void close_loop(const Frame& f) {
     if (f.return_parts) k_.masked[f.op] = true;
     if (f.has_return) {
       returning_.push_back(f.op);
@@ -132,11 +119,6 @@ class Finder {
         outer.return_parts = outer.return_parts || parts || f.around > outer.around;
       }
     }
-    const std::optional<uint64_t> trips = constant_trips(p_, f.op);
-    if (trips && *trips <= unpolled_trips && *trips * f.inner <= unpolled_trips)
-      return std::max<uint64_t>(1, *trips * f.inner);
-    k_.polls[f.op] = true;
-    return 1;
   }
 
   /// Everything around `op`, up to `end`. Returns come first, so a mark means that all the way up

@@ -12,7 +12,7 @@
 
 namespace vyre::emit_llvm {
 
-/// Fills masked, drops, polls, masked_body and has_traps.
+/// Fills masked, drops, masked_body and has_traps.
 void find_divergence(Prepared& kernel);
 
 }  // namespace vyre::emit_llvm

@@ -7,6 +7,7 @@
 #include "emit/llvm/isa.h"
 #include "emit/llvm/likely_strides.h"
 #include "emit/llvm/shapes.h"
+#include "emit/long_loops.h"
 #include "ir/expand_functions.h"
 #include "plan/structure_exits.h"
 
@@ -162,10 +163,10 @@ Prepared prepare_lanes(const Program& program, const EmitOptions& options, bool 
   interchange_strided_loops(r);
   r.phased = r.subgroups > 1 && waits(p);
   r.abreast = !r.phased && r.subgroups > 1 && r.rows && goes_by_rows(p);
-  if (r.phased) {
-    p = plan::structure_exits(p, Scope::Workgroup);
-    r.holds_barrier = plan::find_split_ops(p, Scope::Workgroup);
-  }
+  if (r.phased) p = plan::structure_exits(p, Scope::Workgroup);
+  // A poll is a load of a cached word, which costs less than the flag of a `break`.
+  r.polls = options.stoppable ? divide_long_loops(p, {.breaks = false}) : find_long_loops(p);
+  if (r.phased) r.holds_barrier = plan::find_split_ops(p, Scope::Workgroup);
   r.original.resize(p.ops.size());
   for (OpId i = 0; i < p.ops.size(); ++i)
     r.original[i] = p.ops[i].loc == none ? 0 : p.locations[p.ops[i].loc].line;

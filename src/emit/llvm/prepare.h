@@ -9,6 +9,7 @@
 #include "check/uniformity.h"
 #include "emit/first_writes.h"
 #include "emit/llvm/emit.h"
+#include "emit/long_loops.h"
 #include "ir/program.h"
 
 namespace vyre::emit_llvm {
@@ -32,7 +33,7 @@ struct Prepared {
   std::vector<bool> masked;     // a loop that lanes leave one by one
   std::vector<bool> continues;  // a loop with a `continue`
   std::vector<bool> drops;      // lanes may be missing after it
-  std::vector<bool> polls;      // a loop that may run for long
+  PollWeights polls;            // of loops
   bool masked_body = false;     // returns take single lanes out
   bool has_traps = false;
   std::vector<uint32_t> uses;  // of values
