@@ -14,22 +14,31 @@ struct ShortLoop {
   uint64_t ops = 0;  // of one body
 };
 
-/// If its trips are a constant, two or more, and its body is straight enough to be written several
-/// times: it falls through, nobody waits for anybody in it, and there is no loop inside.
+/// The ops of a loop's blocks, if they are straight enough to be written several times: the body falls
+/// through, invocations do not meet in it, and it has no loop inside.
+inline std::optional<uint64_t> ops_of_straight_loop(const Program& p, OpId loop) {
+  const Op& o = p.op(loop);
+  const BlockId body = o.first_block + o.n_blocks - 1;
+  if (p.op(p.blocks[body].last).code != Opcode::Yield) return std::nullopt;
+  uint64_t ops = 0;
+  bool is_straight = true;
+  for (BlockId block = o.first_block; block <= body; ++block)
+    walk(p, block, [&](OpId id) {
+      const Opcode code = p.op(id).code;
+      const Effect effect = info(code).effect;
+      ops += code != Opcode::Const;
+      is_straight &= !is_loop(code) && code != Opcode::Continue && code != Opcode::UniformLoad &&
+                     effect != Effect::Sync && effect != Effect::Convergent;
+    });
+  return is_straight ? std::optional(ops) : std::nullopt;
+}
+
+/// If its trips are a constant, two or more, and it is straight.
 inline std::optional<ShortLoop> short_loop(const Program& p, OpId loop) {
   const auto trips = constant_trips(p, loop);
-  const BlockId body = p.op(loop).first_block;
-  if (!trips || *trips < 2 || p.op(p.blocks[body].last).code != Opcode::Yield) return std::nullopt;
-  ShortLoop found{*trips, 0};
-  bool is_straight = true;
-  walk(p, body, [&](OpId id) {
-    const Opcode code = p.op(id).code;
-    const Effect effect = info(code).effect;
-    found.ops += code != Opcode::Const;
-    is_straight &= !is_loop(code) && code != Opcode::Continue && code != Opcode::UniformLoad &&
-                   effect != Effect::Sync && effect != Effect::Convergent;
-  });
-  return is_straight ? std::optional(found) : std::nullopt;
+  if (!trips || *trips < 2) return std::nullopt;
+  const auto ops = ops_of_straight_loop(p, loop);
+  return ops ? std::optional(ShortLoop{*trips, *ops}) : std::nullopt;
 }
 
 }  // namespace vyre
