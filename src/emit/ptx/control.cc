@@ -184,8 +184,8 @@ void Emitter::for_op(OpId id) {
   label(loop.exit);
 }
 
-/// How many iterations of a `while` have one back-edge: several where counting back-edges would cost
-/// much of a short body.
+/// How many iterations of a `while` have one back-edge: several where counting back-edges would
+/// cost much of a short body.
 uint32_t Emitter::bodies_per_poll(OpId loop) const {
   if (!f_.polls[loop] || !options_.stoppable) return 1;
   const auto ops = ops_of_straight_loop(p_, loop);
