@@ -4,15 +4,11 @@
 #include "checker.h"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
+#include "target.h"
 #include "wire_decoder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
-  const std::string problem = vyre::check_checker(vyre::resealed(bytes));
-  if (problem.empty()) return 0;
-  std::fprintf(stderr, "%s\n", problem.c_str());
-  std::abort();
+  return vyre::report(vyre::check_checker(vyre::resealed(bytes)));
 }

@@ -1,0 +1,11 @@
+// libFuzzer target: fuzz/plan_reader.h says what must hold.
+
+#include "plan_reader.h"
+
+#include <cstdint>
+
+#include "target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return vyre::report(vyre::check_plan_reader({reinterpret_cast<const char*>(data), size}));
+}
