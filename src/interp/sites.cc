@@ -8,7 +8,8 @@
 namespace vyre::interp {
 namespace {
 
-using Key = std::tuple<uint32_t, bool, bool, bool, StringId, uint32_t, LocId>;
+using Key =
+    std::tuple<uint32_t, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t, LocId>;
 
 class Finder {
  public:
@@ -39,6 +40,8 @@ class Finder {
     s.atomic = atomic;
     s.writes = effect == Effect::Write || (atomic && op.code != Opcode::AtomicLoad);
     s.workgroup_scope = atomic && !is_shared && ref.scope != Scope::Grid;
+    s.acq_rel = atomic && ref.acq_rel;
+    s.update = update_of(op.code, op.type);
     if (s.writes) found_.written[ref.buffer] = true;
 
     SiteOfOp& o = found_.of_op[id];
@@ -53,6 +56,7 @@ class Finder {
     if (op.code != Opcode::AtomicCas) return;
     s.writes = false;
     o.failed_site = add(s);
+    found_.sites[o.failed_site].order_site = o.site;
   }
 
   /// As CodeWriter::index does it.
@@ -67,11 +71,13 @@ class Finder {
     const auto number = static_cast<uint32_t>(found_.sites.size());
     if (loc != none && loc < p_.locations.size()) {
       const Location& l = p_.locations[loc];
-      const Key key{s.buffer, s.writes, s.atomic, s.workgroup_scope, l.file, l.line, l.inlined_at};
+      const Key key{s.buffer, s.writes, s.atomic, s.workgroup_scope, s.acq_rel,
+                    s.update, l.file,   l.line,   l.inlined_at};
       const auto [at, is_new] = by_line_.try_emplace(key, number);
       if (!is_new) return at->second;
     }
     found_.sites.push_back(s);
+    found_.sites.back().order_site = number;
     return number;
   }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/atomic_update.h"
 #include "ir/program.h"
 
 namespace vyre::interp {
@@ -17,6 +18,9 @@ struct Site {
   bool writes = false;
   bool atomic = false;
   bool workgroup_scope = false;  // an atomic that is one for its own workgroup only
+  bool acq_rel = false;
+  AtomicUpdate update = AtomicUpdate::None;  // a cas that fails has one, too
+  uint32_t order_site = none;  // as findings about order know it: of a cas that fails, where it writes
 };
 
 /// What the sanitizer has to know of a memory op.
