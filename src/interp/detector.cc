@@ -140,7 +140,7 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
   }
   const bool changes = sites_->sites[site].update != AtomicUpdate::None;
   const uint32_t value = changes ? value_of(instr, t, lane) : 0;
-  if (changes) check_order(*shadow, w, f, me, first, site, value);
+  if (atomic) check_order(*shadow, w, f, me, first, site, value);
   const bool reads = atomic && !op.replaces;
   const bool narrow = sites_->sites[site].workgroup_scope;
   if (op.acq_rel && reads) {
@@ -204,7 +204,7 @@ uint64_t Detector::horizon(const Watched& w, const FrameShadow& f, const Turn& m
   return w.is_shared ? std::max({me.group_tick, f.begun, grid_tick_}) : grid_tick_;
 }
 
-/// Compares an atomic that changes an element with those before it. What it acquires by itself does
+/// Compares an atomic with those before it on its element. What it acquires by itself does
 /// not order them: it could have come first.
 void Detector::check_order(Shadow& shadow, const Watched& w, const FrameShadow& f, const Turn& me,
                            uint64_t element, uint32_t site, uint32_t value) {
@@ -214,11 +214,14 @@ void Detector::check_order(Shadow& shadow, const Watched& w, const FrameShadow& 
   for (uint32_t i = 0; i < cell->count; ++i) {
     const Past& past = shadow.at(*cell, i);
     if (past.tick < oldest || past.thread() == me.thread) continue;
+    const bool is_final = order_matters(past.site(), site, past.value == value);
+    if (!is_final && !gives_value_of(past.site(), site) && !gives_value_of(site, past.site()))
+      continue;
     const bool one_group = past.thread() - me.first < group_lanes_;
-    if (order_matters(past.site(), site, past.value == value) &&
-        !conflict(past.site(), site, one_group) && !before(past, me, f))
-      findings_.order(element, past.thread(), sites_->sites[past.site()].order_site, me.thread,
-                      sites_->sites[site].order_site);
+    if (conflict(past.site(), site, one_group) || before(past, me, f)) continue;
+    findings_.order(is_final ? OrderOf::FinalValue : OrderOf::OldValue, element, past.thread(),
+                    sites_->sites[past.site()].order_site, me.thread,
+                    sites_->sites[site].order_site);
   }
   work_ += cell->count;
 }
@@ -305,8 +308,15 @@ bool Detector::order_matters(uint32_t a, uint32_t b, bool same_value) const {
   const auto is_lock = [](const Site& cas, const Site& store) {
     return cas.update == AtomicUpdate::Cas && cas.acq_rel && store.update == AtomicUpdate::Write;
   };
-  if (!x.writes && !y.writes) return false;
+  if (!x.atomic || !y.atomic || (!x.writes && !y.writes)) return false;
   return !commute(x.update, y.update, same_value) && !is_lock(x, y) && !is_lock(y, x);
+}
+
+/// Does the value that atomic `a` gives depend on whether `b` came before? With acq_rel it does so
+/// on purpose: that is how invocations are ordered.
+bool Detector::gives_value_of(uint32_t a, uint32_t b) const {
+  const Site &x = sites_->sites[a], &y = sites_->sites[b];
+  return x.gives_value && !x.acq_rel && y.atomic && y.writes;
 }
 
 }  // namespace vyre::interp

@@ -81,6 +81,7 @@ class Detector : public Observer {
   bool before(const Past& past, const Turn& turn, const FrameShadow& f) const;
   bool conflict(uint32_t a, uint32_t b, bool one_group) const;
   bool order_matters(uint32_t a, uint32_t b, bool same_value) const;
+  bool gives_value_of(uint32_t a, uint32_t b) const;
   uint32_t distance(uint64_t a, uint64_t b) const;
   void acquire(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn, uint64_t element,
                bool workgroup_scope);

@@ -50,7 +50,7 @@ void Findings::enter(const Program& program, const Sites& sites, const LaunchSha
   if (is_new) stages_.push_back({&program, &sites, call});
   stage_ = at->second;
   shape_ = &shape;
-  races_.last = orders_.last = nullptr;
+  for (Pairs* pairs : {&races_, &orders_, &old_values_}) pairs->last = nullptr;
 }
 
 Invocation Findings::locate(uint64_t thread) const {
@@ -102,9 +102,10 @@ void Findings::race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64
   add(races_, element, thread_a, site_a, thread_b, site_b);
 }
 
-void Findings::order(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
-                     uint32_t site_b) {
-  add(orders_, element, thread_a, site_a, thread_b, site_b);
+void Findings::order(OrderOf what, uint64_t element, uint64_t thread_a, uint32_t site_a,
+                     uint64_t thread_b, uint32_t site_b) {
+  add(what == OrderOf::FinalValue ? orders_ : old_values_, element, thread_a, site_a, thread_b,
+      site_b);
 }
 
 bool Findings::raise(Single& one, uint64_t thread, OpId op, uint64_t at) {
@@ -210,7 +211,7 @@ void Findings::add_pair_notes(const Pair& key, const Conflict& r, std::string_vi
   finish(stage, stage.sites->sites[std::get<2>(key)].op, d);
 }
 
-Diagnostic Findings::describe_order(const Pair& key, const Conflict& r) const {
+Diagnostic Findings::describe_order(OrderOf what, const Pair& key, const Conflict& r) const {
   const Stage& stage = stages_[std::get<0>(key)];
   const Program& p = *stage.program;
   const Site& other = stage.sites->sites[std::get<1>(key)];
@@ -218,19 +219,26 @@ Diagnostic Findings::describe_order(const Pair& key, const Conflict& r) const {
   const auto title = [&](const Site& s) {
     return fmt::format("`{}`", mnemonic(p.op(s.op).code));
   };
-  const uint32_t line = place(stage, other.op).line;
   const std::string element = fmt::format("`{}[{}]`", p.buffers[here.buffer].name, r.element);
-  Diagnostic d = diagnose(
-      Code::OrderDependent, place(stage, here.op),
+  const uint32_t line = place(stage, other.op).line;
+  const std::string subject =
+      what == OrderOf::FinalValue
+          ? fmt::format("the final value of {}", element)
+          : fmt::format("the value that {} on {} gives",
+                        title(here.gives_value && !here.acq_rel ? here : other), element);
+  const std::string pair =
       std::get<1>(key) == std::get<2>(key)
-          ? fmt::format("the final value of {} depends on the order of execution: invocations {} "
-                        "and {} both do this {}",
-                        element, text(r.who[0].id), text(r.who[1].id), title(here))
-          : fmt::format("the final value of {} depends on the order of execution: invocation {} "
-                        "does this {}, invocation {} the {}{}",
-                        element, text(r.who[1].id), title(here), text(r.who[0].id), title(other),
-                        line == 0 ? std::string() : fmt::format(" in line {}", line)));
+          ? fmt::format("invocations {} and {} both do this {}", text(r.who[0].id),
+                        text(r.who[1].id), title(here))
+          : fmt::format("invocation {} does this {}, invocation {} the {}{}", text(r.who[1].id),
+                        title(here), text(r.who[0].id), title(other),
+                        line == 0 ? std::string() : fmt::format(" in line {}", line));
+  Diagnostic d = diagnose(
+      what == OrderOf::FinalValue ? Code::OrderDependent : Code::OldValueOrder,
+      place(stage, here.op),
+      fmt::format("{} depends on the order of execution: {}", subject, pair));
   add_pair_notes(key, r, title(other), d);
+  if (what == OrderOf::OldValue) return d;
   return d.with_fix(
       "let one invocation write the element, use atomics that commute, or put a barrier between "
       "the two");
@@ -303,7 +311,7 @@ Diagnostics Findings::report() const {
   for (const auto& [key, r] : races_.of) list.push_back(describe(key, r));
   left_out(races_, "races");
   for (const auto& [key, m] : mismatches_) list.push_back(describe(key, m));
-  for (const auto& [key, r] : orders_.of) list.push_back(describe_order(key, r));
+  for (const auto& [key, r] : orders_.of) list.push_back(describe_order(OrderOf::FinalValue, key, r));
   left_out(orders_, "conflicts");
   for (const auto& [key, one] : outside_) list.push_back(describe_outside(key, one));
   for (const auto& [key, one] : unwritten_)
@@ -319,6 +327,9 @@ Diagnostics Findings::report() const {
     d.note("they fill up the last workgroup; their reads gave 0 and their writes were dropped");
     list.push_back(std::move(d));
   }
+  for (const auto& [key, r] : old_values_.of)
+    if (!orders_.of.contains(key)) list.push_back(describe_order(OrderOf::OldValue, key, r));
+  left_out(old_values_, "old values");
   return list;
 }
 

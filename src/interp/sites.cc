@@ -8,12 +8,12 @@
 namespace vyre::interp {
 namespace {
 
-using Key =
-    std::tuple<uint32_t, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t, LocId>;
+using Key = std::tuple<uint32_t, bool, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t,
+                       LocId>;
 
 class Finder {
  public:
-  explicit Finder(const Program& p) : p_(p) {
+  explicit Finder(const Program& p) : p_(p), uses_(count_uses(p)) {
     found_.of_op.resize(p.ops.size());
     found_.written.assign(p.buffers.size(), false);
   }
@@ -41,6 +41,7 @@ class Finder {
     s.writes = effect == Effect::Write || (atomic && op.code != Opcode::AtomicLoad);
     s.workgroup_scope = atomic && !is_shared && ref.scope != Scope::Grid;
     s.acq_rel = atomic && ref.acq_rel;
+    s.gives_value = atomic && op.results.count != 0 && uses_[p_.result(id)] != 0;
     s.update = update_of(op.code, op.type);
     if (s.writes) found_.written[ref.buffer] = true;
 
@@ -71,8 +72,8 @@ class Finder {
     const auto number = static_cast<uint32_t>(found_.sites.size());
     if (loc != none && loc < p_.locations.size()) {
       const Location& l = p_.locations[loc];
-      const Key key{s.buffer, s.writes, s.atomic, s.workgroup_scope, s.acq_rel,
-                    s.update, l.file,   l.line,   l.inlined_at};
+      const Key key{s.buffer,      s.writes, s.atomic, s.workgroup_scope, s.acq_rel,
+                    s.gives_value, s.update, l.file,   l.line,            l.inlined_at};
       const auto [at, is_new] = by_line_.try_emplace(key, number);
       if (!is_new) return at->second;
     }
@@ -82,6 +83,7 @@ class Finder {
   }
 
   const Program& p_;
+  const std::vector<uint32_t> uses_;  // by value
   Sites found_;
   std::map<Key, uint32_t> by_line_;
 };

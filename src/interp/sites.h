@@ -19,8 +19,10 @@ struct Site {
   bool atomic = false;
   bool workgroup_scope = false;  // an atomic that is one for its own workgroup only
   bool acq_rel = false;
+  bool gives_value = false;                  // an atomic whose result is used
   AtomicUpdate update = AtomicUpdate::None;  // a cas that fails has one, too
-  uint32_t order_site = none;  // as findings about order know it: of a cas that fails, where it writes
+  uint32_t order_site =
+      none;  // as findings about order know it: of a cas that fails, where it writes
 };
 
 /// What the sanitizer has to know of a memory op.
