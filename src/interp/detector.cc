@@ -138,9 +138,11 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
     modifies = std::memcmp(old + lane * bytes, expected + lane * bytes, bytes) == 0;
     if (!modifies) site = op.failed_site;
   }
-  const bool changes = sites_->sites[site].update != AtomicUpdate::None;
-  const uint32_t value = changes ? value_of(instr, t, lane) : 0;
-  if (atomic) check_order(*shadow, w, f, me, first, site, value);
+  uint32_t value = 0;
+  if (atomic && sites_->order_matters[instr.buffer]) {
+    if (sites_->sites[site].update != AtomicUpdate::None) value = value_of(instr, t, lane);
+    check_order(*shadow, w, f, me, first, site, value);
+  }
   const bool reads = atomic && !op.replaces;
   const bool narrow = sites_->sites[site].workgroup_scope;
   if (op.acq_rel && reads) {

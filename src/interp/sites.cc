@@ -1,5 +1,6 @@
 #include "interp/sites.h"
 
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -25,10 +26,23 @@ class Finder {
                           i.effect == Effect::Atomic || p_.op(id).code == Opcode::UniformLoad;
       if (memory) visit(id, i.effect);
     });
+    find_orders();
     return std::move(found_);
   }
 
  private:
+  /// Atomics of one kind that commute, without uses of their values, need no comparison.
+  void find_orders() {
+    std::vector<uint32_t> kinds(p_.buffers.size());
+    found_.order_matters.assign(p_.buffers.size(), false);
+    for (const Site& s : found_.sites) {
+      if (!s.atomic) continue;
+      if (s.update != AtomicUpdate::None) kinds[s.buffer] |= 1u << static_cast<uint32_t>(s.update);
+      if (s.gives_value || !commute(s.update, s.update, false) || std::popcount(kinds[s.buffer]) > 1)
+        found_.order_matters[s.buffer] = true;
+    }
+  }
+
   void visit(OpId id, Effect effect) {
     const Op& op = p_.op(id);
     const MemoryRef ref = p_.memory(id);

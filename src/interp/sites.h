@@ -40,6 +40,7 @@ struct Sites {
   std::vector<Site> sites;
   std::vector<SiteOfOp> of_op;       // by op
   std::vector<bool> written;         // by buffer: some op writes it
+  std::vector<bool> order_matters;   // by buffer: the order of its atomics may
   bool synchronizes = false;         // by acq_rel atomics
   bool synchronizes_groups = false;  // some of them at the scope of a workgroup, in device memory
 };
