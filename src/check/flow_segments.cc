@@ -23,7 +23,7 @@ void FlowSegments::enter(BlockId block) {
   const Op& o = p_.op(parent);
   if (block == o.first_block) {
     if (is_loop(o.code)) loops_.push_back(frames_.size());
-    frames_.push_back({parent, current_});
+    frames_.push_back({current_});
   } else if (o.code == Opcode::If) {
     current_ = frames_.back().entry;
   }

@@ -26,7 +26,7 @@ class FlowSegments {
       leave(id);
   }
 
-  /// Of the op that was visited last. A barrier always begins another one.
+  /// The segment of the op that was visited last. A barrier always begins another one.
   uint32_t current() const { return current_; }
   /// The segment that this one turned out to be part of; final when the walk has ended.
   uint32_t merged(uint32_t segment) {
@@ -36,7 +36,6 @@ class FlowSegments {
 
  private:
   struct Frame {
-    OpId op;
     uint32_t entry;
     uint32_t first_end = none;  // of the first block: the then block, the test of a while
   };

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <optional>
 #include <unordered_map>
 
 #include "check/flow_segments.h"
@@ -12,6 +12,9 @@
 
 namespace vyre {
 namespace {
+
+/// Whether invocations have values of their own: those of a workgroup, or all of the grid.
+enum class Own : uint8_t { No, InGroup, InGrid };
 
 /// What the checker knows about the index of an update.
 enum class Index : uint8_t {
@@ -119,10 +122,11 @@ class UpdateOrder {
 
   void visit(OpId id) {
     const Op& o = p_.op(id);
-    for (const ValueId v : p_.results(id)) own_[v] = is_own(o, id);
+    for (const ValueId v : p_.results(id)) own_[v] = own_of(o, id);
     if (o.code == Opcode::For)  // its counter begins with `lo`
       own_[p_.args(o.first_block)[0]] = own_[p_.operand(id, 0)];
-    if (o.code == Opcode::Store && is_host_output(p_.buffer_of(id).role)) stores_.push_back(id);
+    if (exact_ && o.code == Opcode::Store && is_host_output(p_.buffer_of(id).role))
+      stores_.push_back(id);
     if (!is_atomic(o.code) || !u_.reachable(id)) return;
     has_acq_rel_ |= p_.memory(id).acq_rel;
     const AtomicUpdate kind = update_of(o.code, o.type);
@@ -136,7 +140,7 @@ class UpdateOrder {
     u.buffer = buffer;
     const ValueId index = p_.operand(id, 0);
     u.index = u_.value(index) >= needed(buffer) ? Index::Uniform
-              : own_[index]                     ? Index::Own
+              : has_own_element(index, buffer)  ? Index::Own
                                                 : Index::Any;
     if (u.index == Index::Own) return;
     if (u.index == Index::Uniform) u.element = same_as(index, buffer);
@@ -150,25 +154,38 @@ class UpdateOrder {
     updates_.push_back(u);
   }
 
-  /// Is the result computed from an id of the invocation, in a way that keeps ids apart?
-  bool is_own(const Op& o, OpId id) const {
+  /// Of a result that is computed from ids of the invocation in a way that keeps ids apart. What
+  /// differs between workgroups, added to an id of the workgroup, is presumed to give an id of the
+  /// grid.
+  Own own_of(const Op& o, OpId id) const {
     switch (o.code) {
       case Opcode::GlobalId:
+        return Own::InGrid;
       case Opcode::LocalId:
-        return true;
+        return Own::InGroup;
       case Opcode::Add:
       case Opcode::Sub:
       case Opcode::Mul:
       case Opcode::Xor:
       case Opcode::Shl:
       case Opcode::Cast: {
-        for (const ValueId v : p_.operands(id))
-          if (own_[v]) return true;
-        return false;
+        Own own = Own::No;
+        bool by_group = false;
+        for (const ValueId v : p_.operands(id)) {
+          own = std::max(own, own_[v]);
+          by_group |= u_.value(v) == Uniformity::Workgroup;
+        }
+        return own == Own::InGroup && by_group ? Own::InGrid : own;
       }
       default:
-        return false;
+        return Own::No;
     }
+  }
+
+  bool has_own_element(ValueId index, uint32_t buffer) const {
+    if (is_shared(buffer)) return own_[index] != Own::No;
+    const bool of_group = u_.value(index) == Uniformity::Workgroup && singles_[1] > 0;
+    return own_[index] == Own::InGrid || of_group;
   }
 
   SameAs same_as(ValueId v, uint32_t buffer) const {
@@ -259,19 +276,19 @@ class UpdateOrder {
     if (at == update_of_.end()) return;
     const Update& u = updates_[at->second];
     if (!u.by_all || u.index != Index::Uniform) return;
-    r_.at_op(
-          Code::OrderNotExact, store,
-          fmt::format("`{}` gets the value that `{}` on {} gives{}, which depends on the order of "
-                      "execution, and exact results were asked for",
-                      p_.buffer_of(store).name, mnemonic(p_.op(def).code), element_text(u),
-                      line_of(def)))
+    r_.at_op(Code::OrderNotExact, store,
+             fmt::format("{} gets the value that `{}` on {} gives{}, which depends on the order of "
+                         "execution, and exact results were asked for",
+                         quoted(p_.buffer_of(store).name), mnemonic(p_.op(def).code),
+                         element_text(u), line_of(def)))
         .with_fix(fix);
   }
 
   std::string element_text(const Update& u) const {
-    const std::string name = p_.buffers[u.buffer].name;
-    return u.element.kind == SameAs::Kind::Constant ? fmt::format("`{}[{}]`", name, u.element.of)
-                                                    : fmt::format("an element of `{}`", name);
+    const std::string& name = p_.buffers[u.buffer].name;
+    return u.element.kind == SameAs::Kind::Constant
+               ? quoted(fmt::format("{}[{}]", name, u.element.of))
+               : fmt::format("an element of {}", quoted(name));
   }
   std::string line_of(OpId op) const {
     const Place at = r_.place_of(op);
@@ -293,7 +310,7 @@ class UpdateOrder {
   Reporter& r_;
   FlowSegments in_grid_, in_group_;
   bool many_in_grid_ = true, many_in_group_ = true, has_acq_rel_ = false;
-  std::vector<bool> own_;                // by value
+  std::vector<Own> own_;                 // by value
   std::array<int, 2> singles_ = {0, 0};  // of the grid, of the workgroup
   std::vector<Update> updates_;
   std::unordered_map<OpId, uint32_t> update_of_;

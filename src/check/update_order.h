@@ -4,8 +4,8 @@
 // by atomics that do not commute.
 //
 // The analysis reports what it can tell from the program alone. An update whose index comes from
-// the invocation's id is presumed to have an element per invocation; one in `if id == uniform` is
-// made by one invocation. Barriers divide the flow into segments: updates in different segments are
+// the invocation's id is presumed to have an element per invocation (of the workgroup, if it is
+// local_id alone); one in `if id == uniform` is made by one invocation. Barriers divide the flow into segments: updates in different segments are
 // ordered, unless control flow connects the segments without a barrier.
 //
 // An order is proved to matter if all invocations make both updates, in one segment, at one index
@@ -19,7 +19,7 @@ namespace vyre {
 
 /// Notes each update that does not commute with itself or an earlier one on the same element. With
 /// `exact`, a proved one is an error, and so is a proved old value that is stored to an output.
-/// Runs in time linear in the number of ops. Needs a program without errors.
+/// Runs in nearly linear time. Needs a program without errors.
 void check_update_order(const Program& program, const UniformityInfo& uniformity, bool exact,
                         Reporter& report);
 

@@ -60,6 +60,8 @@ TEST(UpdateOrder, what_some_invocations_do_or_where_is_possible) {
   EXPECT_EQ(possible("if x[i] > 2 { atomic_store(y[0], i) }"), Lines{1});
   EXPECT_EQ(possible("atomic_store(y[x[i]], i)"), Lines{1});
   EXPECT_EQ(possible("atomic_store(y[i / 2], i)"), Lines{1});
+  EXPECT_EQ(possible("atomic_store(y[l], i)"), Lines{1}) << "each workgroup has the same ids";
+  EXPECT_EQ(possible("atomic_store(y[workgroup_id.x], i)"), Lines{1});
   EXPECT_EQ(possible("atomic_add(y[x[i]], 1)\natomic_or(y[0], 1)"), Lines{2});
   EXPECT_EQ(possible("atomic_or(y[0], 1)\natomic_add(y[x[i]], 1)"), Lines{2});
   EXPECT_EQ(possible("atomic_add(y[0], 1)\nif l == 0 { atomic_store(y[0], 0) }"), Lines{2});
@@ -81,6 +83,9 @@ TEST(UpdateOrder, updates_that_commute_or_have_elements_of_their_own_are_not_rep
            "atomic_store(y[i * 2 + 1], i)",
            "for k in i..len(x) step 64 { atomic_store(y[k], i) }",
            "if i == 0 { atomic_store(y[0], i) }",
+           "atomic_store(y[workgroup_id.x * 64 + l], i)",
+           "if l == 0 { atomic_store(y[workgroup_id.x], i) }",
+           "shared t: u32[64]\natomic_store(t[l], i)",
            "if i == 0 { atomic_store(y[0], x[i])\natomic_add(y[0], 1) }",
            "shared t: u32[1]\nif l == 0 { atomic_store(t[0], i) }",
            "if atomic_load(y[0]) == 0 { atomic_load(y[1]) }",
