@@ -206,8 +206,8 @@ uint64_t Detector::horizon(const Watched& w, const FrameShadow& f, const Turn& m
   return w.is_shared ? std::max({me.group_tick, f.begun, grid_tick_}) : grid_tick_;
 }
 
-/// Compares an atomic with those before it on its element. What it acquires by itself does
-/// not order them: it could have come first.
+/// Compares an atomic with those before it on its element. What it acquires itself does not order
+/// them: it could have come first.
 void Detector::check_order(Shadow& shadow, const Watched& w, const FrameShadow& f, const Turn& me,
                            uint64_t element, uint32_t site, uint32_t value) {
   Cell* const cell = shadow.find(element);

@@ -311,7 +311,8 @@ Diagnostics Findings::report() const {
   for (const auto& [key, r] : races_.of) list.push_back(describe(key, r));
   left_out(races_, "races");
   for (const auto& [key, m] : mismatches_) list.push_back(describe(key, m));
-  for (const auto& [key, r] : orders_.of) list.push_back(describe_order(OrderOf::FinalValue, key, r));
+  for (const auto& [key, r] : orders_.of)
+    list.push_back(describe_order(OrderOf::FinalValue, key, r));
   left_out(orders_, "conflicts");
   for (const auto& [key, one] : outside_) list.push_back(describe_outside(key, one));
   for (const auto& [key, one] : unwritten_)

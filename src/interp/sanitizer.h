@@ -25,7 +25,7 @@
 // before the other.
 //
 // An element is order-dependent if two invocations change it by atomics that do not commute
-// (ir/atomic_update.h), neither before the other. What the later one acquires by itself does not
+// (ir/atomic_update.h), neither before the other. What the later one acquires itself does not
 // count, because it could have come first. An access keeps a tag of its value, so that stores of
 // equal values commute. Of the accesses of one site two are kept (below): if one of another value
 // is left out, it was unordered with one of the two and reported with it. So every such element is

@@ -20,8 +20,8 @@ inline constexpr uint64_t max_threads = 1ull << (64 - site_bits);
 
 /// An access: by which invocation, from which site, at which tick, and of an atomic its value.
 struct Past {
-  uint64_t who = 0;  // invocation in the high bits, site in the low ones
-  uint64_t tick : 40 = 0;
+  uint64_t who = 0;                 // invocation in the high bits, site in the low ones
+  uint64_t tick : 40 = 0;           // enough for years
   uint64_t value : value_bits = 0;  // value_tag()
 
   Past() = default;

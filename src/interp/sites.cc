@@ -38,7 +38,8 @@ class Finder {
     for (const Site& s : found_.sites) {
       if (!s.atomic) continue;
       if (s.update != AtomicUpdate::None) kinds[s.buffer] |= 1u << static_cast<uint32_t>(s.update);
-      if (s.gives_value || !commute(s.update, s.update, false) || std::popcount(kinds[s.buffer]) > 1)
+      if (s.gives_value || !commute(s.update, s.update, false) ||
+          std::popcount(kinds[s.buffer]) > 1)
         found_.order_matters[s.buffer] = true;
     }
   }
