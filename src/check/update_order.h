@@ -5,8 +5,9 @@
 //
 // The analysis reports what it can tell from the program alone. An update whose index comes from
 // the invocation's id is presumed to have an element per invocation (of the workgroup, if it is
-// local_id alone); one in `if id == uniform` is made by one invocation. Barriers divide the flow into segments: updates in different segments are
-// ordered, unless control flow connects the segments without a barrier.
+// local_id alone); one in `if id == uniform` is made by one invocation. Barriers divide the flow
+// into segments: updates in different segments are ordered, unless control flow connects the
+// segments without a barrier.
 //
 // An order is proved to matter if all invocations make both updates, in one segment, at one index
 // that is uniform over them, and the program has no acq_rel atomic that could order them.

@@ -186,7 +186,8 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
     SubmissionOutcome& o = around.outcome;
     if (!workers_) {
       o.kind = SubmissionOutcome::Kind::Failed;
-      o.errors = {diagnose(Code::DeviceFailed, {}, "the process is ending, and its devices are closed")
+      o.errors = {diagnose(Code::DeviceFailed, {},
+                           "the process is ending, and its devices are closed")
                       .with_fix("wait for submissions before `main` returns")};
       return false;
     }

@@ -82,8 +82,8 @@ Result<std::shared_ptr<Context>> Context::open(const Api& api, int ordinal, std:
   }
   if (history.lost && is_sticky(s))
     return diagnose(Code::DeviceLost, {},
-                    fmt::format("{} was lost, and its primary context is still unusable, because other "
-                                "code in this process holds it or the device failed: {}",
+                    fmt::format("{} was lost, and its primary context is still unusable, because "
+                                "other code in this process holds it or the device failed: {}",
                                 made->name, api.describe(s)))
         .with_fix("release the context in that code too, or start the process again");
   if (s == Status::OutOfMemory)
