@@ -113,9 +113,7 @@ DeviceInfo cpu_info(const CpuOptions& options) {
 class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
  public:
   explicit CpuDevice(const CpuOptions& options)
-      : HostDevice(cpu_info(options)),
-        options_(options),
-        workers_(std::make_unique<Workers>(options.threads)) {
+      : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {
     close_with_process();
   }
 
@@ -160,14 +158,14 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
   void close_at_process_end() override {
     stop();
     close();
-    workers_.reset();
+    workers_.close();
   }
 
   /// Large buffers are filled by all threads, which also spreads their page faults.
   void fill(std::byte* at, uint64_t bytes, uint8_t value) override {
     constexpr uint64_t part = 256 << 10;
-    if (bytes < 2 * part || !workers_) return HostDevice::fill(at, bytes, value);
-    workers_->run(0, bytes, part, workers_->threads(), [&](uint64_t first, uint64_t last) {
+    if (bytes < 2 * part) return HostDevice::fill(at, bytes, value);
+    workers_.run(0, bytes, part, workers_.threads(), [&](uint64_t first, uint64_t last) {
       std::memset(at + first, value, last - first);
     });
   }
@@ -184,16 +182,9 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
-    if (!workers_) {
-      o.kind = SubmissionOutcome::Kind::Failed;
-      o.errors = {diagnose(Code::DeviceFailed, {},
-                           "the process is ending, and its devices are closed")
-                      .with_fix("wait for submissions before `main` returns")};
-      return false;
-    }
     const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads,
                           &kernel.group_ns};
-    const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, *workers_, watchdog_,
+    const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_,
                                          around.deadline, around.progress);
     switch (end.kind) {
       case LaunchEnd::Kind::Done:
@@ -217,7 +208,7 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
 
   const CpuOptions options_;
   Watchdog watchdog_;
-  std::unique_ptr<Workers> workers_;  // null once the process is ending
+  Workers workers_;
 };
 
 class CpuBackend : public Backend {
