@@ -28,8 +28,7 @@ Diagnostics check(const Program& program, const CheckOptions& options) {
   Diagnostics found = report.take();
   // What only damaged or hand-made programs can have wrong has one remedy.
   for (Diagnostic& d : found)
-    if (d.severity == Severity::Error && d.fix.empty())
-      d.with_fix("make the program again from its source, or mend what built it");
+    if (d.severity == Severity::Error && d.fix.empty()) d.with_fix("make the program again from its source, or mend what built it");
   return found;
 }
 
