@@ -3,6 +3,8 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalAlias.h>
 
+#include <type_traits>
+
 #include "emit/llvm/module_state.h"
 
 namespace vyre::emit_llvm {
@@ -16,14 +18,12 @@ void set_object_symbols(Module& module, const std::string& symbol) {
     llvm::GlobalAlias::create(f->getValueType(), 0, llvm::GlobalValue::WeakAnyLinkage,
                               kernel_symbol, f, &m);
   }
-  llvm::Type* const u32 = llvm::Type::getInt32Ty(c);
-  llvm::Type* const u64 = llvm::Type::getInt64Ty(c);
-  llvm::Constant* const info =
-      llvm::ConstantStruct::getAnon(c, {llvm::ConstantInt::get(u32, module.info.abi),
-                                        llvm::ConstantInt::get(u32, module.info.subgroup_size),
-                                        llvm::ConstantInt::get(u64, module.info.arena_bytes)});
-  new llvm::GlobalVariable(m, info->getType(), true, llvm::GlobalValue::ExternalLinkage, info,
-                           symbol + info_suffix);
+  static_assert(std::is_trivially_copyable_v<KernelInfo>);
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(&module.info), sizeof(KernelInfo));
+  llvm::Constant* const info = llvm::ConstantDataArray::getString(c, bytes, /*AddNull=*/false);
+  auto* const global = new llvm::GlobalVariable(
+      m, info->getType(), true, llvm::GlobalValue::ExternalLinkage, info, symbol + info_suffix);
+  global->setAlignment(llvm::Align(alignof(KernelInfo)));
 }
 
 }  // namespace vyre::emit_llvm
