@@ -39,19 +39,18 @@ install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreC
 if(TARGET vyre-cli)
   install(TARGETS vyre-cli EXPORT vyreTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-  # The program describes itself.
+  # The program describes itself. These files come with it, so that installing needs no other target.
   set(help_folder ${PROJECT_BINARY_DIR}/help)
   file(MAKE_DIRECTORY ${help_folder})
-  add_custom_command(
-    OUTPUT ${help_folder}/vyre.1 ${help_folder}/vyre.bash ${help_folder}/_vyre ${help_folder}/vyre.fish
+  add_custom_command(TARGET vyre-cli POST_BUILD
     COMMAND vyre-cli help --man > ${help_folder}/vyre.1
     COMMAND vyre-cli help --completion bash > ${help_folder}/vyre.bash
     COMMAND vyre-cli help --completion zsh > ${help_folder}/_vyre
     COMMAND vyre-cli help --completion fish > ${help_folder}/vyre.fish
-    DEPENDS vyre-cli
+    BYPRODUCTS ${help_folder}/vyre.1 ${help_folder}/vyre.bash ${help_folder}/_vyre
+      ${help_folder}/vyre.fish
     COMMENT "Writing man page and completions"
     VERBATIM)
-  add_custom_target(vyre_help ALL DEPENDS ${help_folder}/vyre.1)
 
   install(FILES ${help_folder}/vyre.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${help_folder}/vyre.bash RENAME vyre

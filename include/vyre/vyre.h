@@ -12,6 +12,7 @@
 //   vyre/optimizer.h    which passes run on a program, and what they did
 //   vyre/plan.h         how graphs and split kernels run
 //   vyre/wire.h         programs as bytes, and their fingerprints
+//   vyre/object.h       kernels that were compiled to object files
 //   vyre/version.h      VYRE_VERSION and VYRE_GIT, of the headers
 //
 // What these headers describe is kept stable within a minor version (0.1.x). They include files of
@@ -43,6 +44,7 @@
 #include "vyre/device.h"
 #include "vyre/diagnostic.h"
 #include "vyre/kernel.h"
+#include "vyre/object.h"
 #include "vyre/optimizer.h"
 #include "vyre/parse.h"
 #include "vyre/plan.h"

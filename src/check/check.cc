@@ -10,6 +10,7 @@
 #include "check/structure.h"
 #include "check/types.h"
 #include "check/uniformity.h"
+#include "check/update_order.h"
 
 namespace vyre {
 
@@ -19,8 +20,10 @@ Diagnostics check(const Program& program, const CheckOptions& options) {
     check_limits(program, report);
     check_buffers(program, report);
     check_types(program, report);
-    check_placement(program, analyze_uniformity(program), report);
+    const UniformityInfo uniformity = analyze_uniformity(program);
+    check_placement(program, uniformity, report);
     check_order(program, options.exact, report);
+    if (!report.has_errors()) check_update_order(program, uniformity, options.exact, report);
   }
   Diagnostics found = report.take();
   // What only damaged or hand-made programs can have wrong has one remedy.

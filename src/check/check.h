@@ -13,7 +13,7 @@
 namespace vyre {
 
 struct CheckOptions {
-  bool exact = false;  // --exact: f32 atomic_add is an error
+  bool exact = false;  // --exact: f32 atomic_add and proved order dependence are errors
 };
 
 /// Errors, warnings and notes in program order; has_errors() tells whether the program is legal.

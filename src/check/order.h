@@ -1,7 +1,7 @@
 #pragma once
 
 // Results that depend on the order in which invocations run, and so are outside the promise of
-// equal bytes: the old values of atomics, and f32 atomic_add.
+// equal bytes: the old values of atomics, and f32 atomic_add. Final values are in update_order.h.
 
 #include "check/report.h"
 #include "ir/program.h"

@@ -19,6 +19,7 @@ struct CpuEmitRequest {
   std::string arch;            // "x86-64-v3"; empty: this machine's
   uint32_t subgroup_size = 0;  // 0: chosen for the program and the target
   bool optimize = true;
+  std::string symbol;  // Object: of the function; empty: vyre_kernel_NAME (vyre/object.h)
 };
 
 /// What the library offers. The program of emit() is checked and has no grid barrier.

@@ -138,13 +138,19 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
     modifies = std::memcmp(old + lane * bytes, expected + lane * bytes, bytes) == 0;
     if (!modifies) site = op.failed_site;
   }
+  uint32_t value = 0;
+  if (atomic && sites_->order_matters[instr.buffer]) {
+    if (sites_->sites[site].update != AtomicUpdate::None) value = value_of(instr, t, lane);
+    check_order(*shadow, w, f, me, first, site, value);
+  }
   const bool reads = atomic && !op.replaces;
   const bool narrow = sites_->sites[site].workgroup_scope;
   if (op.acq_rel && reads) {
     acquire(*shadow, w, f, me, first, narrow);
     me.knows = true;
   }
-  for (uint64_t e = first; e <= last; ++e) touch_element(*shadow, w, f, me, e, site, instr.op);
+  for (uint64_t e = first; e <= last; ++e)
+    touch_element(*shadow, w, f, me, e, site, instr.op, value);
   if (atomic && modifies && op.acq_rel)
     release(*shadow, w, f, me, first, narrow, op.replaces);
   else if ((op.replaces || instr.what == Do::Store) && !shadow->released.empty())
@@ -161,7 +167,7 @@ bool Detector::touch_private(FrameShadow& f, const Instr& instr, const View& vie
 }
 
 void Detector::touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& me,
-                             uint64_t element, uint32_t site, OpId op) {
+                             uint64_t element, uint32_t site, OpId op, uint32_t value) {
   const Site& s = sites_->sites[site];
   Cell* cell = shadow.find(element);
   const uint64_t zeroed = w.is_shared ? f.begun : shadow.zeroed;
@@ -177,13 +183,12 @@ void Detector::touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, c
   }
   if (s.writes) cell->written = tick_;
 
-  const uint64_t horizon =
-      w.is_shared ? std::max({me.group_tick, f.begun, grid_tick_}) : grid_tick_;
+  const uint64_t oldest = horizon(w, f, me);
   const uint32_t count = cell->count;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const Past past = shadow.at(*cell, i);
-    if (past.tick < horizon) continue;
+    if (past.tick < oldest) continue;
     const bool ordered = past.thread() == me.thread || before(past, me, f);
     if (!ordered && conflict(past.site(), site, past.thread() - me.first < group_lanes_))
       findings_.race(element, past.thread(), past.site(), me.thread, site);
@@ -193,13 +198,51 @@ void Detector::touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, c
   }
   work_ += count;
   if (kept != count) shadow.shrink(*cell, kept);
-  remember(shadow, *cell, me, site);
+  remember(shadow, *cell, me, site, value);
+}
+
+/// Accesses before this tick come before all that is still to be done.
+uint64_t Detector::horizon(const Watched& w, const FrameShadow& f, const Turn& me) const {
+  return w.is_shared ? std::max({me.group_tick, f.begun, grid_tick_}) : grid_tick_;
+}
+
+/// Compares an atomic with those before it on its element. What it acquires itself does not order
+/// them: it could have come first.
+void Detector::check_order(Shadow& shadow, const Watched& w, const FrameShadow& f, const Turn& me,
+                           uint64_t element, uint32_t site, uint32_t value) {
+  Cell* const cell = shadow.find(element);
+  if (!cell) return;
+  const uint64_t oldest = horizon(w, f, me);
+  for (uint32_t i = 0; i < cell->count; ++i) {
+    const Past& past = shadow.at(*cell, i);
+    if (past.tick < oldest || past.thread() == me.thread) continue;
+    const bool is_final = order_matters(past.site(), site, past.value == value);
+    if (!is_final && !gives_value_of(past.site(), site) && !gives_value_of(site, past.site()))
+      continue;
+    const bool one_group = past.thread() - me.first < group_lanes_;
+    if (conflict(past.site(), site, one_group) || before(past, me, f)) continue;
+    findings_.order(is_final ? OrderOf::FinalValue : OrderOf::OldValue, element, past.thread(),
+                    sites_->sites[past.site()].order_site, me.thread,
+                    sites_->sites[site].order_site);
+  }
+  work_ += cell->count;
+}
+
+/// The value of an atomic, of a cas with what it expects, as a Past keeps it.
+uint32_t Detector::value_of(const Instr& instr, const Touched& t, uint32_t lane) const {
+  const size_t bytes = size_of(launch_->program.op(instr.op).type);
+  uint64_t value = 0, expected = 0;
+  std::memcpy(&value, static_cast<const std::byte*>(t.value) + lane * bytes, bytes);
+  if (t.expected == t.value) return value_tag(value);
+  std::memcpy(&expected, static_cast<const std::byte*>(t.expected) + lane * bytes, bytes);
+  return value_tag(value ^ std::rotl(expected * 0x9e3779b97f4a7c15, 32));
 }
 
 /// Adds the access to those of its site that are unordered with it, or leaves it out where the
 /// proof in sanitizer.h allows it.
-void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t site) {
-  const Past now(me.thread, site, tick_);
+void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t site,
+                        uint32_t value) {
+  const Past now(me.thread, site, tick_, value);
   uint32_t mine[2] = {0, 0}, found = 0;
   if (!sites_->synchronizes) {
     for (uint32_t i = 0; i < cell.count && found < 2; ++i)
@@ -258,6 +301,24 @@ bool Detector::conflict(uint32_t a, uint32_t b, bool one_group) const {
   if (!x.writes && !y.writes) return false;
   if (!x.atomic || !y.atomic) return true;
   return !one_group && (x.workgroup_scope || y.workgroup_scope);
+}
+
+/// Does the final value of an element depend on which of two atomics comes last? One of them has
+/// changed it. A cas with acq_rel beside a store is a lock: it waits for the store.
+bool Detector::order_matters(uint32_t a, uint32_t b, bool same_value) const {
+  const Site &x = sites_->sites[a], &y = sites_->sites[b];
+  const auto is_lock = [](const Site& cas, const Site& store) {
+    return cas.update == AtomicUpdate::Cas && cas.acq_rel && store.update == AtomicUpdate::Write;
+  };
+  if (!x.atomic || !y.atomic || (!x.writes && !y.writes)) return false;
+  return !commute(x.update, y.update, same_value) && !is_lock(x, y) && !is_lock(y, x);
+}
+
+/// Does the value that atomic `a` gives depend on whether `b` came before? With acq_rel it does so
+/// on purpose: that is how invocations are ordered.
+bool Detector::gives_value_of(uint32_t a, uint32_t b) const {
+  const Site &x = sites_->sites[a], &y = sites_->sites[b];
+  return x.gives_value && !x.acq_rel && y.atomic && y.writes;
 }
 
 }  // namespace vyre::interp

@@ -72,10 +72,16 @@ class Detector : public Observer {
   bool touch_private(FrameShadow& f, const Instr& instr, const View& view, uint32_t lane,
                      uint64_t element);
   void touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn,
-                     uint64_t element, uint32_t site, OpId op);
-  void remember(Shadow& shadow, Cell& cell, const Turn& turn, uint32_t site);
+                     uint64_t element, uint32_t site, OpId op, uint32_t value);
+  void check_order(Shadow& shadow, const Watched& w, const FrameShadow& f, const Turn& turn,
+                   uint64_t element, uint32_t site, uint32_t value);
+  uint64_t horizon(const Watched& w, const FrameShadow& f, const Turn& turn) const;
+  uint32_t value_of(const Instr& instr, const Touched& touched, uint32_t lane) const;
+  void remember(Shadow& shadow, Cell& cell, const Turn& turn, uint32_t site, uint32_t value);
   bool before(const Past& past, const Turn& turn, const FrameShadow& f) const;
   bool conflict(uint32_t a, uint32_t b, bool one_group) const;
+  bool order_matters(uint32_t a, uint32_t b, bool same_value) const;
+  bool gives_value_of(uint32_t a, uint32_t b) const;
   uint32_t distance(uint64_t a, uint64_t b) const;
   void acquire(Shadow& shadow, const Watched& w, FrameShadow& f, const Turn& turn, uint64_t element,
                bool workgroup_scope);

@@ -7,8 +7,8 @@
 namespace vyre::interp {
 namespace {
 
-// More pairs of lines than this help nobody; a program could be made of racing lines.
-constexpr size_t most_races = 1000;
+// Findings of one kind that are kept: a program could be made of racing lines.
+constexpr size_t max_pairs = 1000;
 
 std::string text(const std::array<uint64_t, 3>& id) {
   return fmt::format("({}, {}, {})", id[0], id[1], id[2]);
@@ -50,7 +50,7 @@ void Findings::enter(const Program& program, const Sites& sites, const LaunchSha
   if (is_new) stages_.push_back({&program, &sites, call});
   stage_ = at->second;
   shape_ = &shape;
-  last_race_ = nullptr;
+  for (Pairs* pairs : {&races_, &orders_, &old_values_}) pairs->last = nullptr;
 }
 
 Invocation Findings::locate(uint64_t thread) const {
@@ -71,27 +71,41 @@ bool Findings::past_end(const Invocation& i) const {
   return false;
 }
 
-void Findings::race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
-                    uint32_t site_b) {
+Findings::Conflict* Findings::Pairs::find(const Pair& key) {
+  if (last && last_key == key) return last;
+  if (of.size() >= max_pairs && !of.contains(key)) {
+    ++left_out;
+    return nullptr;
+  }
+  last = &of[key];
+  last_key = key;
+  return last;
+}
+
+void Findings::add(Pairs& pairs, uint64_t element, uint64_t thread_a, uint32_t site_a,
+                   uint64_t thread_b, uint32_t site_b) {
   if (site_b < site_a || (site_a == site_b && thread_b < thread_a)) {
     std::swap(site_a, site_b);
     std::swap(thread_a, thread_b);
   }
-  const Pair key{stage_, site_a, site_b};
-  if (!last_race_ || last_pair_ != key) {
-    if (races_.size() >= most_races && !races_.contains(key)) {
-      ++races_left_out_;
-      return;
-    }
-    last_race_ = &races_[key];
-    last_pair_ = key;
-  }
-  Race& r = *last_race_;
+  Conflict* const c = pairs.find({stage_, site_a, site_b});
+  if (!c) return;
   const std::array<uint64_t, 2> threads = {thread_a, thread_b};
-  if (++r.count != 1 && std::tie(r.element, r.threads) <= std::tie(element, threads)) return;
-  r.element = element;
-  r.threads = threads;
-  r.who = {locate(thread_a), locate(thread_b)};
+  if (++c->count != 1 && std::tie(c->element, c->threads) <= std::tie(element, threads)) return;
+  c->element = element;
+  c->threads = threads;
+  c->who = {locate(thread_a), locate(thread_b)};
+}
+
+void Findings::race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
+                    uint32_t site_b) {
+  add(races_, element, thread_a, site_a, thread_b, site_b);
+}
+
+void Findings::order(OrderOf what, uint64_t element, uint64_t thread_a, uint32_t site_a,
+                     uint64_t thread_b, uint32_t site_b) {
+  add(what == OrderOf::FinalValue ? orders_ : old_values_, element, thread_a, site_a, thread_b,
+      site_b);
 }
 
 bool Findings::raise(Single& one, uint64_t thread, OpId op, uint64_t at) {
@@ -153,7 +167,7 @@ void Findings::finish(const Stage& stage, OpId op, Diagnostic& d) const {
     d.note(fmt::format("`{}` is called here", stage.program->name), stage.call->place);
 }
 
-Diagnostic Findings::describe(const Pair& key, const Race& r) const {
+Diagnostic Findings::describe(const Pair& key, const Conflict& r) const {
   const Stage& stage = stages_[std::get<0>(key)];
   const Program& p = *stage.program;
   // The later line is where the diagnostic points: there the value is no longer what it seems.
@@ -172,20 +186,62 @@ Diagnostic Findings::describe(const Pair& key, const Race& r) const {
                              place(stage, other.op).line == 0
                                  ? std::string(" elsewhere")
                                  : fmt::format(" in line {}", place(stage, other.op).line)));
-  if (!one_site) {
-    d.note(fmt::format("the {} by invocation {}", noun(other), text(r.who[0].id)),
-           place(stage, other.op));
-    if (const LocId loc = p.op(other.op).loc; loc != none) p.add_call_notes(loc, d);
-  }
-  d.note(one_group ? fmt::format("no barrier, release or acquire orders the two; both are in "
-                                 "workgroup {}",
-                                 text(r.who[0].group))
-                   : fmt::format("no barrier, release or acquire orders the two; they are in "
-                                 "workgroups {} and {}",
-                                 text(r.who[0].group), text(r.who[1].group)));
-  d.note(fmt::format("seen {} in kernel `{}`", times(r.count), p.name));
-  finish(stage, here.op, d);
+  add_pair_notes(key, r, noun(other), d);
   return d.with_fix(fix_for(other, here, one_group));
+}
+
+/// Where the other access is, that nothing orders the two, and how often it was seen.
+void Findings::add_pair_notes(const Pair& key, const Conflict& r, std::string_view other,
+                              Diagnostic& d) const {
+  const Stage& stage = stages_[std::get<0>(key)];
+  const Program& p = *stage.program;
+  if (std::get<1>(key) != std::get<2>(key)) {
+    const OpId op = stage.sites->sites[std::get<1>(key)].op;
+    d.note(fmt::format("the {} by invocation {}", other, text(r.who[0].id)), place(stage, op));
+    if (const LocId loc = p.op(op).loc; loc != none) p.add_call_notes(loc, d);
+  }
+  d.note(r.who[0].group == r.who[1].group
+             ? fmt::format("no barrier, release or acquire orders the two; both are in "
+                           "workgroup {}",
+                           text(r.who[0].group))
+             : fmt::format("no barrier, release or acquire orders the two; they are in "
+                           "workgroups {} and {}",
+                           text(r.who[0].group), text(r.who[1].group)));
+  d.note(fmt::format("seen {} in kernel `{}`", times(r.count), p.name));
+  finish(stage, stage.sites->sites[std::get<2>(key)].op, d);
+}
+
+Diagnostic Findings::describe_order(OrderOf what, const Pair& key, const Conflict& r) const {
+  const Stage& stage = stages_[std::get<0>(key)];
+  const Program& p = *stage.program;
+  const Site& other = stage.sites->sites[std::get<1>(key)];
+  const Site& here = stage.sites->sites[std::get<2>(key)];
+  const auto title = [&](const Site& s) {
+    return fmt::format("`{}`", mnemonic(p.op(s.op).code));
+  };
+  const std::string element = fmt::format("`{}[{}]`", p.buffers[here.buffer].name, r.element);
+  const uint32_t line = place(stage, other.op).line;
+  const std::string subject =
+      what == OrderOf::FinalValue
+          ? fmt::format("the final value of {}", element)
+          : fmt::format("the value that {} on {} gives",
+                        title(here.gives_value && !here.acq_rel ? here : other), element);
+  const std::string pair =
+      std::get<1>(key) == std::get<2>(key)
+          ? fmt::format("invocations {} and {} both do this {}", text(r.who[0].id),
+                        text(r.who[1].id), title(here))
+          : fmt::format("invocation {} does this {}, invocation {} the {}{}", text(r.who[1].id),
+                        title(here), text(r.who[0].id), title(other),
+                        line == 0 ? std::string() : fmt::format(" in line {}", line));
+  Diagnostic d = diagnose(
+      what == OrderOf::FinalValue ? Code::OrderDependent : Code::OldValueOrder,
+      place(stage, here.op),
+      fmt::format("{} depends on the order of execution: {}", subject, pair));
+  add_pair_notes(key, r, title(other), d);
+  if (what == OrderOf::OldValue) return d;
+  return d.with_fix(
+      "let one invocation write the element, use atomics that commute, or put a barrier between "
+      "the two");
 }
 
 Diagnostic Findings::describe_outside(const One& key, const Single& one) const {
@@ -239,7 +295,7 @@ Diagnostic Findings::describe(const One& key, const Mismatch& m) const {
 
 /// What is read in a race may or may not have been written before: the race is the finding.
 bool Findings::in_race(const One& key) const {
-  return std::any_of(races_.begin(), races_.end(), [&](const auto& r) {
+  return std::any_of(races_.of.begin(), races_.of.end(), [&](const auto& r) {
     const auto& [stage, a, b] = r.first;
     return stage == key.first && (a == key.second || b == key.second);
   });
@@ -247,11 +303,17 @@ bool Findings::in_race(const One& key) const {
 
 Diagnostics Findings::report() const {
   Diagnostics list;
-  for (const auto& [key, r] : races_) list.push_back(describe(key, r));
-  if (races_left_out_ != 0)
-    list.back().note(
-        fmt::format("{} races of further pairs of lines are left out", races_left_out_));
+  const auto left_out = [&](const Pairs& pairs, std::string_view what) {
+    if (pairs.left_out != 0)
+      list.back().note(
+          fmt::format("{} {} of further pairs of lines are left out", pairs.left_out, what));
+  };
+  for (const auto& [key, r] : races_.of) list.push_back(describe(key, r));
+  left_out(races_, "races");
   for (const auto& [key, m] : mismatches_) list.push_back(describe(key, m));
+  for (const auto& [key, r] : orders_.of)
+    list.push_back(describe_order(OrderOf::FinalValue, key, r));
+  left_out(orders_, "conflicts");
   for (const auto& [key, one] : outside_) list.push_back(describe_outside(key, one));
   for (const auto& [key, one] : unwritten_)
     if (!in_race(key)) list.push_back(describe_unwritten(key, one));
@@ -266,6 +328,9 @@ Diagnostics Findings::report() const {
     d.note("they fill up the last workgroup; their reads gave 0 and their writes were dropped");
     list.push_back(std::move(d));
   }
+  for (const auto& [key, r] : old_values_.of)
+    if (!orders_.of.contains(key)) list.push_back(describe_order(OrderOf::OldValue, key, r));
+  left_out(old_values_, "old values");
   return list;
 }
 

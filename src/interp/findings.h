@@ -20,6 +20,9 @@ struct Invocation {
   std::array<uint64_t, 3> group = {};
 };
 
+/// What depends on the order of two atomics.
+enum class OrderOf : uint8_t { FinalValue, OldValue };
+
 class Findings {
  public:
   /// Things are found in this kernel from now on, and in this call of a graph if there is one.
@@ -30,6 +33,10 @@ class Findings {
   /// an invocation, workgroup after workgroup.
   void race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
             uint32_t site_b);
+  /// Two unordered atomics: they change an element and do not commute, or one gives a value that
+  /// the other changes.
+  void order(OrderOf what, uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
+             uint32_t site_b);
   /// An access outside of `length` elements (of bytes, for a load_as). `op`: which of the site's.
   void out_of_bounds(uint32_t site, OpId op, uint64_t thread, uint64_t index, bool is_signed,
                      uint64_t length);
@@ -48,7 +55,7 @@ class Findings {
     const Sites* sites;
     const GraphNode* call;
   };
-  struct Race {
+  struct Conflict {
     uint64_t count = 0;
     uint64_t element = 0;
     std::array<uint64_t, 2> threads = {};
@@ -77,11 +84,26 @@ class Findings {
   using Pair = std::tuple<size_t, uint32_t, uint32_t>;  // stage, sites
   using One = std::pair<size_t, uint32_t>;              // stage, site or op
 
+  /// Findings about pairs of sites.
+  struct Pairs {
+    std::map<Pair, Conflict> of;
+    uint64_t left_out = 0;
+    Conflict* last = nullptr;
+    Pair last_key{};
+
+    Conflict* find(const Pair& key);  // null: there are too many
+  };
+
+  void add(Pairs& pairs, uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
+           uint32_t site_b);
   Invocation locate(uint64_t thread) const;
   bool past_end(const Invocation& i) const;
   Place place(const Stage& stage, OpId op) const;
   void finish(const Stage& stage, OpId op, Diagnostic& d) const;
-  Diagnostic describe(const Pair& key, const Race& race) const;
+  Diagnostic describe(const Pair& key, const Conflict& conflict) const;
+  Diagnostic describe_order(OrderOf what, const Pair& key, const Conflict& conflict) const;
+  void add_pair_notes(const Pair& key, const Conflict& conflict, std::string_view other,
+                      Diagnostic& d) const;
   Diagnostic describe_outside(const One& key, const Single& one) const;
   Diagnostic describe_unwritten(const One& key, const Single& one) const;
   Diagnostic describe(const One& key, const Mismatch& m) const;
@@ -93,10 +115,7 @@ class Findings {
   std::map<std::pair<const Program*, const GraphNode*>, size_t> stage_of_;
   size_t stage_ = 0;
   const LaunchShape* shape_ = nullptr;
-  std::map<Pair, Race> races_;
-  uint64_t races_left_out_ = 0;
-  Race* last_race_ = nullptr;
-  Pair last_pair_{};
+  Pairs races_, orders_, old_values_;
   std::map<One, Single> outside_, unwritten_;
   std::map<One, Mismatch> mismatches_;
   std::map<size_t, PastEnd> past_end_;  // by stage

@@ -56,6 +56,7 @@ __attribute__((noinline)) Stop Machine::observe(const Frame& frame, const Instr&
                                       .index = at(i.in[0]),
                                       .expected = at(i.in[1]),
                                       .old = at(i.out),
+                                      .value = at(i.in[2] == no_slot ? i.in[1] : i.in[2]),
                                       .order = order});
   if (next == Next::GoOn) return Stop::Done;
   if (next == Next::Stop) return Stop::Refused;

@@ -32,6 +32,7 @@ struct Touched {
   const void* index;
   const void* expected;   // atomic_cas: what was compared …
   const void* old;        // … with what was there
+  const void* value;      // atomics: what was written or combined
   const uint32_t* order;  // in which lanes had their turn; null: ascending
 };
 

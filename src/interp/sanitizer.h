@@ -24,6 +24,13 @@
 // atomic (or atomic, but in different workgroups and one at the scope of a workgroup), neither
 // before the other.
 //
+// An element is order-dependent if two invocations change it by atomics that do not commute
+// (ir/atomic_update.h), neither before the other. What the later one acquires itself does not
+// count, because it could have come first. An access keeps a tag of its value, so that stores of
+// equal values commute. Of the accesses of one site two are kept (below): if one of another value
+// is left out, it was unordered with one of the two and reported with it. So every such element is
+// reported, though not with all of its pairs of lines.
+//
 // What is kept. For each element and each site (sites.h) the latest accesses that are unordered
 // with one another. An earlier access A of a site may go once a later one B of the same site has
 // A before B: whatever is unordered with A later on is unordered with B. In programs that

@@ -15,18 +15,28 @@
 namespace vyre::interp {
 
 inline constexpr uint32_t site_bits = 24;
+inline constexpr uint32_t value_bits = 24;
 inline constexpr uint64_t max_threads = 1ull << (64 - site_bits);
 
-/// An access: by which invocation, from which site, at which tick.
+/// An access: by which invocation, from which site, at which tick, and of an atomic its value.
 struct Past {
-  uint64_t who = 0;  // invocation in the high bits, site in the low ones
-  uint64_t tick = 0;
+  uint64_t who = 0;                 // invocation in the high bits, site in the low ones
+  uint64_t tick : 40 = 0;           // enough for years
+  uint64_t value : value_bits = 0;  // value_tag()
 
   Past() = default;
-  Past(uint64_t thread, uint32_t site, uint64_t t) : who(thread << site_bits | site), tick(t) {}
+  Past(uint64_t thread, uint32_t site, uint64_t t, uint32_t v)
+      : who(thread << site_bits | site), tick(t), value(v) {}
   uint64_t thread() const { return who >> site_bits; }
   uint32_t site() const { return static_cast<uint32_t>(who & ((1u << site_bits) - 1)); }
 };
+
+/// Small values as they are, others as a hash: different tags are different values, and equal tags
+/// are equal values but for one pair in 2^23.
+inline uint32_t value_tag(uint64_t value) {
+  constexpr uint64_t half = uint64_t{1} << (value_bits - 1);
+  return static_cast<uint32_t>(value < half ? value : half | (value * 0x9e3779b97f4a7c15 >> 41));
+}
 
 /// Of one element. Two accesses lie in the cell itself, further ones in a list.
 struct Cell {

@@ -1,5 +1,6 @@
 #include "interp/sites.h"
 
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -8,11 +9,12 @@
 namespace vyre::interp {
 namespace {
 
-using Key = std::tuple<uint32_t, bool, bool, bool, StringId, uint32_t, LocId>;
+using Key = std::tuple<uint32_t, bool, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t,
+                       LocId>;
 
 class Finder {
  public:
-  explicit Finder(const Program& p) : p_(p) {
+  explicit Finder(const Program& p) : p_(p), uses_(count_uses(p)) {
     found_.of_op.resize(p.ops.size());
     found_.written.assign(p.buffers.size(), false);
   }
@@ -24,10 +26,24 @@ class Finder {
                           i.effect == Effect::Atomic || p_.op(id).code == Opcode::UniformLoad;
       if (memory) visit(id, i.effect);
     });
+    find_orders();
     return std::move(found_);
   }
 
  private:
+  /// Atomics of one kind that commute, without uses of their values, need no comparison.
+  void find_orders() {
+    std::vector<uint32_t> kinds(p_.buffers.size());
+    found_.order_matters.assign(p_.buffers.size(), false);
+    for (const Site& s : found_.sites) {
+      if (!s.atomic) continue;
+      if (s.update != AtomicUpdate::None) kinds[s.buffer] |= 1u << static_cast<uint32_t>(s.update);
+      if (s.gives_value || !commute(s.update, s.update, false) ||
+          std::popcount(kinds[s.buffer]) > 1)
+        found_.order_matters[s.buffer] = true;
+    }
+  }
+
   void visit(OpId id, Effect effect) {
     const Op& op = p_.op(id);
     const MemoryRef ref = p_.memory(id);
@@ -39,6 +55,9 @@ class Finder {
     s.atomic = atomic;
     s.writes = effect == Effect::Write || (atomic && op.code != Opcode::AtomicLoad);
     s.workgroup_scope = atomic && !is_shared && ref.scope != Scope::Grid;
+    s.acq_rel = atomic && ref.acq_rel;
+    s.gives_value = atomic && op.results.count != 0 && uses_[p_.result(id)] != 0;
+    s.update = update_of(op.code, op.type);
     if (s.writes) found_.written[ref.buffer] = true;
 
     SiteOfOp& o = found_.of_op[id];
@@ -53,6 +72,7 @@ class Finder {
     if (op.code != Opcode::AtomicCas) return;
     s.writes = false;
     o.failed_site = add(s);
+    found_.sites[o.failed_site].order_site = o.site;
   }
 
   /// As CodeWriter::index does it.
@@ -67,15 +87,18 @@ class Finder {
     const auto number = static_cast<uint32_t>(found_.sites.size());
     if (loc != none && loc < p_.locations.size()) {
       const Location& l = p_.locations[loc];
-      const Key key{s.buffer, s.writes, s.atomic, s.workgroup_scope, l.file, l.line, l.inlined_at};
+      const Key key{s.buffer,      s.writes, s.atomic, s.workgroup_scope, s.acq_rel,
+                    s.gives_value, s.update, l.file,   l.line,            l.inlined_at};
       const auto [at, is_new] = by_line_.try_emplace(key, number);
       if (!is_new) return at->second;
     }
     found_.sites.push_back(s);
+    found_.sites.back().order_site = number;
     return number;
   }
 
   const Program& p_;
+  const std::vector<uint32_t> uses_;  // by value
   Sites found_;
   std::map<Key, uint32_t> by_line_;
 };

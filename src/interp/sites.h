@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/atomic_update.h"
 #include "ir/program.h"
 
 namespace vyre::interp {
@@ -17,6 +18,11 @@ struct Site {
   bool writes = false;
   bool atomic = false;
   bool workgroup_scope = false;  // an atomic that is one for its own workgroup only
+  bool acq_rel = false;
+  bool gives_value = false;                  // an atomic whose result is used
+  AtomicUpdate update = AtomicUpdate::None;  // a cas that fails has one, too
+  uint32_t order_site =
+      none;  // as findings about order know it: of a cas that fails, where it writes
 };
 
 /// What the sanitizer has to know of a memory op.
@@ -34,6 +40,7 @@ struct Sites {
   std::vector<Site> sites;
   std::vector<SiteOfOp> of_op;       // by op
   std::vector<bool> written;         // by buffer: some op writes it
+  std::vector<bool> order_matters;   // by buffer: the order of its atomics may
   bool synchronizes = false;         // by acq_rel atomics
   bool synchronizes_groups = false;  // some of them at the scope of a workgroup, in device memory
 };

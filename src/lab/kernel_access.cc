@@ -266,11 +266,15 @@ void KernelWriter::gather_atomic() {
 void KernelWriter::gather_to(const Memory& m) {
   const bool everywhere = m.role == Role::Shared || m.reach == Level::Grid;
   const ValueId index = everywhere ? any_index(m.count) : group_index(m, Level::Varying);
-  const Opcode code = m.gather == Opcode::AtomicAdd && r_.chance(30) ? Opcode::AtomicSub : m.gather;
+  const bool stores = m.gather == Opcode::AtomicStore;
+  Opcode code = m.gather;
+  if (code == Opcode::AtomicAdd && r_.chance(30)) code = Opcode::AtomicSub;
+  if (stores && r_.chance(30)) code = Opcode::AtomicExchange;
   MemoryRef ref{.buffer = m.buffer, .acq_rel = r_.chance(20)};
   const bool group_only = m.role == Role::Shared || (m.reach == Level::Workgroup && r_.chance(50));
   ref.scope = group_only ? Scope::Workgroup : Scope::Grid;
-  emit(code, m.element, {index, value(m.element)}, ref.pack());
+  const ValueId operand = stores ? constant(m.element, m.stored) : value(m.element);
+  emit(code, m.element, {index, operand}, ref.pack());
 }
 
 }  // namespace vyre::lab

@@ -15,8 +15,9 @@ const std::vector<Opcode>& subgroup_rows() {
   return rows;
 }
 
-constexpr Opcode gather_classes[] = {Opcode::AtomicAdd, Opcode::AtomicMin, Opcode::AtomicMax,
-                                     Opcode::AtomicAnd, Opcode::AtomicOr,  Opcode::AtomicXor};
+constexpr Opcode gather_classes[] = {Opcode::AtomicAdd,  Opcode::AtomicMin, Opcode::AtomicMax,
+                                     Opcode::AtomicAnd,  Opcode::AtomicOr,  Opcode::AtomicXor,
+                                     Opcode::AtomicStore};
 
 }  // namespace
 
@@ -80,6 +81,7 @@ void KernelWriter::exchange(Memory& m, Scope scope) {
 void KernelWriter::gather_section(Memory& m, Scope scope) {
   if (r_.chance(50)) store_to(m);
   m.gather = gather_classes[r_.below(std::size(gather_classes))];
+  m.stored = r_.below(100);
   barrier(scope);
   in_section(m, Use::Gather, scope);
   barrier(scope);

@@ -9,8 +9,8 @@
 //   Read     nobody writes: everything may be read
 //   Own      each invocation touches its own slots only: reads, writes, atomics with their old
 //   value Foreign  everyone reads everything (Workgroup reach: everything of its workgroup), nobody
-//   writes Gather   everyone updates everything with one commutative atomic whose old value is
-//   dropped
+//   writes Gather   everyone updates everything with atomics that commute (one kind, or stores of
+//   one value), whose old values are dropped
 //
 // Shared arrays and some device buffers begin as Own. A section (kernel_sync.cc) takes one of them
 // to Foreign or Gather and back: barrier, statements, barrier. Sections nest in blocks: no break,
@@ -75,6 +75,7 @@ class KernelWriter {
     Use use = Use::Read;
     Level reach = Level::Grid;          // Foreign, Gather: of a device buffer's section
     Opcode gather = Opcode::AtomicAdd;  // Gather: the class of the atomics
+    uint64_t stored = 0;                // … AtomicStore: what every one of them writes
     Type value() const { return value_type(element); }
   };
   struct Known {

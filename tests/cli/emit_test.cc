@@ -75,6 +75,34 @@ TEST_F(EmitCommandLine, object_goes_to_a_file) {
   EXPECT_EQ(contents("saxpy.o").substr(1, 3), "ELF");
 }
 
+TEST_F(EmitCommandLine, objects_of_two_kernels_link_together) {
+  const std::string two = file("two.vyre",
+                               "kernel a(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] += 1 }\n"
+                               "kernel b(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] *= 3 }\n");
+  const ProcessResult a = vyre({"emit", two + ":a", "--target", "obj", "-o", path("a.o")});
+  if (!has_emitter(a)) GTEST_SKIP() << "this build has no CPU component";
+  expect_exit(a, 0);
+  expect_exit(vyre({"emit", two + ":b", "--target", "obj", "-o", path("b.o")}), 0);
+  expect_exit(vyre({"emit", two + ":a", "--target", "obj", "--symbol", "again", "-o", path("again.o")}), 0);
+  for (const char* name : {"vyre_kernel_a", "vyre_kernel_a_info"})
+    EXPECT_NE(contents("a.o").find(std::string(1, '\0') + name + '\0'), std::string::npos) << name;
+  EXPECT_NE(contents("again.o").find("again_info"), std::string::npos);
+  const ProcessResult linked =
+      run_process({"ld", "-r", "-o", path("all.o"), path("a.o"), path("b.o"), path("again.o")});
+  if (linked.start_error != 0) GTEST_SKIP() << "there is no linker";
+  EXPECT_EQ(linked.exit_code, 0) << linked.err;
+}
+
+TEST_F(EmitCommandLine, symbols_are_names_of_c_and_for_objects) {
+  const std::string kernel = file("saxpy.vyre", saxpy);
+  const ProcessResult r =
+      vyre({"emit", kernel, "--target", "obj", "--symbol", "1st", "-o", path("saxpy.o")});
+  expect_exit(r, 2);
+  expect_code(r, "V0607");
+  expect_code(vyre({"emit", kernel, "--target", "asm", "--symbol", "s"}), "V0606");
+  expect_code(vyre({"emit", kernel, "--target", "ptx", "--symbol", "s"}), "V0606");
+}
+
 TEST_F(EmitCommandLine, every_segment_of_a_kernel_with_grid_barriers) {
   const ProcessResult r = vyre({"emit", file("two.vyre", with_grid_barrier), "--target", "llvm"});
   if (!has_emitter(r)) GTEST_SKIP() << "this build has no CPU component";

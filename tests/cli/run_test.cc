@@ -1,6 +1,8 @@
 // `vyre run` from outside: inputs, outputs, and every mistake that has a code of its own.
 
 
+#include <algorithm>
+
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
 
@@ -173,7 +175,7 @@ TEST_F(Run, a_graph_repeats_from_its_inputs_too) {
 }
 
 TEST_F(Run, is_quiet_about_the_device_unless_asked) {
-  auto r = run_saxpy({"--print", "y"});
+  auto r = run_saxpy({"--print", "y", "--backend", "interp"});
   EXPECT_EQ(r.err, "");
   r = run_saxpy({"--print", "y", "--backend", "interp:0", "--verbose"});
   expect_exit(r, 0);
@@ -181,8 +183,26 @@ TEST_F(Run, is_quiet_about_the_device_unless_asked) {
   EXPECT_NE(r.err.find("\nstages: parse "), std::string::npos) << r.err;
   r = run_saxpy({"--json"});
   EXPECT_NE(parse_json<Json>(r.out)["chosen_because"], "");
+  EXPECT_EQ(r.err.empty(), parse_json<Json>(r.out)["backend"] != "interp") << r.err;
   r = run_saxpy({"--json", "--backend", "interp"});
   EXPECT_EQ(parse_json<Json>(r.out)["chosen_because"], "");
+}
+
+TEST_F(Run, says_why_auto_selected_the_interpreter) {
+  const char* const libraries[] = {"VYRE_CUDA_LIBRARY", "VYRE_VULKAN_LIBRARY", "VYRE_CPU_LIBRARY"};
+  for (const char* name : libraries) ::setenv(name, "/nowhere/library.so", 1);
+  const auto r = run_saxpy({"--json"});
+  const auto named = run_saxpy({"--print", "y", "--backend", "interp"});
+  const auto ordered = run_saxpy({"--print", "y", "--schedule", "reverse"});
+  for (const char* name : libraries) ::unsetenv(name);
+  expect_exit(r, 0);
+  EXPECT_TRUE(r.err.starts_with("note: `auto` selected the interpreter: ")) << r.err;
+  EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+  EXPECT_NE(r.err.find("cpu is not here (its library cannot be loaded"), std::string::npos) << r.err;
+  const std::string why = parse_json<Json>(r.out)["chosen_because"];
+  EXPECT_NE(r.err.find(why), std::string::npos) << why;
+  EXPECT_EQ(named.err, "");
+  EXPECT_EQ(ordered.err, "") << "`--schedule` asks for the interpreter";
 }
 
 TEST_F(Run, schedule_makes_auto_the_interpreter) {

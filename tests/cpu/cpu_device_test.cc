@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "driver/cpu/cpu_backend.h"
+#include "driver/cpu/cpu_launch.h"
 #include "driver/device.h"
 #include "driver/registry.h"
 #include "emit/llvm/emit.h"
@@ -393,6 +394,19 @@ TEST(cpu_device, devices_come_and_go_at_once) {
   }
   for (std::thread& h : hosts) h.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(cpu_device, closed_workers_run_on_the_calling_thread) {
+  Workers workers(4);
+  const auto caller = std::this_thread::get_id();
+  std::vector<std::pair<uint64_t, uint64_t>> parts;
+  workers.close();
+  workers.run(0, 100, 1, 4, [&](uint64_t first, uint64_t last) {
+    ASSERT_EQ(std::this_thread::get_id(), caller);
+    parts.emplace_back(first, last);
+  });
+  EXPECT_EQ(parts, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 100}}));
+  EXPECT_EQ(workers.threads(), 4u);
 }
 
 }  // namespace

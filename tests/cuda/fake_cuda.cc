@@ -109,22 +109,20 @@ FAKE Status cuDeviceTotalMem_v2(size_t* bytes, Device device) {
 FAKE Status cuDevicePrimaryCtxRetain(ContextHandle* context, Device device) {
   ENTER("cuDevicePrimaryCtxRetain")
   Context_* const c = driver().contexts[size_t(device)].get();
-  if (c->error) return Status(c->error.load());
-  ++c->retained;
+  ++c->retained;  // a lost context, too: using it fails
   *context = reinterpret_cast<ContextHandle>(c);
   return Status::Success;
 }
 FAKE Status cuDevicePrimaryCtxRelease_v2(Device device) {
   ENTER("cuDevicePrimaryCtxRelease")
-  --driver().contexts[size_t(device)]->retained;
+  Context_& c = *driver().contexts[size_t(device)];
+  if (c.retained == 0) return Status::InvalidContext;
+  if (--c.retained == 0) c.destroy();
   return Status::Success;
 }
 FAKE Status cuDevicePrimaryCtxReset_v2(Device device) {
   ENTER("cuDevicePrimaryCtxReset")
-  Context_& c = *driver().contexts[size_t(device)];
-  c.error = int(Status::ContextIsDestroyed);  // what is under way ends
-  c.clear();
-  c.error = 0;
+  driver().contexts[size_t(device)]->destroy();
   return Status::Success;
 }
 FAKE Status cuCtxPushCurrent_v2(ContextHandle context) {

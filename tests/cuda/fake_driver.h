@@ -129,6 +129,7 @@ struct Exec_ {
 struct Context_ {
   int ordinal = 0;
   int retained = 0;
+  size_t leaked = 0;  // objects that were left when the last reference was released
   std::atomic<int> error{0};
   size_t used = 0;                               // bytes of `memory`
   std::map<DevicePointer, size_t> memory, host;  // pieces and their sizes
@@ -142,8 +143,15 @@ struct Context_ {
 
   ~Context_() { clear(); }
   size_t objects() const {
-    return size_t(retained) + memory.size() + host.size() + modules.size() + events.size() +
-           streams.size() + execs.size() + graphs.size() + links.size();
+    return leaked + size_t(retained) + memory.size() + host.size() + modules.size() +
+           events.size() + streams.size() + execs.size() + graphs.size() + links.size();
+  }
+  /// With the last reference, or a reset. The next one to retain it has a new one.
+  void destroy() {
+    if (!error) leaked += objects() - leaked - size_t(retained);
+    error = int(Status::ContextIsDestroyed);  // ends what is in progress
+    clear();
+    error = 0;
   }
   void clear() {
     const auto free_all = [](auto& all) {

@@ -184,11 +184,15 @@ TEST(Knowledge, is_a_vector_clock) {
 struct Statement {
   enum Kind : uint8_t { Read, Write, Atomic, Subgroup, Workgroup, Grid } kind = Read;
   bool shared = false;
+  uint32_t atomic = 0;             // which of `atomics`
   uint32_t modulus = 1, rest = 0;  // invocations with id % modulus == rest
   uint32_t factor = 1, plus = 0;   // element (id * factor + plus) % elements
 };
 
 constexpr uint32_t elements = 12, lanes = 8, subgroup = 4, groups = 3;
+
+constexpr const char* atomics[] = {"atomic_add({}, 1)", "atomic_xor({}, 1)", "atomic_store({}, 1)",
+                                   "atomic_store({}, 2)"};
 
 struct Made {
   std::string text;
@@ -205,13 +209,14 @@ Made make_program(Random& random) {
   for (size_t i = 0; i < n; ++i) {
     Statement s;
     const uint64_t kind = random.next() % 16;
-    s.kind = kind < 5    ? Statement::Read
-             : kind < 10 ? Statement::Write
+    s.kind = kind < 4    ? Statement::Read
+             : kind < 8  ? Statement::Write
              : kind < 12 ? Statement::Atomic
              : kind < 13 ? Statement::Subgroup
              : kind < 15 ? Statement::Workgroup
                          : Statement::Grid;
     s.shared = random.next() % 2;
+    s.atomic = random.next() % std::size(atomics);
     s.modulus = 1 + random.next() % 4;
     s.rest = random.next() % s.modulus;
     s.factor = random.next() % 3;
@@ -223,7 +228,7 @@ Made make_program(Random& random) {
     made.text += s.kind == Statement::Read    ? guard + "{ v += " + element + " }"
                  : s.kind == Statement::Write ? guard + "{ " + element + " = v }"
                  : s.kind == Statement::Atomic
-                     ? guard + "{ atomic_add(" + element + ", 1) }"
+                     ? guard + "{ " + fmt::format(fmt::runtime(atomics[s.atomic]), element) + " }"
                      : fmt::format("barrier {}", scopes[s.kind - Statement::Subgroup]);
     made.text += "\n";
     made.statements.push_back(s);
@@ -234,10 +239,15 @@ Made make_program(Random& random) {
 
 using Lines = std::set<std::pair<uint32_t, uint32_t>>;
 
-/// All pairs of lines that race, by the definition and nothing else.
-Lines all_races(const std::vector<Statement>& statements) {
+struct Expected {
+  Lines races;
+  Lines orders;  // unordered atomics that do not commute
+};
+
+/// All pairs of lines, by the definitions and nothing else.
+Expected all_pairs(const std::vector<Statement>& statements) {
   struct Access {
-    uint32_t line, id, element;
+    uint32_t line, id, element, atomic;
     Statement::Kind kind;
     bool shared;
     std::array<uint32_t, 3> barriers;  // that came before, of subgroup, workgroup and grid or wider
@@ -252,55 +262,62 @@ Lines all_races(const std::vector<Statement>& statements) {
           ++barriers[scope];
       } else if (id % s.modulus == s.rest) {
         accesses.push_back(
-            {i + 3, id, (id * s.factor + s.plus) % elements, s.kind, s.shared, barriers});
+            {i + 3, id, (id * s.factor + s.plus) % elements, s.atomic, s.kind, s.shared, barriers});
       }
     }
   }
-  Lines races;
+  Expected expected;
   for (const Access& a : accesses)
     for (const Access& b : accesses) {
       if (a.id >= b.id || a.element != b.element || a.shared != b.shared) continue;
       const bool one_group = a.id / lanes == b.id / lanes;
       if (a.shared && !one_group) continue;
       if (a.kind == Statement::Read && b.kind == Statement::Read) continue;
-      if (a.kind == Statement::Atomic && b.kind == Statement::Atomic) continue;
+      const bool atomic = a.kind == Statement::Atomic && b.kind == Statement::Atomic;
+      if (atomic && a.atomic == b.atomic) continue;
       const uint32_t scope = a.id / subgroup == b.id / subgroup ? 0 : one_group ? 1 : 2;
       if (a.barriers[scope] != b.barriers[scope]) continue;
-      races.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
+      (atomic ? expected.orders : expected.races)
+          .insert({std::min(a.line, b.line), std::max(a.line, b.line)});
     }
-  return races;
+  return expected;
 }
 
-Lines found_races(const Sanitized& s) {
-  Lines races;
+Lines found_pairs(const Sanitized& s, Code code) {
+  Lines pairs;
   for (const Diagnostic& d : s.findings) {
-    if (d.code != Code::DataRace) continue;
+    if (d.code != code) continue;
     uint32_t other = d.place.line;
     for (const Note& n : d.notes)
       if (n.place.line != 0) other = n.place.line;
-    races.insert({std::min(other, d.place.line), std::max(other, d.place.line)});
+    pairs.insert({std::min(other, d.place.line), std::max(other, d.place.line)});
   }
-  return races;
+  return pairs;
 }
 
-TEST(Sanitizer, finds_exactly_the_races_of_random_programs_under_every_schedule) {
+TEST(Sanitizer, finds_exactly_the_races_and_orders_of_random_programs_under_every_schedule) {
   Random random(1);
-  size_t racy = 0, clean = 0;
+  size_t racy = 0, clean = 0, ordered = 0;
   for (int round = 0; round < 1500; ++round) {
     const Made made = make_program(random);
-    const Lines expected = all_races(made.statements);
-    (expected.empty() ? clean : racy) += 1;
+    const Expected expected = all_pairs(made.statements);
+    (expected.races.empty() ? clean : racy) += 1;
+    ordered += !expected.orders.empty();
     const Module m = parsed(made.text);
     LaunchInputs in;
     in.data = {std::vector<std::byte>(elements * 4)};
     for (const Options& options : schedules()) {
       const Sanitized s = sanitize(m.kernels[0], in, options);
       ASSERT_TRUE(s.errors.empty()) << render(s.errors, {});
-      ASSERT_EQ(found_races(s), expected) << made.text << render(s.findings, {});
+      ASSERT_EQ(found_pairs(s, Code::DataRace), expected.races)
+          << made.text << render(s.findings, {});
+      ASSERT_EQ(found_pairs(s, Code::OrderDependent), expected.orders)
+          << made.text << render(s.findings, {});
     }
   }
   EXPECT_GT(racy, 200u);
   EXPECT_GT(clean, 50u);
+  EXPECT_GT(ordered, 100u);
 }
 
 }  // namespace

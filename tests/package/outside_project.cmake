@@ -1,11 +1,13 @@
-# Installs vyre into a scratch prefix and builds outside/ against it, with nothing of the source tree
-# in reach: the project is copied away, and no path of ours may have got into the package.
+# Installs vyre into a scratch prefix, moves the prefix and builds outside/ against it, with nothing of
+# the source tree in reach: the project is copied away, and no path of ours may have got into the
+# package.
 #
 #   cmake -D VYRE_ROOT=… -D VYRE_BUILD=… -D VYRE_VERSION=… -D GENERATOR=… -D COMPILER=… [-D LAUNCHER=…]
 #         [-D FLAGS=…] -P outside_project.cmake
 
 set(work ${VYRE_BUILD}/package_test)
-set(prefix ${work}/prefix)
+set(first_prefix ${work}/first)
+set(prefix ${work}/moved)
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work})
 
@@ -21,10 +23,35 @@ endfunction()
 
 # ---- install -------------------------------------------------------------------------------------
 
-run("the installation" ${CMAKE_COMMAND} --install ${VYRE_BUILD} --prefix ${prefix})
+# What scripts/demo builds is enough to install: each file comes from the target vyre-cli.
+find_program(NINJA ninja)
+if(GENERATOR STREQUAL "Ninja" AND NINJA)
+  run("the list of commands" ${NINJA} -C ${VYRE_BUILD} -t commands vyre-cli)
+  file(READ ${VYRE_BUILD}/cmake_install.cmake script)
+  string(REGEX MATCHALL "\"${VYRE_BUILD}/[^\"]+\"" built "${script}")
+  set(found 0)
+  foreach(file IN LISTS built)
+    string(REGEX REPLACE "\"${VYRE_BUILD}/([^\"]+)\"" "\\1" file "${file}")
+    if(file MATCHES "\\.(cmake|txt)$" OR file MATCHES "\\$")
+      continue()  # written by the configuration
+    endif()
+    string(FIND "${output}" "${file}" at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "${file} is installed, but the target vyre-cli does not build it")
+    endif()
+    math(EXPR found "${found} + 1")
+  endforeach()
+  if(found LESS 5)
+    message(FATAL_ERROR "only ${found} built files are installed: the search for them is broken")
+  endif()
+endif()
+
+run("the installation" ${CMAKE_COMMAND} --install ${VYRE_BUILD} --prefix ${first_prefix})
+file(RENAME ${first_prefix} ${prefix})
 
 foreach(file
     bin/vyre include/vyre/vyre.h include/vyre/version.h include/vyre/internal/ir/ops.def
+    include/vyre/object.h include/vyre/internal/emit/llvm/abi.h
     share/man/man1/vyre.1 share/bash-completion/completions/vyre share/zsh/site-functions/_vyre
     share/fish/vendor_completions.d/vyre.fish share/vyre/examples/saxpy.vyre
     share/vyre/editors/vscode/package.json share/doc/vyre/LICENSE share/doc/vyre/README.md
@@ -57,6 +84,20 @@ endif()
 
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${work})
 
+# Two object files for one program.
+set(objects "")
+file(GLOB component ${prefix}/lib*/libvyre_cpu.so ${prefix}/lib*/*/libvyre_cpu.so)
+if(component)
+  set(body "workgroup(4) grid(len(y)) { let i = global_id.x")
+  file(WRITE ${work}/two.vyre "kernel add(y: inout u32[]) ${body}; y[i] += i + 1 }
+kernel triple(y: inout u32[]) ${body}; y[i] *= 3 }\n")
+  foreach(kernel add triple)
+    run("an object file" ${prefix}/bin/vyre emit ${work}/two.vyre:${kernel} --target obj
+      -o ${work}/${kernel}.o)
+  endforeach()
+  set(objects ${work})
+endif()
+
 # The programs of the documentation.
 include(${CMAKE_CURRENT_LIST_DIR}/documented.cmake)
 gather_documented(${VYRE_ROOT} ${work}/outside)
@@ -65,6 +106,7 @@ run("the configuration of the outside project" ${CMAKE_COMMAND}
   -S ${work}/outside -B ${work}/build -G ${GENERATOR}
   -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_COMPILER=${COMPILER}
   -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -D CMAKE_CXX_FLAGS=${FLAGS}
+  -D OBJECTS=${objects}
   -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
 file(STRINGS ${work}/build/compile_commands.json lines REGEX "${VYRE_ROOT}/(src|include)")
 if(lines)
@@ -76,6 +118,19 @@ run("the outside program" ${work}/build/outside)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/outside/expected.txt expected)
 if(NOT output STREQUAL "vyre ${VYRE_VERSION}\n${expected}")
   message(FATAL_ERROR "the outside program printed:\n${output}\nand not:\n${expected}")
+endif()
+
+if(component)
+  run("the program of two object files" ${work}/build/objects)
+  if(NOT output STREQUAL "objects: 3 48\n")
+    message(FATAL_ERROR "the program of two object files printed: ${output}")
+  endif()
+  foreach(when first used exit busy leaked)
+    run("a program whose device on cpu is closed late (${when})" ${work}/build/on_cpu ${when})
+    if(NOT output STREQUAL "twice: 2 4 6\n")
+      message(FATAL_ERROR "the program on cpu (${when}) printed: ${output}")
+    endif()
+  endforeach()
 endif()
 
 set(number 0)

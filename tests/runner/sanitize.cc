@@ -16,7 +16,7 @@ namespace {
 
 bool is_finding(const Diagnostic& d) {
   const auto number = static_cast<unsigned>(d.code);
-  return number >= 551 && number <= 559;
+  return (number >= 551 && number <= 559) || d.code == Code::OldValueOrder;
 }
 
 struct Seen {

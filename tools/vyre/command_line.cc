@@ -72,7 +72,8 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
       ->option_text("B")
       ->group(execution);
   app.add_flag("--exact", f.exact,
-               "Refuse programs whose result depends on the order of float atomics")
+               "Refuse programs whose result is proved to depend on the order of atomics, or that add\n"
+               "floats by them")
       ->group(execution);
 }
 
@@ -197,6 +198,10 @@ void add_emit(CLI::App& app, EmitCommand& c) {
   app.add_option("--arch", c.arch,
                  "Instruction set; if not given the best of this machine, sm_75 for ptx")
       ->option_text("x86-64-v2|x86-64-v3|x86-64-v4|aarch64|sm_75|sm_80|sm_90|sm_100");
+  app.add_option("--symbol", c.symbol,
+                 "obj: symbol of the function; vyre_kernel_NAME if not given. SYMBOL_info is the\n"
+                 "constant that describes it")
+      ->option_text("SYMBOL");
   app.add_option("--profile", c.profile,
                  "spirv: what the device has and computes exactly: full, nvidia, lavapipe,\n"
                  "swiftshader, weak, or words that differ, as in \"nvidia -fma32 +sqrt32\"\n"
@@ -219,7 +224,8 @@ void add_emit(CLI::App& app, EmitCommand& c) {
   add_optimizer_flags(app, c.optimizer);
   app.footer(
       "The function is `vyre_kernel` of src/emit/llvm/abi.h, in PTX and SPIR-V those of\n"
-      "src/emit/ptx/abi.h and src/emit/spirv/abi.h. A kernel with grid barriers gives one function "
+      "src/emit/ptx/abi.h and src/emit/spirv/abi.h. An object file has the symbols of\n"
+      "include/vyre/object.h. A kernel with grid barriers gives one function "
       "a\n"
       "segment. Inputs describe the launch that the kernel is optimized for; any buffer takes a\n"
       "length by --len.\n\n"

@@ -50,6 +50,7 @@ struct EmitCommand {
   std::string file;  // with :name
   std::string target;
   std::string arch;
+  std::string symbol;   // obj: of the function
   std::string profile;  // emit/exact/profile.h
   std::string backend;  // "": the one that runs code for the target
   std::string subgroup_size;

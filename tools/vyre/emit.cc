@@ -57,6 +57,16 @@ std::optional<Diagnostic> find_misuse(const EmitCommand& c) {
   return std::nullopt;
 }
 
+/// A name that C and C++ can declare.
+bool is_symbol(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9');
+  });
+}
+
 Result<emit_ptx::EmitOptions> parse_ptx_options(const EmitCommand& c) {
   emit_ptx::EmitOptions options;
   if (!c.arch.empty()) {
@@ -111,6 +121,9 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   if (!size) return size.errors();
   request.subgroup_size = *size;
   request.optimize = !c.unoptimized;
+  if (!c.symbol.empty() && !is_symbol(c.symbol))
+    return bad("--symbol", c.symbol, "write letters, digits and `_`, not a digit first");
+  request.symbol = c.symbol;
   if (request.form == Form::Object && c.out.empty())
     return misuse("`emit`: an object file is not for the terminal", "name a file with `-o`");
   if (c.lines && request.form != Form::Assembly)
@@ -224,6 +237,8 @@ Result<Target> spirv_target(const EmitCommand& command) {
 }
 
 Result<Target> target_of(const EmitCommand& command) {
+  if (!command.symbol.empty() && command.target != "obj")
+    return misuse("`emit`: `--symbol` is for `--target obj`", "write `--target obj`, or drop it");
   if (!command.profile.empty() && command.target != "spirv")
     return misuse("`emit`: `--profile` is for `--target spirv`", "drop it");
   if (command.target == "ptx") return ptx_target(command);

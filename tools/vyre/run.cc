@@ -11,6 +11,7 @@
 #include "driver/cache.h"
 #include "plan/plan_file.h"
 #include "support/file.h"
+#include "support/source_line.h"
 #include "support/version.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/device_run.h"
@@ -189,7 +190,11 @@ class Session {
     report_.device_index = info.index;
     report_.device = info.name;
     report_.chosen_because = device->chosen_because();
-    if (command_.verbose) show_device();
+    if (command_.verbose)
+      show_device();
+    else if (command_.backend == "auto" && flags_.schedule.empty() && info.backend == "interp")
+      fmt::print(stderr, "note: `auto` selected the interpreter: {}\n",
+                 printable(report_.chosen_because));
 
     Progress progress(fmt::format("running {}", target_.name()));
     DeviceRunOptions run_options;

@@ -5,6 +5,7 @@
 #include "driver/cpu/cpu_backend.h"
 #include "driver/cpu_component.h"
 #include "emit/llvm/emit.h"
+#include "emit/llvm/object_symbols.h"
 #include "vyre/interface_id.h"
 
 namespace vyre::driver {
@@ -42,6 +43,8 @@ Result<std::string> emit_program(const Program& program, const CpuEmitRequest& r
     case CpuEmitRequest::Form::Assembly: return emit_llvm::to_assembly(*module);
     case CpuEmitRequest::Form::Object: break;
   }
+  emit_llvm::set_object_symbols(
+      *module, request.symbol.empty() ? "vyre_kernel_" + program.name : request.symbol);
   const Result<std::vector<std::byte>> object = emit_llvm::to_object(*module);
   if (!object) return object.errors();
   return std::string(reinterpret_cast<const char*>(object->data()), object->size());

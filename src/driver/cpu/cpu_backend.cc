@@ -13,6 +13,7 @@
 #include "driver/cache_key.h"
 #include "driver/cpu/cpu_kernel.h"
 #include "driver/cpu/cpu_launch.h"
+#include "driver/cpu/process_end.h"
 #include "driver/host_device.h"
 #include "emit/llvm/isa.h"
 #include "interp/launch_kernel.h"
@@ -109,12 +110,15 @@ DeviceInfo cpu_info(const CpuOptions& options) {
   return i;
 }
 
-class CpuDevice : public HostDevice {
+class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
  public:
   explicit CpuDevice(const CpuOptions& options)
-      : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {}
+      : HostDevice(cpu_info(options)), options_(options), workers_(options.threads) {
+    close_with_process();
+  }
 
   ~CpuDevice() override {
+    leave_process_end();
     stop();
     close();
   }
@@ -151,6 +155,12 @@ class CpuDevice : public HostDevice {
   }
 
  private:
+  void close_at_process_end() override {
+    stop();
+    close();
+    workers_.close();
+  }
+
   /// Large buffers are filled by all threads, which also spreads their page faults.
   void fill(std::byte* at, uint64_t bytes, uint8_t value) override {
     constexpr uint64_t part = 256 << 10;

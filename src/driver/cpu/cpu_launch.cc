@@ -210,14 +210,22 @@ class Launch {
 
 Workers::Workers(uint32_t threads)
     : threads_(threads),
-      control_(tbb::global_control::max_allowed_parallelism,
+      control_(std::in_place, tbb::global_control::max_allowed_parallelism,
                std::max<size_t>({threads, std::thread::hardware_concurrency(),
                                  tbb::global_control::active_value(
                                      tbb::global_control::max_allowed_parallelism)})),
-      arena_(static_cast<int>(threads)) {}
+      arena_(std::in_place, static_cast<int>(threads)) {}
+
+void Workers::close() {
+  const std::lock_guard lock(mutex_);
+  arena_.reset();
+  control_.reset();
+}
 
 void Workers::run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit,
                   const std::function<void(uint64_t, uint64_t)>& body) {
+  const std::shared_lock lock(mutex_);
+  if (!arena_) return body(first, last);
   Handover handover;
   const auto share_out = [&]() VYRE_UNSEEN_BY_TSAN {
     handover.taken();
@@ -233,7 +241,7 @@ void Workers::run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit,
   };
   handover.given();
   if (limit == threads_) {
-    arena_.execute(share_out);
+    arena_->execute(share_out);
   } else {
     tbb::task_arena fewer(static_cast<int>(limit));
     fewer.execute(share_out);

@@ -6,6 +6,8 @@
 #include <tbb/task_arena.h>
 
 #include <functional>
+#include <optional>
+#include <shared_mutex>
 #include <span>
 
 #include "driver/backend.h"
@@ -23,11 +25,14 @@ class Workers {
   /// Calls `body(first, last)` on parts of 0 … count-1, of at least `grain` but for the last ones,
   /// on at most `limit` threads at once.
   void run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit, const std::function<void(uint64_t, uint64_t)>& body);
+  /// Waits for runs in progress and destroys what oneTBB made; later runs use the calling thread.
+  void close();
 
  private:
   uint32_t threads_;
-  tbb::global_control control_;  // more threads than the machine has, if somebody asks for them
-  tbb::task_arena arena_;
+  std::shared_mutex mutex_;  // shared by runs, taken by close()
+  std::optional<tbb::global_control> control_;  // more threads than the machine has, if asked for
+  std::optional<tbb::task_arena> arena_;        // none once closed
 };
 
 /// What a launch is made of.

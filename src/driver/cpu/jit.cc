@@ -3,6 +3,8 @@
 
 #include "driver/cpu/jit.h"
 
+#include "driver/cpu/process_end.h"
+
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
@@ -68,7 +70,9 @@ class Session {
 class Linked : public LinkedCode {
  public:
   Linked(Session& session, JITDylib& library) : session_(session), library_(library) {}
-  ~Linked() override { llvm::consumeError(session_.session.removeJITDylib(library_)); }
+  ~Linked() override {
+    if (!is_process_ending()) llvm::consumeError(session_.session.removeJITDylib(library_));
+  }
 
  private:
   Session& session_;

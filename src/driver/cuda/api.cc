@@ -71,7 +71,8 @@ std::string Api::describe(Status status) const {
 
 const Api* find_api(std::string* why) {
   static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<Api>> found;  // guarded; for as long as we run
+  // Guarded, and never destroyed: devices may be closed while the process ends.
+  static auto& found = *new std::map<std::string, std::unique_ptr<Api>>();
   const std::string path = library_path();
   const std::lock_guard lock(mutex);
   std::unique_ptr<Api>& api = found[path];

@@ -21,7 +21,6 @@
   X(device_total_memory, "cuDeviceTotalMem_v2", (size_t * bytes, Device device))                  \
   X(context_retain, "cuDevicePrimaryCtxRetain", (ContextHandle * context, Device device))         \
   X(context_release, "cuDevicePrimaryCtxRelease_v2", (Device device))                             \
-  X(context_reset, "cuDevicePrimaryCtxReset_v2", (Device device))                                 \
   X(context_push, "cuCtxPushCurrent_v2", (ContextHandle context))                                 \
   X(context_pop, "cuCtxPopCurrent_v2", (ContextHandle * context))                                 \
   X(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                              \

@@ -2,26 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 namespace vyre::driver::cuda {
-namespace {
 
-/// Of one device in this process. A reset destroys the context under everybody's feet: those that
-/// were made before it must not touch the driver any more.
-struct History {
-  uint64_t resets = 0;
-  bool lost = false;  // since the last reset
+/// The contexts of one device in this process: those that share the current primary context.
+struct Context::History {
+  std::vector<Context*> retained;
+  bool lost = false;  // the current primary context
   uint32_t open = 0;  // devices
 };
 
+namespace {
+
 struct Histories {
   std::mutex mutex;
-  std::map<std::pair<const Api*, int>, History> of;
+  std::map<std::pair<const Api*, int>, Context::History> of;
 };
 
+/// Never destroyed: devices may be closed while the process ends.
 Histories& histories() {
-  static Histories all;
+  static auto& all = *new Histories();
   return all;
 }
 
@@ -68,23 +71,21 @@ Result<std::shared_ptr<Context>> Context::open(const Api& api, int ordinal, std:
                                 history.open == 1 ? "one" : fmt::format("{}", history.open),
                                 history.open == 1 ? "has" : "have"))
         .with_fix("let go of the device that was lost, its tickets and graphs, then open it again");
-  Status s = Status::Unknown;
-  // What was wrong may show here only: then once more after a reset.
-  for (int attempt = 0; attempt < 2 && is_sticky(s); ++attempt) {
-    if (history.lost) {
-      api.context_reset(made->device);  // whether it helps shows with the next call
-      ++history.resets;
-    }
-    s = api.context_retain(&made->handle, made->device);
-    history.lost = is_sticky(s);
-  }
-  made->resets_ = history.resets;
+  release_lost(history);
+  const Status s = made->retain();
   if (s == Status::Success) {
+    history.lost = false;
+    history.retained.push_back(made.get());
     ++history.open;
     made->is_open_ = true;
     return made;
   }
-  made->handle = nullptr;
+  if (history.lost && is_sticky(s))
+    return diagnose(Code::DeviceLost, {},
+                    fmt::format("{} was lost, and its primary context is still unusable, because "
+                                "other code in this process holds it or the device failed: {}",
+                                made->name, api.describe(s)))
+        .with_fix("release the context in that code too, or start the process again");
   if (s == Status::OutOfMemory)
     return diagnose(Code::DeviceMemoryExceeded, {},
                     fmt::format("{} has no memory for the context of this process: {}", made->name,
@@ -95,18 +96,56 @@ Result<std::shared_ptr<Context>> Context::open(const Api& api, int ordinal, std:
       .with_fix("try again, or use another device");
 }
 
+Status Context::retain() {
+  Status s = api.context_retain(&handle, device);
+  if (s != Status::Success) return s;
+  is_retained_ = true;
+  size_t free = 0, total = 0;
+  s = api.context_push(handle);
+  if (s == Status::Success) {
+    s = api.memory_info(&free, &total);
+    ContextHandle ours = nullptr;
+    api.context_pop(&ours);
+  }
+  if (s != Status::Success) release();
+  return s;
+}
+
+void Context::release() {
+  if (std::exchange(is_retained_, false)) api.context_release(device);
+}
+
+void Context::release_lost(History& history) {
+  if (!history.lost || history.open > 0) return;
+  for (Context* const context : std::exchange(history.retained, {})) {
+    context->lose("its context was lost");
+    context->release();
+  }
+}
+
 void Context::close_device() {
   Histories& all = histories();
   const std::lock_guard lock(all.mutex);
-  if (std::exchange(is_open_, false)) --all.of[{&api, ordinal_}].open;
+  if (!std::exchange(is_open_, false)) return;
+  History& history = all.of[{&api, ordinal_}];
+  --history.open;
+  release_lost(history);
 }
 
 Context::~Context() {
   close_device();
-  if (!handle) return;
   Histories& all = histories();
   const std::lock_guard lock(all.mutex);
-  if (all.of[{&api, ordinal_}].resets == resets_) api.context_release(device);
+  std::erase(all.of[{&api, ordinal_}].retained, this);
+  release();
+}
+
+void Context::lose(std::string why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (loss_.empty()) loss_ = std::move(why);
+  }
+  lost_.store(true, std::memory_order_release);
 }
 
 Diagnostic Context::loss() const {
@@ -118,17 +157,14 @@ Diagnostic Context::loss() const {
 Diagnostic Context::failed(Status status, std::string_view what) {
   if (is_lost()) return loss();
   if (is_sticky(status)) {
-    {
-      Histories& all = histories();
-      const std::lock_guard lock(all.mutex);
+    lose(fmt::format("{}, while {}", api.describe(status), what));
+    Histories& all = histories();
+    const std::lock_guard lock(all.mutex);
+    if (is_retained_) {
       History& history = all.of[{&api, ordinal_}];
-      if (history.resets == resets_) history.lost = true;
+      history.lost = true;
+      release_lost(history);
     }
-    {
-      const std::lock_guard lock(mutex_);
-      if (loss_.empty()) loss_ = fmt::format("{}, while {}", api.describe(status), what);
-    }
-    lost_.store(true, std::memory_order_release);
     return loss();
   }
   const std::string text = fmt::format("{}: {}, while {}", name, api.describe(status), what);

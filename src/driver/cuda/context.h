@@ -3,8 +3,12 @@
 // The primary context of a device, and what becomes of errors.
 //
 // Everything that lives in the context holds it: memory, modules, streams. It is released when the
-// last of them is gone. An error that leaves the context unusable marks it lost: from then on
-// nobody calls the driver with what is in it, neither to use it nor to free it.
+// last of them is destroyed. An error that leaves the context unusable marks it lost: from then on
+// the driver is not called with anything in it, neither to use it nor to free it.
+//
+// The primary context is shared with all other code of the process, so it is never reset. A lost
+// one is released as soon as no device of ours is open on it; the driver destroys it with its last
+// reference, and the next open() creates another.
 
 #include <atomic>
 #include <memory>
@@ -18,15 +22,14 @@ namespace vyre::driver::cuda {
 
 class Context {
  public:
-  /// Makes it, or takes part in it, for a device that is being opened. If an earlier one of this
-  /// device was lost, the device is reset first; not while somebody still has it open, because that
-  /// takes the pinned memory away under his feet.
+  /// Retains it for a device that is being opened. An error if it is lost, and a device that was
+  /// opened before or other code of the process still uses it.
   static Result<std::shared_ptr<Context>> open(const Api& api, int ordinal, std::string name);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// The device that it was opened for is closed: nobody reads its pinned memory any more.
+  /// The device that it was opened for is closed: its pinned memory is no longer read.
   void close_device();
 
   const Api& api;
@@ -49,12 +52,21 @@ class Context {
     return false;
   }
 
+  struct History;  // of one device, in context.cc
+
  private:
   Context(const Api& a, std::string n) : api(a), name(std::move(n)) {}
+  /// Retains the context and tries it: retaining a lost one may succeed.
+  Status retain();
+  /// Releases every reference to a lost context, unless a device is still open on it.
+  static void release_lost(History& history);
+  void release();
+  void lose(std::string why);
 
   int ordinal_ = 0;
-  bool is_open_ = false;  // the device
-  uint64_t resets_ = 0;   // of the device when this was made
+  // Guarded by the mutex of the histories.
+  bool is_open_ = false;      // the device
+  bool is_retained_ = false;  // ~Context or release_lost() releases it
   std::atomic<bool> lost_{false};
   mutable std::mutex mutex_;  // guards loss_
   std::string loss_;
