@@ -62,10 +62,10 @@ class Bisection {
         mistakes_.push_back(diagnose(Code::CannotWrite, {},
                                      fmt::format("cannot write the program: {}", error->what))
                                 .with_fix("name a file in a folder that can be written to"));
-    const auto constants = parse_constants(command_.launch.constants);
-    if (!good(constants)) return false;
+    const auto options = load_options(command_.launch);
+    if (!good(options)) return false;
     const FileAndName file = split_file_and_name(command_.file);
-    loaded_ = load_module(file.file, {*constants, {}});
+    loaded_ = load_module(file.file, *options);
     if (!loaded_.module) {
       mistakes_.insert(mistakes_.end(), loaded_.diagnostics.begin(), loaded_.diagnostics.end());
       return false;
