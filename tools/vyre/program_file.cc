@@ -64,12 +64,14 @@ void decode(const std::string& bytes, const std::string& name, const LoadOptions
             fmt::format("`{}` is a wire file, where constants have their values for good", name))
             .with_fix("give `--const` when the wire file is made: `vyre check FILE --const … "
                       "--emit-wire F`"));
+  const DecodeOptions limits{.time_limit = options.time_limit,
+                             .memory_limit = options.memory_limit};
   if (wire_kind(raw) == WireKind::Program) {
-    auto program = decode_program(raw);
+    auto program = decode_program(raw, limits);
     if (!program) return fail(std::move(program.errors()));
     loaded.module.emplace().kernels.push_back(std::move(*program));
   } else {
-    auto module = decode_module(raw);
+    auto module = decode_module(raw, limits);
     if (!module) return fail(std::move(module.errors()));
     loaded.module = std::move(*module);
   }
