@@ -135,6 +135,8 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
     }
     made.state = State::Done;
     --constant_chain;
+    if (made.table) kept_bytes += made.table->bytes.size();
+    budget.check(kept_bytes);
     constants[decl] = std::move(made);
   }
   const ConstDecl& c = constants[decl];

@@ -91,6 +91,16 @@ TEST_F(FileResolver, reads_a_file_once) {
   EXPECT_EQ(reads, (std::map<std::string, int>{{"a", 1}, {"b", 1}, {"t", 1}}));
 }
 
+TEST_F(FileResolver, tables_count_as_memory) {
+  write("root/table", std::string(65536, 'x'));
+  const std::string tables =
+      lines(2000, [](int i) { return fmt::format("const t{}: u8[] = @\"table\"", i); }) +
+      kernel("k", "");
+  const ParseOptions options{
+      .file_name = path("root/main.vyre"), .resolver = file_resolver(), .memory_limit = 32u << 20};
+  EXPECT_EQ(error_codes(parse(tables, options).diagnostics), "V0503");
+}
+
 TEST_F(FileResolver, refuses_more_than_a_thousand_imports) {
   write("root/a", "");
   const auto imports = [](int n) {
