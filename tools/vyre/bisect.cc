@@ -80,6 +80,10 @@ class Bisection {
     flags_.stdin_is_program = split_file_and_name(command_.file).file == "-";
     auto launch = bind_launch(flags_, target_);
     if (good(launch)) launch_ = std::move(*launch);
+    if (launch_) {
+      const double seconds = static_cast<double>(loaded_.parse_ns + loaded_.check_ns) / 1e9;
+      good(reduce_limits(*launch_, {seconds, 0}));
+    }
     if (mistakes_.empty()) {
       driver::OpenOptions options;
       options.memory_limit = launch_->options.memory_limit;
