@@ -84,6 +84,24 @@ TEST_F(SourceLimits, import_root_is_a_folder) {
   expect_exit(vyre({"check", small, "--import-root", folder_.string(), "--no-imports"}), 2);
 }
 
+TEST_F(SourceLimits, files_stay_refused_beside_wrong_flags) {
+  const std::string secret = "this line is secret\n";
+  file("secret", secret);
+  const std::string importing =
+      file("importing.vyre", "import \"secret\"\n" + kernel("k", "  y[0] = 1"));
+  std::filesystem::create_directory(folder_ / "empty");
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{"--no-imports", "--const", "wrong"}, Words{"--import-root", path("missing")},
+        Words{"--import-root", path("empty"), "--const", "wrong"}}) {
+    Words all = {"run", importing};
+    all.insert(all.end(), words.begin(), words.end());
+    const ProcessResult r = vyre(all);
+    expect_exit(r, 2);
+    EXPECT_EQ(r.err.find("secret\n"), std::string::npos) << r.err;
+  }
+}
+
 TEST_F(SourceLimits, programs_and_inputs_are_read_from_pipes) {
   const std::string adding =
       "kernel k(x: in u8[], y: out u8[len(x)]) workgroup(4) grid(len(x)) {\n  let i = "

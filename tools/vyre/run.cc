@@ -131,7 +131,11 @@ class Session {
     const FileAndName file = split_file_and_name(command_.file);
     report_.file = shown_name(file.file);
     const uint64_t begin = now() - start_;
-    loaded_ = load_module(file.file, options ? *options : LoadOptions{});
+    // Read with wrong flags, too, so that all mistakes are reported at once; files that the flags
+    // may refuse are left alone.
+    const LaunchFlags& flags = command_.launch;
+    const LoadOptions cautious{.imports = !flags.no_imports && flags.import_root.empty()};
+    loaded_ = load_module(file.file, options ? *options : cautious);
     add_stage(Stage::Parse, begin, loaded_.parse_ns);
     add_stage(Stage::Check, begin + loaded_.parse_ns, loaded_.check_ns);
     if (!loaded_.module) {
