@@ -96,24 +96,33 @@ TEST(FrontEndLimits, chains_of_constants_have_a_depth) {
   }
 }
 
-TEST(FrontEndLimits, nested_expressions_of_nested_calls_have_a_depth) {
-  const auto nested = [](int levels, const std::string& inner) {
-    return std::string(size_t(levels), '~') + inner;
+/// 100 functions, or constants, each of which nests the one before 300 deep.
+void expect_depth_limit(const std::string& open, const std::string& close) {
+  SCOPED_TRACE(open);
+  std::string before, after;
+  for (int i = 0; i < 300; ++i) before += open, after += close;
+  const std::string functions =
+      "fn a0(x: u32) -> u32 { return x }\n" + lines(100, [&](int i) {
+        return fmt::format("fn a{}(x: u32) -> u32 {{ return {}a{}(x){} }}", i + 1, before, i,
+                           after);
+      });
+  const std::string constants =
+      lines(100,
+            [&](int i) { return fmt::format("const c{} = {}c{}{}", i, before, i + 1, after); }) +
+      "const c100 = 1\n";
+  const auto codes = [](const std::string& source) {
+    return error_codes(parse(source).diagnostics);
   };
-  const std::string functions = "fn a0(x: u32) -> u32 { return x }\n" + lines(900, [&](int i) {
-                                  return fmt::format("fn a{}(x: u32) -> u32 {{ return {} }}", i + 1,
-                                                     nested(900, fmt::format("a{}(x)", i)));
-                                });
-  EXPECT_EQ(error_codes(parse(functions + kernel("k", "  y[0] = a900(1)")).diagnostics), "V0112");
-  const std::string constants = lines(900, [&](int i) {
-    return fmt::format("const c{} = {}", i, nested(900, fmt::format("c{}", i + 1)));
-  });
-  EXPECT_EQ(
-      error_codes(parse(constants + "const c900 = 1\n" + kernel("k", "  y[0] = c0")).diagnostics),
-      "V0112");
-  EXPECT_EQ(
-      error_codes(parse(functions + "const c = a900(1)\n" + kernel("k", "  y[0] = c")).diagnostics),
-      "V0112");
+  EXPECT_EQ(codes(functions + kernel("k", "  y[0] = a100(1)")), "V0112");
+  EXPECT_EQ(codes(constants + kernel("k", "  y[0] = c0")), "V0112");
+  EXPECT_EQ(codes(functions + "const c = a100(1)\n" + kernel("k", "  y[0] = c")), "V0112");
+}
+
+TEST(FrontEndLimits, nested_expressions_of_nested_calls_have_a_depth) {
+  expect_depth_limit("~", "");
+  expect_depth_limit("max(1, ", ")");
+  expect_depth_limit("u32(", ")");
+  expect_depth_limit("1 + (", ")");
 }
 
 TEST(FrontEndLimits, constants_that_are_too_large_are_errors) {
