@@ -6,6 +6,7 @@
 //                    structure, types, limits, barriers outside uniform flow, graphs. Errors,
 //                    warnings and notes; has_errors(list) tells whether the program may run.
 //     options.exact  results that depend on the order of float atomics are errors
+//     options.time_limit, options.memory_limit   seconds and bytes; passing one is a diagnostic
 //
 // Whatever runs or compiles a program takes for granted that it was checked, wherever it came from:
 // parse(), Kernel::finish() and the wire decoder all leave the last word to check().

@@ -9,8 +9,11 @@
 //     options.file_name      for messages
 //     options.constants      {"N", "8"}: values instead of the file's own
 //     options.resolver       how imports and table files are found. None: they are refused, which
-//     is
-//                            what you want for text from strangers. file_resolver() reads the disk.
+//                            suits untrusted text. file_resolver() reads the disk,
+//                            file_resolver({.root = "folder"}) what lies in one folder; both read
+//                            regular files only. One of your own has two functions, `name` and
+//                            `read`.
+//     options.time_limit, options.memory_limit   seconds and bytes; passing one is a diagnostic
 //     options.trusted        leave it false for any text that you did not print yourself.
 //   print(program), print(module)   text that parses back to the same program: one op a line.
 //   format_source(text, file_name)  the source as `vyre fmt` writes it, or why it cannot be read.

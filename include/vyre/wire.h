@@ -15,7 +15,8 @@
 //
 // The decoder takes any bytes: hostile ones give an error that says where, in memory at most a
 // constant times their size. Leave DecodeOptions::trusted false for bytes that others could have
-// written. Pure functions, safe from several threads.
+// written; its time_limit (seconds) and memory_limit (bytes) end long work with a diagnostic. Pure
+// functions, safe from several threads.
 //
 //   std::vector<std::byte> bytes = vyre::encode(program);
 //   vyre::Result<vyre::Program> again = vyre::decode_program(bytes);

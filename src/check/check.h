@@ -13,7 +13,9 @@
 namespace vyre {
 
 struct CheckOptions {
-  bool exact = false;  // --exact: f32 atomic_add and proved order dependence are errors
+  bool exact = false;         // --exact: f32 atomic_add and proved order dependence are errors
+  double time_limit = 0;      // seconds; 0: none; less, or not a number: an error
+  uint64_t memory_limit = 0;  // bytes, the program's own included; 0: none
 };
 
 /// Errors, warnings and notes in program order; has_errors() tells whether the program is legal.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "support/budget.h"
+
 namespace vyre::interp {
 namespace {
 
@@ -14,10 +16,8 @@ uint64_t physical_memory() {
 }  // namespace
 
 Result<> check_time_limit(double seconds) {
-  if (seconds >= 0) return Ok{};
-  return diagnose(Code::BadOptionValue, {},
-                  fmt::format("a time limit of {} seconds has no meaning", seconds))
-      .with_fix("pass a number of seconds above 0, or 0 for no limit");
+  if (auto fault = fault_of_time_limit(seconds)) return std::move(*fault);
+  return Ok{};
 }
 
 Clock::Clock(const Options& options)

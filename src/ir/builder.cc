@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ir/stats.h"
+#include "support/budget.h"
+
 namespace vyre {
 
 Builder::Builder(std::string name) {
@@ -45,6 +48,11 @@ void Builder::store_n(Type type, ValueId index, std::span<const ValueId> values,
   emit(Opcode::StoreN, type, operands, attr);
 }
 
+uint64_t Builder::bytes() const {
+  // The values of an exit are its operands later, in a list that grows.
+  return memory_of(program) + bytes_of_vector(vars_) + bytes_of_vector(forward_) + 4 * sizeof(ValueId) * exit_values_;
+}
+
 // ---- Variables.
 
 VarId Builder::declare(ValueId initial) {
@@ -84,7 +92,12 @@ void Builder::set(VarId v, ValueId value) {
 }
 
 ValueId Builder::find(ValueId v) {
-  while (v < forward_.size() && forward_[v] != v) v = forward_[v];
+  while (v < forward_.size() && forward_[v] != v) {
+    // Shortens the path on the way: nested loops make chains as long as they are deep.
+    const ValueId next = forward_[v];
+    if (next < forward_.size()) forward_[v] = forward_[next];
+    v = next;
+  }
   return v;
 }
 
@@ -230,7 +243,9 @@ void Builder::leave(Opcode code) {
   if (reachable_) {
     Frame& f = loop_frame(loop_level_);
     Exit exit{id, {}};
+    exit.values.reserve(f.carried.size());
     for (const Carried& c : f.carried) exit.values.push_back(vars_[c.var].current);
+    exit_values_ += exit.values.size();
     f.exits.push_back(std::move(exit));
   }
   reachable_ = false;
@@ -251,6 +266,7 @@ void Builder::trap(ValueId code) {
 
 void Builder::end_loop() {
   const size_t frame = frames_.size() - 1;
+  OpId end_yield = none;
   {
     Frame& f = frames_[frame];
     Exit end{none, {}};
@@ -258,7 +274,7 @@ void Builder::end_loop() {
     const bool reached = reachable_;
     const OpId yield = close_arm(nullptr);
     if (reached) {
-      end.op = yield;
+      end.op = end_yield = yield;
       f.exits.push_back(std::move(end));
     }
   }
@@ -307,6 +323,7 @@ void Builder::end_loop() {
     std::vector<ValueId> values;
     for (size_t k : kept) values.push_back(k < e.values.size() ? find(e.values[k]) : f.carried[k].arg);
     program.op(e.op).operands = program.add_list(values);
+    if (e.op != end_yield) exit_values_ -= e.values.size();
   }
   for (const Carried& c : f.carried) {
     vars_[c.var].current = c.init;

@@ -62,6 +62,9 @@ class Builder {
   bool reachable() const { return reachable_; }
   bool in_loop() const { return loop_level_ > 0; }
 
+  /// Bytes of memory in use: of the program, and of what open loops keep for their exits.
+  uint64_t bytes() const;
+
   /// Closes the body and gives the program, compacted. All begun structures must be ended.
   Program finish();
 
@@ -120,6 +123,7 @@ class Builder {
   std::vector<uint32_t> loops_;  // frame index of each loop level, from 1
   std::vector<Var> vars_;
   std::vector<ValueId> forward_;
+  uint64_t exit_values_ = 0;  // in the frames of open loops
 };
 
 }  // namespace vyre

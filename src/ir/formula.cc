@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace vyre {
 namespace {
 
@@ -66,18 +68,36 @@ constexpr std::string_view symbol(FormulaOp op) {
   }
 }
 
-/// Nodes below `id`, operands before users. Operands have smaller ids, so one downward sweep marks
-/// them all.
-std::vector<FormulaId> closure(const FormulaPool& pool, FormulaId id) {
-  std::vector<bool> used(id + 1, false);
-  used[id] = true;
-  for (FormulaId i = id + 1; i-- > 0;)
-    if (used[i] && !is_leaf(pool[i].op)) used[pool[i].a] = used[pool[i].b] = true;
-  std::vector<FormulaId> order;
-  for (FormulaId i = 0; i <= id; ++i)
-    if (used[i]) order.push_back(i);
-  return order;
-}
+/// The nodes of a formula, operands before users, and where each of them stands in that order. The
+/// rest of the pool costs nothing: a graph has many formulas.
+class Closure {
+ public:
+  Closure(const FormulaPool& pool, FormulaId id) {
+    // Operands have smaller ids than users: the largest id of the heap comes next.
+    std::vector<FormulaId> heap = {id};
+    while (!heap.empty()) {
+      const FormulaId next = heap.front();
+      std::pop_heap(heap.begin(), heap.end());
+      heap.pop_back();
+      if (!order_.empty() && order_.back() == next) continue;
+      order_.push_back(next);
+      if (is_leaf(pool[next].op)) continue;
+      for (const FormulaId operand : {pool[next].a, pool[next].b}) {
+        heap.push_back(operand);
+        std::push_heap(heap.begin(), heap.end());
+      }
+    }
+    std::reverse(order_.begin(), order_.end());
+  }
+
+  const std::vector<FormulaId>& order() const { return order_; }
+  size_t position(FormulaId id) const {
+    return size_t(std::lower_bound(order_.begin(), order_.end(), id) - order_.begin());
+  }
+
+ private:
+  std::vector<FormulaId> order_;
+};
 
 Wide leaf_value(const FormulaNode& n, const FormulaEnv& env) {
   if (n.op == FormulaOp::Len) return env.len(n.a);
@@ -125,39 +145,41 @@ std::string print(const FormulaPool& pool, FormulaId id,
     std::string text;
     int level;  // 0 atom, 1 product, 2 sum
   };
-  std::vector<Text> texts(id + 1);
-  for (FormulaId i : closure(pool, id)) {
+  const Closure nodes(pool, id);
+  std::vector<Text> texts;
+  const auto text = [&](FormulaId i) -> const Text& { return texts[nodes.position(i)]; };
+  for (FormulaId i : nodes.order()) {
     const FormulaNode& n = pool[i];
     switch (n.op) {
-      case FormulaOp::Const: texts[i] = {fmt::format("{}{}", n.negative ? "-" : "", n.value), n.negative}; break;
-      case FormulaOp::Len: texts[i] = {fmt::format("len({})", name(n.a)), 0}; break;
-      case FormulaOp::Scalar: texts[i] = {name(n.a), 0}; break;
+      case FormulaOp::Const: texts.push_back({fmt::format("{}{}", n.negative ? "-" : "", n.value), n.negative}); break;
+      case FormulaOp::Len: texts.push_back({fmt::format("len({})", name(n.a)), 0}); break;
+      case FormulaOp::Scalar: texts.push_back({name(n.a), 0}); break;
       case FormulaOp::CeilDiv:
       case FormulaOp::Min:
       case FormulaOp::Max:
-        texts[i] = {fmt::format("{}({}, {})", symbol(n.op), texts[n.a].text, texts[n.b].text), 0};
+        texts.push_back({fmt::format("{}({}, {})", symbol(n.op), text(n.a).text, text(n.b).text), 0});
         break;
       default: {
         const int level = n.op == FormulaOp::Add || n.op == FormulaOp::Sub ? 2 : 1;
         const auto wrap = [&](const Text& t, int most) {
           return t.level > most ? "(" + t.text + ")" : t.text;
         };
-        texts[i] = {fmt::format("{} {} {}", wrap(texts[n.a], level), symbol(n.op), wrap(texts[n.b], level - 1)), level};
+        texts.push_back({fmt::format("{} {} {}", wrap(text(n.a), level), symbol(n.op), wrap(text(n.b), level - 1)), level});
       }
     }
   }
-  return texts[id].text;
+  return texts.back().text;
 }
 
 Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEnv& env,
                           const std::string& what) {
   if (is_leaf(pool[id].op))  // most are, and every launch comes here
     if (const Wide value = leaf_value(pool[id], env); is_size(value)) return uint64_t(value);
-  const std::vector<FormulaId> order = closure(pool, id);
-  std::vector<Wide> values(id + 1, 0);
+  const Closure nodes(pool, id);
+  std::vector<Wide> values;
   const auto fail = [&](std::string why) {
     Diagnostic d = diagnose(Code::FormulaFails, {}, fmt::format("the {} {}: `{}`", what, why, print(pool, id, env.name)));
-    for (FormulaId i : order) {
+    for (FormulaId i : nodes.order()) {
       const FormulaNode& n = pool[i];
       if (n.op == FormulaOp::Len) d.note(fmt::format("len({}) = {}", env.name(n.a), show(env.len(n.a))));
       if (n.op == FormulaOp::Scalar) d.note(fmt::format("{} = {}", env.name(n.a), show(env.scalar(n.a))));
@@ -165,19 +187,20 @@ Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEn
     d.with_fix("give lengths and scalars for which the formula is a size from 0 to 2^64-1");
     return d;
   };
-  for (FormulaId i : order) {
+  for (FormulaId i : nodes.order()) {
     const FormulaNode& n = pool[i];
     if (is_leaf(n.op)) {
-      values[i] = leaf_value(n, env);
+      values.push_back(leaf_value(n, env));
       continue;
     }
-    const Step s = apply(n.op, values[n.a], values[n.b]);
+    const Step s = apply(n.op, values[nodes.position(n.a)], values[nodes.position(n.b)]);
     if (!s.ok) return fail(s.why);
-    values[i] = s.value;
+    values.push_back(s.value);
   }
-  if (values[id] < 0) return fail(fmt::format("is negative ({})", show(values[id])));
-  if (values[id] > Wide(~0ull)) return fail(fmt::format("is too large ({})", show(values[id])));
-  return uint64_t(values[id]);
+  const Wide value = values.back();
+  if (value < 0) return fail(fmt::format("is negative ({})", show(value)));
+  if (value > Wide(~0ull)) return fail(fmt::format("is too large ({})", show(value)));
+  return uint64_t(value);
 }
 
 }  // namespace vyre

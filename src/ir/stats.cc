@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/module.h"
+#include "support/budget.h"
+
 namespace vyre {
 
 ProgramStats stats(const Program& p) {
@@ -35,6 +38,17 @@ ProgramStats stats(const Program& p) {
                p.blocks.size() * sizeof(Block) + p.ids.size() * sizeof(uint32_t) +
                p.locations.size() * sizeof(Location) + p.table_bytes.size();
   return s;
+}
+
+uint64_t memory_of(const Program& p) {
+  return sizeof(Program) + bytes_of_vector(p.ops) + bytes_of_vector(p.values) + bytes_of_vector(p.blocks) +
+         bytes_of_vector(p.ids) + bytes_of_vector(p.locations) + bytes_of_vector(p.table_bytes) +
+         bytes_of_vector(p.buffers) + bytes_of_vector(p.formulas.nodes);
+}
+
+uint64_t memory_of(const Graph& g) {
+  constexpr uint64_t lists = 128;  // of a node: arguments, grid, the name of the file
+  return bytes_of_vector(g.buffers) + bytes_of_vector(g.nodes) + lists * g.nodes.size() + bytes_of_vector(g.formulas.nodes);
 }
 
 }  // namespace vyre

@@ -26,4 +26,10 @@ struct ProgramStats {
 
 ProgramStats stats(const Program& program);
 
+struct Graph;
+/// Bytes of memory that a program or graph takes, or while it grows soon takes (bytes_of_vector).
+/// Takes constant time but for the tables and strings of a program, which it leaves out.
+uint64_t memory_of(const Program& program);
+uint64_t memory_of(const Graph& graph);
+
 }  // namespace vyre

@@ -2,10 +2,14 @@
 
 #include <pthread.h>
 
+#include <new>
+
 namespace vyre {
 namespace {
 
-constexpr size_t stack_bytes = 128u << 20;  // reserved, not touched: only what is used costs memory
+// Reserved, not touched: only what is used costs memory. The smaller one is for little address
+// space; the reader of the language needs no more.
+constexpr size_t stack_bytes[] = {128u << 20, 16u << 20};
 
 void* call(void* fn) {
   (*static_cast<const std::function<void()>*>(fn))();
@@ -18,12 +22,13 @@ void run_on_big_stack(const std::function<void()>& fn) {
   pthread_attr_t attributes;
   pthread_t thread;
   bool started = false;
-  if (pthread_attr_init(&attributes) == 0) {
-    started = pthread_attr_setstacksize(&attributes, stack_bytes) == 0 &&
+  for (const size_t bytes : stack_bytes) {
+    if (started || pthread_attr_init(&attributes) != 0) continue;
+    started = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
               pthread_create(&thread, &attributes, call, const_cast<std::function<void()>*>(&fn)) == 0;
     pthread_attr_destroy(&attributes);
   }
-  if (!started) return fn();
+  if (!started) throw std::bad_alloc();  // the caller's stack may be too small
   pthread_join(thread, nullptr);
 }
 

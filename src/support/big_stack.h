@@ -7,8 +7,8 @@
 
 namespace vyre {
 
-/// Calls fn and returns when it is done. Where no thread can be made, fn runs on the caller's stack.
-/// fn must not throw.
+/// Calls fn and returns when it is done. Throws std::bad_alloc if there is no memory for a stack of
+/// at least 16 MiB. fn must not throw.
 void run_on_big_stack(const std::function<void()>& fn);
 
 }  // namespace vyre

@@ -73,35 +73,20 @@ mode_t default_mode() {
   return 0666 & ~mask;
 }
 
-}  // namespace
+FileContents too_large(const std::string& path, std::uint64_t max_bytes) {
+  return {"", FileError{EFBIG, fmt::format("read '{}': larger than the limit of {} bytes", path,
+                                           max_bytes)}};
+}
 
-FileContents read_file(const std::string& path, std::uint64_t max_bytes) {
+/// Reads until the end. The stated size is a hint: it is 0 in /proc and for pipes.
+FileContents read_to_end(int fd, std::uint64_t stated, const std::string& path,
+                         std::uint64_t max_bytes) {
+  // One byte more than the size first, so that an ordinary file takes one read and one that says
+  // "end".
   FileContents result;
-  const bool is_stdin = path == "-";
-  const Descriptor file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
-  if (file.fd < 0 || ::fstat(file.fd, &info) != 0) {
-    result.error = error_of(errno, "open", path);
-    return result;
-  }
-  if (S_ISDIR(info.st_mode)) {
-    result.error = error_of(EISDIR, "read", path);
-    return result;
-  }
-  const auto too_large = [&] {
-    result.bytes = {};
-    result.error = FileError{
-        EFBIG, fmt::format("read '{}': larger than the limit of {} bytes", path, max_bytes)};
-    return result;
-  };
-  const auto stated = static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
-  if (S_ISREG(info.st_mode) && !is_stdin && stated > max_bytes) return too_large();
-
-  // The stated size is a hint (it is 0 in /proc and for pipes): read until the end, and one byte
-  // more than the size first, so that an ordinary file takes one read and one that says "end".
   constexpr std::uint64_t kStep = 1 << 16;
   std::size_t used = 0;
-  std::uint64_t room = std::max(stated, kStep) + 1;
+  const std::uint64_t room = std::max(stated, kStep) + 1;
   for (;;) {
     if (used == result.bytes.size()) {
       const std::uint64_t grown = std::max<std::uint64_t>(room, result.bytes.size() * 2);
@@ -110,19 +95,48 @@ FileContents read_file(const std::string& path, std::uint64_t max_bytes) {
           max_bytes < UINT64_MAX ? std::min<std::uint64_t>(grown, max_bytes + 1) : grown;
       result.bytes.resize(static_cast<std::size_t>(size));
     }
-    const ssize_t n = ::read(file.fd, result.bytes.data() + used, result.bytes.size() - used);
+    const ssize_t n = ::read(fd, result.bytes.data() + used, result.bytes.size() - used);
     if (n < 0) {
       if (errno == EINTR) continue;
-      result.bytes = {};
-      result.error = error_of(errno, "read", path);
-      return result;
+      return {"", error_of(errno, "read", path)};
     }
     if (n == 0) break;
     used += static_cast<std::size_t>(n);
-    if (used > max_bytes) return too_large();
+    if (used > max_bytes) return too_large(path, max_bytes);
   }
   result.bytes.resize(used);
   return result;
+}
+
+}  // namespace
+
+FileContents read_file(const std::string& path, std::uint64_t max_bytes) {
+  const bool is_stdin = path == "-";
+  const Descriptor file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (file.fd < 0 || ::fstat(file.fd, &info) != 0) return {"", error_of(errno, "open", path)};
+  if (S_ISDIR(info.st_mode)) return {"", error_of(EISDIR, "read", path)};
+  const auto stated = static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
+  if (S_ISREG(info.st_mode) && !is_stdin && stated > max_bytes) return too_large(path, max_bytes);
+  return read_to_end(file.fd, stated, path, max_bytes);
+}
+
+FileContents read_regular_file(const std::string& path, std::uint64_t max_bytes) {
+  const auto not_regular = [&](mode_t mode) -> FileContents {
+    if (S_ISDIR(mode)) return {"", error_of(EISDIR, "read", path)};
+    return {"", FileError{EINVAL, fmt::format("read '{}': not a regular file", path)}};
+  };
+  // Looked at before it is opened, because opening a device may do something; and after, because
+  // the name may mean another file by then.
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {"", error_of(errno, "open", path)};
+  if (!S_ISREG(info.st_mode)) return not_regular(info.st_mode);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.fd < 0 || ::fstat(file.fd, &info) != 0) return {"", error_of(errno, "open", path)};
+  if (!S_ISREG(info.st_mode)) return not_regular(info.st_mode);
+  const auto stated = static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
+  if (stated > max_bytes) return too_large(path, max_bytes);
+  return read_to_end(file.fd, stated, path, max_bytes);
 }
 
 std::optional<FileError> write_file(const std::string& path, std::span<const std::byte> bytes) {

@@ -34,6 +34,10 @@ inline constexpr std::uint64_t kDefaultFileCap = std::uint64_t{1} << 30;
 /// directory is EISDIR.
 FileContents read_file(const std::string& path, std::uint64_t max_bytes = kDefaultFileCap);
 
+/// Reads the whole of a regular file, and refuses everything else: a pipe or a device may block,
+/// have no end, or act on being opened.
+FileContents read_regular_file(const std::string& path, std::uint64_t max_bytes = kDefaultFileCap);
+
 /// Replaces `path` by `bytes`, or leaves it as it was: the bytes go to a temporary file in the same
 /// folder that is renamed over `path`. Something that is not a regular file (/dev/stdout, a pipe)
 /// is written to directly. A symbolic link is followed; permissions of an existing file are kept.

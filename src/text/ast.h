@@ -9,6 +9,7 @@
 
 #include "ir/ops.h"
 #include "ir/program.h"
+#include "support/budget.h"
 #include "text/lexer.h"
 
 namespace vyre::text {
@@ -126,7 +127,18 @@ struct Ast {
   std::vector<Stmt> stmts;
   std::vector<uint32_t> ids;
   std::vector<Decl> decls;
+  uint64_t source_bytes = 0;
+  Budget* budget = nullptr;  // of making it; null: none
 
+  /// Bytes of memory that all of it takes, or soon takes while it grows.
+  uint64_t bytes() const {
+    constexpr uint64_t lists = 128;  // of a declaration: parameters, sizes
+    return source_bytes + symbols.bytes() + bytes_of_vector(tokens) + bytes_of_vector(exprs) + bytes_of_vector(stmts) +
+           bytes_of_vector(ids) + bytes_of_vector(decls) + lists * decls.size();
+  }
+  void poll() {
+    if (budget && budget->due()) budget->check(bytes());
+  }
   std::string_view text(TokenId t) const {
     const Token& k = tokens[t];
     return std::string_view(files[k.file].text).substr(k.offset, k.length);

@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "ir/stats.h"
 #include "text/kernel_lowering.h"
 #include "text/literal.h"
 #include "text/parser.h"
@@ -32,12 +33,22 @@ class IrReader {
         if (close()) return;
         continue;
       }
-      if (p_.ops.size() > max_ops) fail(Code::ProgramTooLarge, fmt::format("the program has more than {} operations", max_ops), "split it into several kernels");
+      check_size();
       line();
     }
   }
 
  private:
+  void check_size() {
+    const ParseOptions& limits = context_.options;
+    if (context_.budget.due()) context_.budget.check(context_.kept_bytes + memory_of(p_));
+    const bool too_large = p_.ops.size() > limits.max_ops;
+    if (!too_large && context_.expanded_ops + p_.ops.size() <= limits.max_module_ops) return;
+    context_.ended = true;
+    if (too_large) fail(Code::ProgramTooLarge, fmt::format("the program has more than {} operations", limits.max_ops), "split it into several kernels");
+    fail(Code::ProgramTooLarge, fmt::format("the kernels of the module have more than {} operations", limits.max_module_ops), "split it into several files");
+  }
+
   struct Open {
     OpId op;
     uint32_t block;   // which block of the op is being read

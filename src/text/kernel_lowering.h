@@ -2,6 +2,9 @@
 
 // The state of lowering one kernel body: scopes, the stack of inlined calls, and the builder.
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "text/lower.h"
 
 namespace vyre::text {
@@ -12,6 +15,9 @@ const Opcode* binary_op(Tok t);
 class KernelLowering {
  public:
   KernelLowering(ModuleContext& context, std::string name);
+  KernelLowering(const KernelLowering&) = delete;
+  KernelLowering& operator=(const KernelLowering&) = delete;
+  ~KernelLowering();
 
   Builder builder;
 
@@ -28,19 +34,7 @@ class KernelLowering {
  private:
   friend Constant evaluate_constant(ModuleContext&, ExprId, Type, const ConstantResolver&);
 
-  enum class Kind : uint8_t { Let, Var, Buffer, Const };
-  struct Binding {
-    Kind kind = Kind::Let;
-    uint32_t symbol = 0;
-    uint32_t id = none;        // value, variable or buffer
-    Role role = Role::In;      // a buffer as seen here: a fn's `in` parameter is not written through
-    Constant constant;
-    bool counter = false;      // a loop's counter
-    uint32_t call = 0;         // the call it belongs to
-    uint32_t block = 0;        // the block it was declared in
-    uint32_t previous = none;  // binding of the same symbol outside
-    TokenId declared = 0;
-  };
+  using Kind = BindingKind;
   /// One function being inlined; calls_[0] is the kernel itself.
   struct Call {
     const Decl* decl = nullptr;
@@ -54,13 +48,22 @@ class KernelLowering {
 
   // Places.
   void at(TokenId token);
+  /// Throws GiveUp if the module has too many errors.
   Diagnostic& error(TokenId token, Code code, std::string message);
 
+  // Limits.
+  /// Counts a level of recursion while it lives. Throws GiveUp at the limit.
+  class Deeper;
+  void poll();
+  void count_ops();
+  void check_size(TokenId token);
+  [[noreturn]] void too_large(TokenId token, std::string message, std::string_view fix);
+
   // Scopes.
+  void enter_kernel(const Decl& decl);  // calls_[0]
   void bind(Binding b, TokenId name);
   const Binding* lookup(uint32_t symbol) const;
-  void open_scope();
-  void close_scope();
+  uint32_t call_id() const { return calls_.empty() ? base_call_ : calls_.back().id; }
   /// `declare`: the fix if no known name is near.
   ValueId unknown_name(TokenId token, std::string_view declare);
   ValueId not_constant(TokenId token);
@@ -90,6 +93,7 @@ class KernelLowering {
   bool options(const Expr& e, uint32_t from, Opcode op, MemoryRef* ref, Role role);
   ValueId inline_call(const Expr& e, const Decl& decl, bool statement);
   ValueId inline_body(const Decl& decl, const std::vector<Binding>& args);
+  ValueId unexpanded(const Expr& e, const Decl& decl);
   const Binding* buffer(uint32_t symbol, TokenId token);
   bool writable(const Binding& b, TokenId token);
   ValueId expect(ValueId v, Type expected, TokenId token, std::string_view what);
@@ -119,25 +123,41 @@ class KernelLowering {
   bool ends(Range list) const;
   bool has_return(Range list) const;
   uint32_t add_array(const Stmt& s, Role role);
-  std::string unique_name(std::string_view base) const;
+  std::string unique_name(std::string_view base);
+  uint32_t add_buffer(Buffer b);
 
   ModuleContext& context_;
   Ast& ast_;
-  std::vector<Binding> bindings_;
-  std::vector<uint32_t> binding_of_;   // by symbol: innermost binding, or none
-  std::vector<uint32_t> scope_begin_;
+  Scopes& scopes_;
+  KernelLowering* around_;       // waits for this one
+  size_t scope_base_;
+  uint32_t base_call_;           // the id of calls_[0]
   std::vector<Call> calls_;
-  uint32_t next_call_ = 0;
   uint32_t inlined_ = 0;
+  size_t counted_ops_ = 0;       // in context_.expanded_ops
   uint32_t depth_ = 0;
   std::vector<StringId> file_names_;
   std::map<uint32_t, uint32_t> tables_;  // declaration to buffer
+  std::unordered_set<std::string> buffer_names_;
+  std::unordered_map<std::string, uint32_t> last_suffix_;  // by base of a unique name
   bool constant_mode_ = false;           // nothing of a launch is known
+  bool alone_ = false;                   // a function is checked: its calls are not expanded
   const ConstantResolver* outer_ = nullptr;  // in constant mode: the names around the expression
   Diagnostics ignored_;
 };
 
-/// Thrown inside the lowering only: the program is too large or too deep to go on.
+/// Thrown inside the lowering only: the declaration is too large or too deep to go on.
 struct GiveUp {};
+
+class KernelLowering::Deeper {
+ public:
+  Deeper(KernelLowering& k, TokenId token);
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+  ~Deeper() { --depth_; }
+
+ private:
+  uint32_t& depth_;
+};
 
 }  // namespace vyre::text

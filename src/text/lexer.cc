@@ -19,6 +19,7 @@ uint32_t Symbols::intern(std::string_view text) {
   if (it != index_.end()) return it->second;
   const auto [made, ok] = index_.emplace(std::string(text), uint32_t(texts_.size()));
   texts_.push_back(made->first);
+  bytes_ += 128 + (text.size() > 15 ? text.size() : 0);  // with the index
   return made->second;
 }
 
@@ -204,6 +205,7 @@ struct Lexer {
 
   void run() {
     while (at < s.size()) {
+      if (options.poll) options.poll();
       const char c = s[at];
       if (c == '\n') newline();
       else if (c == ' ' || c == '\t' || c == '\r') ++at;

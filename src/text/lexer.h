@@ -4,6 +4,7 @@
 // after a comma or a binary operator. Identifiers are interned: a symbol is a small number.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +43,8 @@ class Symbols {
   uint32_t intern(std::string_view text);
   std::string_view text(uint32_t symbol) const { return texts_[symbol]; }
   size_t size() const { return texts_.size(); }
+  /// About how many bytes of memory the names take.
+  uint64_t bytes() const { return bytes_; }
 
  private:
   struct Hash {
@@ -50,12 +53,14 @@ class Symbols {
   };
   std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> index_;
   std::vector<std::string_view> texts_;
+  uint64_t bytes_ = 0;
 };
 
 struct LexOptions {
   uint16_t file = 0;
   std::string_view file_name;
   bool comments = false;   // keep comments and every newline, for the formatter
+  std::function<void()> poll = {};  // called for each token: ends the work with an exception
 };
 
 /// Appends the tokens of `source` and a final End. Errors are appended; lexing goes on after them.

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "ir/eval.h"
+#include "ir/stats.h"
 #include "text/kernel_lowering.h"
 #include "text/literal.h"
 #include "text/parser.h"
@@ -11,21 +13,49 @@ namespace vyre::text {
 
 // ---- The module.
 
-bool ModuleContext::full() const { return diagnostics.size() >= max_errors; }
+bool ModuleContext::full() const { return errors >= max_errors; }
 
 Diagnostic& ModuleContext::error(TokenId at, Code code, std::string message) {
   if (full()) {
+    ended = true;
     scratch.clear();
     scratch.push_back(diagnose(code, {}, {}));
     return scratch.back();
   }
+  ++errors;
   diagnostics.push_back(diagnose(code, ast.place(at), std::move(message)));
   return diagnostics.back();
+}
+
+void ModuleContext::warning(Diagnostic d) {
+  if (warnings < max_errors) diagnostics.push_back(std::move(d)), ++warnings;
+}
+
+const FileContents& ModuleContext::table_file(const std::string& path, const std::string& from) {
+  static const FileContents refused{"", FileError{EACCES, "no files can be read here"}};
+  if (!options.resolver) return refused;
+  const std::string name = options.resolver.name(path, from);
+  const auto [entry, is_new] = table_files.try_emplace(name);
+  if (is_new) {
+    budget.check(kept_bytes);
+    entry->second = options.resolver.read(name, max_table_bytes);
+    kept_bytes += entry->second.bytes.size();
+  }
+  return entry->second;
+}
+
+bool ModuleContext::may_suggest() const { return compared_names < 100'000; }
+
+std::string_view ModuleContext::nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  if (!may_suggest()) return {};
+  compared_names += candidates.size();
+  return nearest(name, candidates);
 }
 
 void analyse(ModuleContext& c) {
   Ast& ast = c.ast;
   c.decl_of_symbol.assign(ast.symbols.size(), none);
+  c.scopes.reset(ast.symbols.size());
   c.constants.resize(ast.decls.size());
   c.called.assign(ast.decls.size(), 0);
   for (uint32_t i = 0; i < ast.decls.size(); ++i) {
@@ -80,7 +110,14 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
     return nullptr;
   }
   if (constants[decl].state == State::New) {
+    if (constant_chain == max_constant_chain) {
+      if (!std::exchange(chain_reported, true))
+        error(use, Code::NestingTooDeep, fmt::format("a chain of more than {} constants that depend on each other", max_constant_chain))
+            .with_fix("declare a constant before those that use it");
+      return nullptr;
+    }
     constants[decl].state = State::Busy;
+    ++constant_chain;
     const Stmt s = ast.stmts[ast.decls[decl].constant];
     const std::string decl_name(ast.text(s.name));
     const auto override = options.constants.find(decl_name);
@@ -97,6 +134,9 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
             .with_fix(fmt::format("give a value of {}: `--const {}=…`", name(made.value.type), decl_name));
     }
     made.state = State::Done;
+    --constant_chain;
+    if (made.table) kept_bytes += made.table->bytes.size();
+    budget.check(kept_bytes);
     constants[decl] = std::move(made);
   }
   const ConstDecl& c = constants[decl];
@@ -107,19 +147,23 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
 
 /// Lowers the expression and folds what comes out: one meaning of operators, not two.
 Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, const ConstantResolver& resolve) {
+  if (context.ended) return {};
   KernelLowering k(context, "");
   k.constant_mode_ = true;
   k.outer_ = &resolve;
   Decl decl;
-  k.calls_.push_back({});
-  k.calls_.back().decl = &decl;
+  k.enter_kernel(decl);
   decl.kind = DeclKind::Kernel;
   const Expr& e = context.ast.exprs[expr];
   if (is_storage_only(expected)) {
     context.error(e.token, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(expected))).with_fix("write f32");
     return {};
   }
-  const ValueId v = k.expect(k.expression(expr, expected), expected, e.token, "the constant");
+  ValueId v = none;
+  try {
+    v = k.expect(k.expression(expr, expected), expected, e.token, "the constant");
+  } catch (GiveUp) {  // reported
+  }
   if (v == none) return {};
   const Program& p = k.builder.program;
   ExactFloats exact;
@@ -200,16 +244,14 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s, const
   }
   if (s.op == Tok::At) {
     const std::string path = unquote(ast.text(s.other.begin));
-    std::string resolved, why = "no files can be read here";
-    std::optional<std::string> data;
-    if (context.options.resolver) data = context.options.resolver(path, ast.files[ast.tokens[s.name].file].name, &resolved, &why);
-    if (!data || data->size() % size_of(t.element) != 0 || data->size() > (64u << 10)) {
-      if (data) why = data->size() > (64u << 10) ? fmt::format("it has {} bytes, a kernel's tables at most 65536", data->size())
-                                                 : fmt::format("its {} bytes are no multiple of the element's {}", data->size(), size_of(t.element));
+    const FileContents& data = context.table_file(path, ast.files[ast.tokens[s.name].file].name);
+    const size_t size = data.bytes.size();
+    if (!data || size % size_of(t.element) != 0) {
+      const std::string why = !data ? data.error->what : fmt::format("its {} bytes are no multiple of the element's {}", size, size_of(t.element));
       context.error(s.other.begin, Code::TableFile, fmt::format("the table's file `{}` cannot be used: {}", path, why)).with_fix("name a file of raw little-endian elements, relative to this source");
       return std::nullopt;
     }
-    for (char c : *data) t.bytes.push_back(std::byte(c));
+    for (char c : data.bytes) t.bytes.push_back(std::byte(c));
   } else {
     bool ok = true;
     for (uint32_t i = 0; i < s.other.count; ++i) {
@@ -283,7 +325,7 @@ struct FormulaLowering {
 
   FormulaId unknown(TokenId token, std::string message) {
     fail(token, std::move(message), Code::UnknownName);
-    if (context.full() || context.ast.symbols.size() > 10000) return no_formula;  // many names: none is looked for
+    if (context.full() || !context.may_suggest()) return no_formula;
     std::vector<std::string> names;
     for (uint32_t s = 0; s < context.ast.symbols.size(); ++s) {
       const uint32_t decl = context.decl_of_symbol[s];
@@ -291,7 +333,8 @@ struct FormulaLowering {
       if (n.index != none || n.constant != no_formula || (decl != none && context.ast.decls[decl].kind == DeclKind::Const))
         names.emplace_back(context.ast.symbols.text(s));
     }
-    const auto near = nearest(context.ast.text(token), names);
+    context.compared_names += context.ast.symbols.size();
+    const auto near = context.nearest_name(context.ast.text(token), names);
     if (!near.empty()) context.diagnostics.back().with_fix(fmt::format("did you mean `{}`?", near));
     return no_formula;
   }
@@ -341,6 +384,7 @@ struct FormulaLowering {
     }
     if (pool.nodes.size() > max_terms) {
       if (!std::exchange(too_large, true)) context.error(context.ast.exprs[id].token, Code::ProgramTooLarge, "the sizes of this kernel have more than 10000 terms").with_fix("write shorter formulas");
+      context.ended = true;
       return no_formula;
     }
     return f;
@@ -373,12 +417,72 @@ FormulaId lower_formula(ModuleContext& context, FormulaPool& pool, ExprId expr, 
 // ---- Kernels.
 
 KernelLowering::KernelLowering(ModuleContext& context, std::string name)
-    : builder(std::move(name)), context_(context), ast_(context.ast) {
-  binding_of_.assign(ast_.symbols.size(), none);
+    : builder(std::move(name)),
+      context_(context),
+      ast_(context.ast),
+      scopes_(context.scopes),
+      around_(context.innermost),
+      scope_base_(context.scopes.depth()),
+      base_call_(context.scopes.new_call()) {
   file_names_.assign(ast_.files.size(), none);
+  context.innermost = this;
+}
+
+KernelLowering::~KernelLowering() {
+  count_ops();
+  scopes_.close_to(scope_base_);  // open where lowering was given up
+  context_.innermost = around_;
+}
+
+void KernelLowering::enter_kernel(const Decl& d) {
+  calls_.push_back({});
+  calls_.back().decl = &d;
+  calls_.back().id = base_call_;
+}
+
+// ---- Limits.
+
+KernelLowering::Deeper::Deeper(KernelLowering& k, TokenId token) : depth_(k.context_.recursion) {
+  if (depth_ >= max_recursion) {
+    // The links of one chain of constants are one mistake.
+    if (k.context_.constant_chain == 0 || !std::exchange(k.context_.chain_reported, true))
+      k.error(token, Code::NestingTooDeep, fmt::format("expressions, blocks and calls are nested more than {} deep after inlining", max_recursion))
+          .with_fix("use fewer nested calls, and name intermediate values");
+    throw GiveUp{};
+  }
+  ++depth_;
+}
+
+void KernelLowering::poll() {
+  if (!context_.budget.due()) return;
+  uint64_t bytes = context_.kept_bytes;
+  for (const KernelLowering* k = this; k; k = k->around_) bytes += k->builder.bytes();
+  context_.budget.check(bytes);
+}
+
+void KernelLowering::count_ops() {
+  const size_t ops = builder.program.ops.size();
+  if (ops > counted_ops_) context_.expanded_ops += ops - std::exchange(counted_ops_, ops);
+}
+
+void KernelLowering::check_size(TokenId token) {
+  count_ops();
+  if (context_.ended) throw GiveUp{};
+  const uint64_t max_ops = context_.options.max_ops, max_all = context_.options.max_module_ops;
+  if (builder.program.ops.size() > max_ops)
+    too_large(token, fmt::format("the program has more than {} operations after inlining", max_ops), "split it into several kernels");
+  if (context_.expanded_ops > max_all || context_.expanded_calls > max_all)
+    too_large(token, fmt::format("the kernels and constants of the module have more than {} operations or calls after inlining", max_all), "split it into several files");
+}
+
+void KernelLowering::too_large(TokenId token, std::string message, std::string_view fix) {
+  error(token, Code::ProgramTooLarge, std::move(message)).with_fix(std::string(fix));
+  context_.ended = true;
+  throw GiveUp{};
 }
 
 void KernelLowering::at(TokenId token) {
+  poll();
   const Token& t = ast_.tokens[token];
   if (file_names_[t.file] == none) file_names_[t.file] = builder.program.add_string(ast_.files[t.file].name);
   Location l;
@@ -391,6 +495,10 @@ void KernelLowering::at(TokenId token) {
 }
 
 Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message) {
+  if (context_.full()) {
+    context_.ended = true;
+    throw GiveUp{};
+  }
   // The same mistake in a function that is inlined twice is one mistake.
   for (const Diagnostic& d : context_.diagnostics)
     if (calls_.size() > 1 && d.code == code && d.place.line == ast_.tokens[token].line && d.place.column == ast_.tokens[token].column &&
@@ -428,16 +536,17 @@ void KernelLowering::header(const Decl& d) {
   p.loc = builder.loc;
   p.op_id = d.op_id;
   p.requires_forward_progress = d.forward_progress;
-  open_scope();
+  scopes_.open();
+  std::unordered_map<uint32_t, uint32_t> parameter;  // by symbol; of equal names the first
+  for (uint32_t i = 0; i < d.params.size(); ++i) parameter.emplace(ast_.tokens[d.params[i].name].symbol, i);
   const auto resolver = [&](uint32_t upto) {
-    return [this, &d, upto](uint32_t symbol) {
-      for (uint32_t i = 0; i < d.params.size(); ++i) {
-        if (ast_.tokens[d.params[i].name].symbol != symbol) continue;
-        const bool scalar = !d.params[i].array;
-        if (scalar && !is_integer(d.params[i].type)) return FormulaName{i, true, false, no_formula, fmt::format("is {}, a size is made of integers", name(d.params[i].type))};
-        return FormulaName{i, scalar, i >= upto};
-      }
-      return FormulaName{};
+    return [&d, &parameter, upto](uint32_t symbol) {
+      const auto found = parameter.find(symbol);
+      if (found == parameter.end()) return FormulaName{};
+      const uint32_t i = found->second;
+      const bool scalar = !d.params[i].array;
+      if (scalar && !is_integer(d.params[i].type)) return FormulaName{i, true, false, no_formula, fmt::format("is {}, a size is made of integers", name(d.params[i].type))};
+      return FormulaName{i, scalar, i >= upto};
     };
   };
   for (uint32_t i = 0; i < d.params.size(); ++i) {
@@ -453,11 +562,10 @@ void KernelLowering::header(const Decl& d) {
           .with_fix(q.role == Role::Shared ? "write `shared t: T[n]` in the body" : "write `var w: T[n]` in the body");
     if (b.role == Role::Scalar) b.count = p.formulas.constant(1);
     else if (q.size != none) b.count = lower_formula(context_, p.formulas, q.size, resolver(i));
-    p.buffers.push_back(std::move(b));
     Binding bind_to;
     bind_to.kind = Kind::Buffer;
-    bind_to.id = i;
-    bind_to.role = p.buffers.back().role;
+    bind_to.role = b.role;
+    bind_to.id = add_buffer(std::move(b));
     bind(bind_to, q.name);
   }
   const FormulaResolver all = resolver(uint32_t(d.params.size()));
@@ -472,15 +580,18 @@ void KernelLowering::header(const Decl& d) {
 }
 
 void KernelLowering::body(const Decl& d) {
-  calls_.push_back({});
-  calls_.back().decl = &d;
+  enter_kernel(d);
   // Parameters belong to the kernel's own call.
   block(d.body);
   at(d.end);
 }
 
 Program KernelLowering::finish() {
+  count_ops();
+  // Compacting needs the program twice.
+  context_.budget.check(context_.kept_bytes + 2 * builder.bytes());
   Program p = builder.finish();
+  context_.budget.check(context_.kept_bytes + 2 * memory_of(p));
   const std::vector<uint32_t> uses = count_uses(p);
   std::vector<OpId> unused;
   walk(p, [&](OpId id) {
@@ -488,17 +599,20 @@ Program KernelLowering::finish() {
   });
   for (OpId id : unused) p.unlink(id);
   if (!unused.empty()) compact(p);
+  context_.kept_bytes += memory_of(p);
   return p;
 }
 
 Program lower_kernel(ModuleContext& context, const Decl& decl) {
   KernelLowering k(context, std::string(context.ast.text(decl.name)));
-  k.header(decl);
-  const size_t errors = context.diagnostics.size();
+  const size_t errors = context.errors;
   try {
+    k.header(decl);
     if (decl.ir_body) {
       Program p = std::move(k.builder.program);
       read_ir_body(context, decl, p);
+      context.expanded_ops += p.ops.size();
+      context.kept_bytes += memory_of(p);
       return p;
     }
     k.body(decl);
@@ -506,7 +620,7 @@ Program lower_kernel(ModuleContext& context, const Decl& decl) {
     return std::move(k.builder.program);
   }
   // With errors only the header is of use: graphs are still checked against it.
-  if (context.diagnostics.size() != errors && has_errors(context.diagnostics)) return std::move(k.builder.program);
+  if (context.errors != errors) return std::move(k.builder.program);
   return k.finish();
 }
 

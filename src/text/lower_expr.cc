@@ -66,6 +66,7 @@ const Opcode* binary_op(Tok t) {
 
 ValueId KernelLowering::expression(ExprId id, Type expected) {
   const Expr e = ast_.exprs[id];
+  const Deeper deeper(*this, e.token);
   if (e.literal) {
     Type t = expected;
     if (t == Type::Void) t = e.float_literal ? Type::F32 : Type::U32;
@@ -186,15 +187,19 @@ ValueId KernelLowering::bits_literal(const Expr& e, Type type) {
 
 ValueId KernelLowering::unknown_name(TokenId token, std::string_view declare) {
   const std::string_view w = ast_.text(token);
+  Diagnostic& d = error(token, Code::UnknownName, fmt::format("`{}` is not declared", w));
+  d.with_fix(std::string(declare));
+  if (!context_.may_suggest()) return none;
+  std::vector<uint32_t> bound;
+  scopes_.each(call_id(), [&](uint32_t symbol) { bound.push_back(symbol); });
+  std::sort(bound.begin(), bound.end());
   std::vector<std::string> names = {"lane_id", "subgroup_size", "true", "false"};
   for (auto n : id_names) names.emplace_back(n);
-  for (uint32_t s = 0; s < binding_of_.size(); ++s)
-    if (lookup(s)) names.emplace_back(ast_.symbols.text(s));
-  for (const Decl& d : ast_.decls)
-    if (d.kind == DeclKind::Const) names.emplace_back(ast_.text(d.name));
-  Diagnostic& d = error(token, Code::UnknownName, fmt::format("`{}` is not declared", w));
-  const auto near = nearest(w, names);
-  d.with_fix(near.empty() ? std::string(declare) : fmt::format("did you mean `{}`?", near));
+  for (uint32_t symbol : bound) names.emplace_back(ast_.symbols.text(symbol));
+  for (const Decl& other : ast_.decls)
+    if (other.kind == DeclKind::Const) names.emplace_back(ast_.text(other.name));
+  const auto near = context_.nearest_name(w, names);
+  if (!near.empty()) d.with_fix(fmt::format("did you mean `{}`?", near));
   return none;
 }
 
@@ -439,7 +444,7 @@ ValueId KernelLowering::cast(const Expr& e) {
 
 // ---- Memory.
 
-const KernelLowering::Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
+const Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
   if (outer_ && *outer_ && (*outer_)(symbol).known) return not_constant(token), nullptr;
   const Binding* b = lookup(symbol);
   if (!b) {
@@ -663,13 +668,16 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
     if (row.effect == Effect::Atomic || *op == Opcode::UniformLoad) return memory_call(e, *op, statement);
     if (is_callable(*op)) return table_call(e, *op, expected);
   }
-  std::vector<std::string> names = {"len", "len64", "load_as", "bitcast", "uniform_load"};
-  for (size_t i = 0; i < all_ops().size(); ++i)
-    if (is_callable(static_cast<Opcode>(i)) || all_ops()[i].effect == Effect::Atomic) names.emplace_back(all_ops()[i].mnemonic);
-  for (const Decl& d : ast_.decls)
-    if (d.kind == DeclKind::Function) names.emplace_back(ast_.text(d.name));
   Diagnostic& d = error(e.token, Code::UnknownFunction, fmt::format("there is no function `{}`", w.substr(0, 60)));
-  const auto near = nearest(w, names);
+  std::vector<std::string> names;
+  if (context_.may_suggest()) {
+    names = {"len", "len64", "load_as", "bitcast", "uniform_load"};
+    for (size_t i = 0; i < all_ops().size(); ++i)
+      if (is_callable(static_cast<Opcode>(i)) || all_ops()[i].effect == Effect::Atomic) names.emplace_back(all_ops()[i].mnemonic);
+    for (const Decl& other : ast_.decls)
+      if (other.kind == DeclKind::Function) names.emplace_back(ast_.text(other.name));
+  }
+  const auto near = context_.nearest_name(w, names);
   if (w.find("barrier") != w.npos) d.with_fix("write `barrier workgroup`, without parentheses");
   else if (decl != none && ast_.decls[decl].kind != DeclKind::Const) d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
   else if (op && !operator_for(*op).empty()) d.with_fix(fmt::format("write `{}`", operator_for(*op)));

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <unordered_map>
 
+#include "ir/stats.h"
 #include "text/kernel_lowering.h"
 #include "text/parser.h"
 
@@ -14,21 +15,20 @@ struct GraphLowering {
   const Module& module;
   Graph graph;
   Ast& ast = context.ast;
+  std::unordered_map<uint32_t, uint32_t> buffer_of_symbol;   // of equal names the first
+  std::unordered_map<uint32_t, const Param*> param_of_symbol;
 
   uint32_t find(uint32_t symbol) const {
-    const std::string_view w = ast.symbols.text(symbol);
-    for (uint32_t i = 0; i < graph.buffers.size(); ++i)
-      if (graph.buffers[i].name == w) return i;
-    return none;
+    const auto found = buffer_of_symbol.find(symbol);
+    return found == buffer_of_symbol.end() ? none : found->second;
   }
 
   FormulaId formula(ExprId e) {
     return lower_formula(context, graph.formulas, e, [&](uint32_t symbol) {
       const uint32_t i = find(symbol);
       if (i == none) {  // a parameter that comes later?
-        const auto later = [&](const Param& p) { return ast.tokens[p.name].symbol == symbol; };
-        const auto p = std::find_if(decl.params.begin(), decl.params.end(), later);
-        return p == decl.params.end() ? FormulaName{} : FormulaName{0, !p->array, true};
+        const auto p = param_of_symbol.find(symbol);
+        return p == param_of_symbol.end() ? FormulaName{} : FormulaName{0, !p->second->array, true};
       }
       const bool scalar = graph.buffers[i].role == Role::Scalar;
       if (scalar && !is_integer(graph.buffers[i].element))
@@ -49,14 +49,16 @@ struct GraphLowering {
     b.parameter = parameter;
     b.place = ast.place(name);
     graph.buffers.push_back(std::move(b));
+    buffer_of_symbol.emplace(ast.tokens[name].symbol, uint32_t(graph.buffers.size() - 1));
   }
 
   uint32_t buffer(TokenId name) {
     const uint32_t i = find(ast.tokens[name].symbol);
     if (i != none) return i;
     std::vector<std::string> names;
-    for (const GraphBuffer& b : graph.buffers) names.push_back(b.name);
-    const auto near = nearest(ast.text(name), names);
+    if (context.may_suggest())
+      for (const GraphBuffer& b : graph.buffers) names.push_back(b.name);
+    const auto near = context.nearest_name(ast.text(name), names);
     context.error(name, Code::UnknownName, fmt::format("the graph has no buffer `{}`", ast.text(name)))
         .with_fix(near.empty() ? fmt::format("declare it: `buffer {}: T[n]`", ast.text(name)) : fmt::format("did you mean `{}`?", near));
     return none;
@@ -100,15 +102,17 @@ struct GraphLowering {
     GraphNode n;
     n.kind = GraphNodeKind::Call;
     n.place = ast.place(s.name);
-    n.kernel = find_kernel(module, ast.text(s.name));
-    if (n.kernel == none) {
+    const auto found = context.kernel_of_symbol.find(ast.tokens[s.name].symbol);
+    if (found == context.kernel_of_symbol.end()) {
       std::vector<std::string> names;
-      for (const Program& k : module.kernels) names.push_back(k.name);
-      const auto near = nearest(ast.text(s.name), names);
+      if (context.may_suggest())
+        for (const Program& k : module.kernels) names.push_back(k.name);
+      const auto near = context.nearest_name(ast.text(s.name), names);
       context.error(s.name, Code::UnknownKernel, fmt::format("there is no kernel `{}`", ast.text(s.name)))
           .with_fix(near.empty() ? "declare it in this file, or import it" : fmt::format("did you mean `{}`?", near));
       return;
     }
+    n.kernel = found->second;
     const Program& kernel = module.kernels[n.kernel];
     std::vector<const Buffer*> params;
     for (const Buffer& b : kernel.buffers)
@@ -141,12 +145,15 @@ struct GraphLowering {
   void run() {
     graph.name = std::string(ast.text(decl.name));
     graph.place = ast.place(decl.name);
+    for (const Param& p : decl.params) param_of_symbol.emplace(ast.tokens[p.name].symbol, &p);
     for (const Param& p : decl.params) {
       if (p.array && (p.role == Role::Shared || p.role == Role::Private || p.role == Role::Scratch))
         context.error(p.name, Code::WrongRole, fmt::format("a graph has no `{}` parameter", name(p.role))).with_fix("write `buffer t: T[n]` in the body");
       add(p.name, p.array ? p.role : Role::Scalar, p.type, p.size, true);
     }
     for (const GraphStmt& s : decl.graph) {
+      if (context.ended) return;
+      if (context.budget.due()) context.budget.check(context.kept_bytes + memory_of(graph));
       switch (s.kind) {
         case GraphStmtKind::Buffer: add(s.name, Role::Scratch, s.type, s.count, false); break;
         case GraphStmtKind::Call: call(s); break;

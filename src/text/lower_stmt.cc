@@ -16,39 +16,18 @@ Tok plain_op(Tok t) {
 
 // ---- Scopes.
 
-void KernelLowering::open_scope() { scope_begin_.push_back(uint32_t(bindings_.size())); }
-
-void KernelLowering::close_scope() {
-  const uint32_t begin = scope_begin_.back();
-  scope_begin_.pop_back();
-  while (bindings_.size() > begin) {
-    binding_of_[bindings_.back().symbol] = bindings_.back().previous;
-    bindings_.pop_back();
-  }
-}
-
-const KernelLowering::Binding* KernelLowering::lookup(uint32_t symbol) const {
-  if (symbol >= binding_of_.size()) return nullptr;
-  const uint32_t call = calls_.empty() ? 0 : calls_.back().id;
-  for (uint32_t i = binding_of_[symbol]; i != none; i = bindings_[i].previous)
-    if (bindings_[i].call == call) return &bindings_[i];
-  return nullptr;
-}
+const Binding* KernelLowering::lookup(uint32_t symbol) const { return scopes_.find(symbol, call_id()); }
 
 void KernelLowering::bind(Binding b, TokenId token) {
   b.symbol = ast_.tokens[token].symbol;
   b.declared = token;
-  b.call = calls_.empty() ? 0 : calls_.back().id;
-  b.block = uint32_t(scope_begin_.size());
-  if (binding_of_.size() < ast_.symbols.size()) binding_of_.resize(ast_.symbols.size(), none);
+  b.call = call_id();
   const Binding* old = lookup(b.symbol);
-  if (old && old->block == b.block)
+  if (old && old->block == scopes_.depth())
     error(token, Code::DuplicateName, fmt::format("`{}` is declared twice in this block", ast_.text(token)))
         .note("declared here first", ast_.place(old->declared))
         .with_fix("rename one of them, or assign to a `var`");
-  b.previous = binding_of_[b.symbol];
-  binding_of_[b.symbol] = uint32_t(bindings_.size());
-  bindings_.push_back(b);
+  scopes_.bind(b);
 }
 
 // ---- Blocks.
@@ -61,11 +40,13 @@ void KernelLowering::nest(TokenId token) {
 }
 
 void KernelLowering::block(Range list) {
-  open_scope();
-  nest(list.count ? ast_.stmts[ast_.ids[list.begin]].token : 0);
+  const TokenId first = list.count ? ast_.stmts[ast_.ids[list.begin]].token : 0;
+  const Deeper deeper(*this, first);
+  scopes_.open();
+  nest(first);
   statements(list);
   --depth_;
-  close_scope();
+  scopes_.close();
 }
 
 bool KernelLowering::ends(Range list) const {
@@ -114,10 +95,7 @@ void KernelLowering::statements(Range list) {
   for (uint32_t i = 0; i < list.count; ++i) {
     const StmtId id = ast_.ids[list.begin + i];
     const Stmt s = ast_.stmts[id];
-    if (builder.program.ops.size() > max_ops) {
-      error(s.token, Code::ProgramTooLarge, fmt::format("the program has more than {} operations after inlining", max_ops)).with_fix("split it into several kernels");
-      throw GiveUp{};
-    }
+    check_size(s.token);
     const bool in_function = calls_.back().decl->kind == DeclKind::Function;
     const bool may_return = in_function && context_.has_return[id] && s.kind != StmtKind::Return;
     if (may_return && calls_.back().returned == none && i + 1 < list.count && s.kind == StmtKind::If &&
@@ -143,7 +121,7 @@ void KernelLowering::statements(Range list) {
         const Stmt& next = ast_.stmts[ast_.ids[list.begin + i + 1]];
         Diagnostic d = diagnose(Code::UnreachableCode, ast_.place(next.token), "this code is never reached");
         d.with_fix("remove it");
-        if (!context_.full()) context_.diagnostics.push_back(std::move(d));
+        context_.warning(std::move(d));
       }
       break;
     }
@@ -266,14 +244,19 @@ ConstantResolver KernelLowering::constants() const {
   };
 }
 
-std::string KernelLowering::unique_name(std::string_view base) const {
+uint32_t KernelLowering::add_buffer(Buffer b) {
+  buffer_names_.insert(b.name);
+  builder.program.buffers.push_back(std::move(b));
+  return uint32_t(builder.program.buffers.size() - 1);
+}
+
+std::string KernelLowering::unique_name(std::string_view base) {
   std::string n(base);
-  for (uint32_t k = 1;; ++k) {
-    bool taken = false;
-    for (const Buffer& b : builder.program.buffers) taken |= b.name == n;
-    if (!taken) return n;
-    n = fmt::format("{}_{}", base, k);
-  }
+  if (!buffer_names_.contains(n)) return n;
+  uint32_t& suffix = last_suffix_[n];  // smaller ones are taken
+  do n = fmt::format("{}_{}", base, ++suffix);
+  while (buffer_names_.contains(n));
+  return n;
 }
 
 uint32_t KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
@@ -287,8 +270,7 @@ uint32_t KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
   b.table_offset = builder.program.table_bytes.size();
   b.loc = builder.loc;
   builder.program.table_bytes.insert(builder.program.table_bytes.end(), t.bytes.begin(), t.bytes.end());
-  builder.program.buffers.push_back(std::move(b));
-  const uint32_t id = uint32_t(builder.program.buffers.size() - 1);
+  const uint32_t id = add_buffer(std::move(b));
   if (decl != none) tables_[decl] = id;
   return id;
 }
@@ -305,8 +287,7 @@ uint32_t KernelLowering::add_array(const Stmt& s, Role role) {
   b.element = s.type;
   b.count = size == no_formula ? pool.constant(1) : size;
   b.loc = builder.loc;
-  builder.program.buffers.push_back(std::move(b));
-  return uint32_t(builder.program.buffers.size() - 1);
+  return add_buffer(std::move(b));
 }
 
 void KernelLowering::array(const Stmt& s, Role role) {
@@ -453,14 +434,14 @@ void KernelLowering::for_(const Stmt& s) {
     v[2] = builder.constant(t, 1);
   const ValueId i = builder.begin_for(v[0], v[1], v[2]);
   ++calls_.back().loops;
-  open_scope();
+  scopes_.open();
   Binding b;
   b.kind = Kind::Let;
   b.id = i;
   b.counter = true;
   bind(b, s.name);
   block(s.body);
-  close_scope();
+  scopes_.close();
   --calls_.back().loops;
   at(s.token);
   builder.end_for();
@@ -519,10 +500,9 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
           .with_fix("write a loop");
       return none;
     }
-  if (++inlined_ > max_ops) {
-    error(e.token, Code::ProgramTooLarge, fmt::format("more than {} calls are inlined", max_ops)).with_fix("call fewer functions from functions");
-    throw GiveUp{};
-  }
+  ++context_.expanded_calls;
+  if (++inlined_ > context_.options.max_ops)
+    too_large(e.token, fmt::format("more than {} calls are inlined", context_.options.max_ops), "call fewer functions from functions");
   if (e.args.count != decl.params.size()) {
     error(e.token, Code::WrongArgumentCount, fmt::format("`{}` takes {} argument{}, not {}", fn, decl.params.size(), decl.params.size() == 1 ? "" : "s", e.args.count))
         .note("declared here", ast_.place(decl.name))
@@ -573,16 +553,24 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
   if (!ok) return none;
 
   at(e.token);
+  if (alone_) return unexpanded(e, decl);
   const ValueId result = inline_body(decl, args);
   at(e.token);
   return result;
+}
+
+/// A call in a function that is checked alone: a value of the result's type stands for it.
+ValueId KernelLowering::unexpanded(const Expr& e, const Decl& decl) {
+  const auto index = [&](const Decl* d) { return uint32_t(d - ast_.decls.data()); };
+  context_.checked_calls.push_back({index(calls_.back().decl), index(&decl), e.token});
+  return decl.result == Type::Void ? none : builder.constant(value_type(decl.result), 0);
 }
 
 ValueId KernelLowering::inline_body(const Decl& decl, const std::vector<Binding>& args) {
   context_.called[size_t(&decl - ast_.decls.data())] = 1;
   Call c;
   c.decl = &decl;
-  c.id = ++next_call_;
+  c.id = scopes_.new_call();
   c.at = builder.loc;
   c.top = depth_ + 1;
   const bool flag = has_return(decl.body) && !structured_returns(decl.body);
@@ -590,10 +578,10 @@ ValueId KernelLowering::inline_body(const Decl& decl, const std::vector<Binding>
   if (flag) c.returned = builder.declare(builder.constant(Type::Bool, 0));
   const uint32_t depth_before = depth_;
   calls_.push_back(c);
-  open_scope();
+  scopes_.open();
   for (uint32_t i = 0; i < args.size(); ++i) bind(args[i], decl.params[i].name);
   block(decl.body);
-  close_scope();
+  scopes_.close();
   calls_.pop_back();
   depth_ = depth_before;
   return decl.result == Type::Void ? none : builder.get(c.result);
@@ -602,8 +590,7 @@ ValueId KernelLowering::inline_body(const Decl& decl, const std::vector<Binding>
 /// As if a kernel called it with zeros and buffers of the right roles.
 void KernelLowering::function_alone(const Decl& decl) {
   Decl kernel;
-  calls_.push_back({});
-  calls_.back().decl = &kernel;
+  enter_kernel(kernel);
   std::vector<Binding> args;
   for (const Param& q : decl.params) {
     Binding b;
@@ -613,14 +600,14 @@ void KernelLowering::function_alone(const Decl& decl) {
       buffer.name = std::string(ast_.text(q.name));
       buffer.role = b.role = q.role;
       buffer.element = q.type;
-      builder.program.buffers.push_back(std::move(buffer));
       b.kind = Kind::Buffer;
-      b.id = uint32_t(builder.program.buffers.size() - 1);
+      b.id = add_buffer(std::move(buffer));
     } else {
       b.id = builder.constant(value_type(q.type), 0);
     }
     args.push_back(b);
   }
+  alone_ = true;
   inline_body(decl, args);
 }
 

@@ -9,19 +9,31 @@
 
 #include "ir/module.h"
 #include "support/diagnostic.h"
+#include "support/file.h"
 
 namespace vyre {
 
-/// Gives the text of an imported file, or why not. `from` is the name of the importing file;
-/// `resolved` receives the name under which the file is known from now on.
-using ImportResolver =
-    std::function<std::optional<std::string>(const std::string& path, const std::string& from, std::string* resolved, std::string* why)>;
+/// Finds the files that a program names: `import "path"`, and tables `@"path"`. A file of one name is
+/// read once per parse.
+struct ImportResolver {
+  /// The name under which a file is known. `path` is what the file called `from` says.
+  std::function<std::string(const std::string& path, const std::string& from)> name;
+  /// The bytes of the file of that name, or why not; more than max_bytes are an error.
+  std::function<FileContents(const std::string& name, uint64_t max_bytes)> read;
+
+  explicit operator bool() const { return name && read; }
+};
 
 struct ParseOptions {
   std::string file_name = "<input>";
   std::map<std::string, std::string> constants;  // --const N=8: overrides by name
   ImportResolver resolver;                       // none: imports and table files are refused
   bool trusted = false;                          // keep facts (in_bounds, …) of IR-form text
+  double time_limit = 0;      // seconds; 0: none; less, or not a number: an error
+  uint64_t memory_limit = 0;  // bytes; 0: none
+  // The language's limits of operations and of inlined calls; lower ones refuse more programs.
+  uint64_t max_ops = 16u << 20;         // of a kernel
+  uint64_t max_module_ops = 64u << 20;  // of all kernels and constants, while they are expanded
 };
 
 struct ParseOutcome {
@@ -36,7 +48,11 @@ struct ParseOutcome {
 /// names and types: src/check has the rest.
 ParseOutcome parse(std::string source, const ParseOptions& options = {});
 
-/// Resolves imports relative to the importing file on disk.
-ImportResolver file_resolver();
+struct FileAccess {
+  std::string root;  // a folder: files outside of it are refused, symbolic links followed; "": none
+};
+
+/// Finds files on disk, relative to the file that names them. Only regular files are read.
+ImportResolver file_resolver(const FileAccess& access = {});
 
 }  // namespace vyre

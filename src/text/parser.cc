@@ -61,6 +61,7 @@ class Parser {
     while (true) {
       skip_newlines();
       if (is(Tok::End)) return;
+      ast_.poll();
       const TokenId before = at_;
       try {
         declaration();
@@ -445,6 +446,7 @@ class Parser {
   }
 
   StmtId add(Stmt s) {
+    ast_.poll();
     ast_.stmts.push_back(s);
     return StmtId(ast_.stmts.size() - 1);
   }
@@ -878,6 +880,7 @@ class Parser {
 
   // ---- Expressions.
   ExprId make(ExprKind kind, TokenId token) {
+    ast_.poll();
     Expr e;
     e.kind = kind;
     e.token = token;

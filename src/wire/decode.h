@@ -3,6 +3,8 @@
 // The decoder's parts that programs and modules share. Each reads its sections from `in` and
 // reports through it; what it leaves after an error is not used.
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,10 @@ struct FirstUse {
 void read_body(Reader& in, Program& p, DecodeOptions options);
 /// The optional LOCS, and that strings and locations are in order of first use.
 void read_locations(Reader& in, Program& p);
+/// Opens a file and reads it within the limits of the options. Gives the first error.
+std::optional<Diagnostic> decode_within(std::span<const std::byte> bytes, WireKind kind,
+                                        const DecodeOptions& options,
+                                        const std::function<void(Reader&)>& read);
 /// The sections of one program, all of `in`.
 void read_program(Reader& in, Program& p, DecodeOptions options);
 

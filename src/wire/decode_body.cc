@@ -209,6 +209,9 @@ struct BodyReader {
   }
 
   void run() {
+    failure.take(uint64_t{blocks.count} * sizeof(Block) + uint64_t{types.count} * sizeof(Value) +
+                 uint64_t{ops.count} * sizeof(Op) +
+                 (uint64_t{types.count} + uses.count) * sizeof(uint32_t));
     p.blocks.resize(blocks.count);
     p.values.resize(types.count);
     p.ops.resize(ops.count);
@@ -229,6 +232,7 @@ struct BodyReader {
              fmt::format("the blocks hold {} ops, the program has {}", id, ops.count));
         return;
       }
+      failure.poll();
       if (!read_op(id) || !settle()) return;
     }
     if (!stack.empty())

@@ -1,3 +1,4 @@
+#include "ir/stats.h"
 #include "wire/decode.h"
 #include "wire/formulas.h"
 
@@ -165,12 +166,14 @@ void read_module(Reader& in, Module& m, DecodeOptions options) {
   counts.expect_end("the counts of the module");
   // Nothing is reserved: a Program is larger than the few bytes that could announce one.
   for (uint32_t i = 0; i < kernels && in.ok(); ++i) {
+    in.failure().take(sizeof(Program));
     Reader r = in.section(tag("KRNL"));
     read_program(r, m.kernels.emplace_back(), options);
   }
   for (uint32_t i = 0; i < graphs && in.ok(); ++i) {
     Reader r = in.section(tag("GRPH"));
     read_graph(r, m.graphs.emplace_back(), m.kernels.size());
+    in.failure().take(memory_of(m.graphs.back()));
   }
   in.expect_end("the module");
 }
@@ -181,11 +184,11 @@ void read_module(Reader& in, Module& m, DecodeOptions options) {
 namespace vyre {
 
 Result<Module> decode_module(std::span<const std::byte> bytes, DecodeOptions options) {
-  wire::FirstError failure;
   Module module;
-  if (auto in = wire::open(bytes, WireKind::Module, failure))
-    wire::read_module(*in, module, options);
-  if (failure.error) return std::move(*failure.error);
+  const auto error = wire::decode_within(bytes, WireKind::Module, options, [&](wire::Reader& in) {
+    wire::read_module(in, module, options);
+  });
+  if (error) return *error;
   return module;
 }
 

@@ -174,16 +174,30 @@ void read_program(Reader& in, Program& p, DecodeOptions options) {
   in.expect_end("the program");
 }
 
+std::optional<Diagnostic> decode_within(std::span<const std::byte> bytes, WireKind kind,
+                                        const DecodeOptions& options,
+                                        const std::function<void(Reader&)>& read) {
+  if (auto fault = fault_of_time_limit(options.time_limit)) return fault;
+  FirstError failure{.budget = Budget(options.time_limit, options.memory_limit)};
+  try {
+    failure.take(bytes.size());
+    if (auto in = open(bytes, kind, failure)) read(*in);
+  } catch (const BudgetExceeded& exceeded) {
+    return failure.budget.diagnostic(exceeded, "decoding the program", {});
+  }
+  return std::move(failure.error);
+}
+
 }  // namespace vyre::wire
 
 namespace vyre {
 
 Result<Program> decode_program(std::span<const std::byte> bytes, DecodeOptions options) {
-  wire::FirstError failure;
   Program program;
-  if (auto in = wire::open(bytes, WireKind::Program, failure))
-    wire::read_program(*in, program, options);
-  if (failure.error) return std::move(*failure.error);
+  const auto error = wire::decode_within(bytes, WireKind::Program, options, [&](wire::Reader& in) {
+    wire::read_program(in, program, options);
+  });
+  if (error) return *error;
   return program;
 }
 

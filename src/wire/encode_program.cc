@@ -122,9 +122,12 @@ struct BodyWriter {
   }
 
   void write_to(Bytes& out) const {
-    out.data.reserve(out.data.size() + ops.data.size() + operands.data.size() + attrs.data.size() +
-                     value_types.data.size() + op_locs.data.size() + block_ops.size() * block_size +
-                     locations.size() * location_size + 1024);
+    // A module has many programs: the buffer doubles at least, so that each byte is copied a
+    // constant number of times.
+    const size_t needed = out.data.size() + ops.data.size() + operands.data.size() +
+                          attrs.data.size() + value_types.data.size() + op_locs.data.size() +
+                          block_ops.size() * block_size + locations.size() * location_size + 1024;
+    if (needed > out.data.capacity()) out.data.reserve(std::max(needed, 2 * out.data.capacity()));
     write(out, strings);
 
     size_t section = out.begin_section(tag("OPCS"));

@@ -8,15 +8,28 @@
 #include <optional>
 #include <string>
 
+#include "support/budget.h"
 #include "support/result.h"
 #include "wire/bytes.h"
 #include "wire/format.h"
 
 namespace vyre::wire {
 
-/// The first error; everything after it is noise.
+/// The first error; everything after it is noise. Also the budget of decoding.
 struct FirstError {
   std::optional<Diagnostic> error;
+  Budget budget;
+  uint64_t kept_bytes = 0;  // of the file and of what was decoded
+
+  /// Called for each op, and for anything that takes longer.
+  void poll() {
+    if (budget.due()) budget.check(kept_bytes);
+  }
+  /// Called before memory is allocated.
+  void take(uint64_t bytes) {
+    kept_bytes += bytes;
+    budget.check(kept_bytes);
+  }
 
   bool fail(Code code, std::string message, std::string fix = {}) {
     if (!error) error = diagnose(code, {}, std::move(message)).with_fix(std::move(fix));

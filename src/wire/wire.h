@@ -25,6 +25,8 @@ struct DecodeOptions {
   /// Keep in_bounds, alignment and read_only. They are proofs of ours: believe them only of bytes
   /// that we wrote and nobody else could (our cache, pass tests).
   bool trusted = false;
+  double time_limit = 0;      // seconds; 0: none; less, or not a number: an error
+  uint64_t memory_limit = 0;  // bytes, those of the file included; 0: none
 };
 
 enum class WireKind : uint8_t { Program = 1, Module = 2 };

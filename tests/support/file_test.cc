@@ -33,6 +33,19 @@ class File : public ::testing::Test {
   fs::path folder_;
 };
 
+TEST_F(File, reads_regular_files_only_where_asked_to) {
+  ASSERT_FALSE(write_file(path("a"), std::string_view("text")));
+  EXPECT_EQ(read_regular_file(path("a")).bytes, "text");
+  EXPECT_EQ(read_regular_file(path("a"), 4).bytes, "text");
+  EXPECT_EQ(read_regular_file(path("a"), 3).error->code, EFBIG);
+  EXPECT_EQ(read_regular_file(path("missing")).error->code, ENOENT);
+  EXPECT_EQ(read_regular_file(folder_.string()).error->code, EISDIR);
+  EXPECT_EQ(read_regular_file("/dev/zero").error->code, EINVAL);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_regular_file(path("pipe")).error->code, EINVAL);      // does not wait for a writer
+  EXPECT_FALSE(read_regular_file("/proc/self/status").bytes.empty());  // its stated size is 0
+}
+
 TEST_F(File, reads_back_every_byte_it_wrote) {
   std::string bytes;
   for (int i = 0; i < 300'000; ++i) bytes.push_back(static_cast<char>(i * 7));

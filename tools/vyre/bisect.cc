@@ -62,10 +62,10 @@ class Bisection {
         mistakes_.push_back(diagnose(Code::CannotWrite, {},
                                      fmt::format("cannot write the program: {}", error->what))
                                 .with_fix("name a file in a folder that can be written to"));
-    const auto constants = parse_constants(command_.launch.constants);
-    if (!good(constants)) return false;
+    const auto options = load_options(command_.launch);
+    if (!good(options)) return false;
     const FileAndName file = split_file_and_name(command_.file);
-    loaded_ = load_module(file.file, {*constants, {}});
+    loaded_ = load_module(file.file, *options);
     if (!loaded_.module) {
       mistakes_.insert(mistakes_.end(), loaded_.diagnostics.begin(), loaded_.diagnostics.end());
       return false;
@@ -80,6 +80,10 @@ class Bisection {
     flags_.stdin_is_program = split_file_and_name(command_.file).file == "-";
     auto launch = bind_launch(flags_, target_);
     if (good(launch)) launch_ = std::move(*launch);
+    if (launch_) {
+      const double seconds = static_cast<double>(loaded_.parse_ns + loaded_.check_ns) / 1e9;
+      good(reduce_limits(*launch_, {seconds, 0}));
+    }
     if (mistakes_.empty()) {
       driver::OpenOptions options;
       options.memory_limit = launch_->options.memory_limit;

@@ -36,8 +36,6 @@ std::string idle_flag(const LaunchFlags& f) {
   const std::pair<const char*, const std::string&> words[] = {{"--grid", f.grid},
                                                               {"--subgroup-size", f.subgroup_size},
                                                               {"--schedule", f.schedule},
-                                                              {"--time-limit", f.time_limit},
-                                                              {"--memory-limit", f.memory_limit},
                                                               {"--output-limit", f.output_limit}};
   for (const auto& [flag, word] : words)
     if (!word.empty()) return flag;
@@ -57,11 +55,13 @@ int check(const CheckCommand& command) {
                             fmt::format("`check`: `{}` means nothing without `--sanitize`", flag))
                        .with_fix("add `--sanitize`, or drop it")},
                   {}, command.json);
-  const auto constants = parse_constants(command.launch.constants);
-  if (!constants) return report(constants.errors(), {}, command.json);
+  const auto options = load_options(command.launch);
+  if (!options) return report(options.errors(), {}, command.json);
+  if (const auto limits = parse_limits(command.launch); !limits)
+    return report(limits.errors(), {}, command.json);
   const FileAndName file =
       command.sanitize ? split_file_and_name(command.file) : FileAndName{command.file, ""};
-  LoadedModule loaded = load_module(file.file, {*constants, {.exact = command.launch.exact}});
+  LoadedModule loaded = load_module(file.file, *options);
   if (!loaded.module) return report(loaded.diagnostics, loaded.sources, command.json);
 
   if (!command.emit_wire.empty())

@@ -44,6 +44,13 @@ void add_input_flags(CLI::App& app, LaunchFlags& f) {
   add_list(app, "--const", f.constants, "Another value for a constant of the file")
       ->option_text("NAME=VALUE")
       ->group(inputs);
+  app.add_flag("--no-imports", f.no_imports,
+               "Refuse programs that import files or read tables from them")
+      ->group(inputs);
+  app.add_option("--import-root", f.import_root,
+                 "Refuse imports and table files outside of this folder")
+      ->option_text("DIR")
+      ->group(inputs);
   app.add_option("--grid", f.grid, "Invocations wanted, instead of the kernel's own grid")
       ->option_text("N[,M[,K]]")
       ->group(inputs);
@@ -62,10 +69,13 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
                  "interp only")
       ->option_text("S")
       ->group(execution);
-  app.add_option("--time-limit", f.time_limit, "Seconds after which the launch ends with an error")
+  app.add_option("--time-limit", f.time_limit,
+                 "Seconds after which reading, checking or the launch ends with an error")
       ->option_text("S")
       ->group(execution);
-  app.add_option("--memory-limit", f.memory_limit, "Bytes that buffers may take (suffixes K, M, G)")
+  app.add_option("--memory-limit", f.memory_limit,
+                 "Bytes that buffers may take (suffixes K, M, G); reading and checking\n"
+                 "the program may take 64M more")
       ->option_text("B")
       ->group(execution);
   app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")
@@ -181,8 +191,9 @@ void add_check(CLI::App& app, CheckCommand& c) {
       "  ok: 1 kernel\n"
       "  vyre check examples/saxpy.vyre --sanitize --set a=2 --in x=random:256 --in y=random:256\n"
       "  ok: 1 kernel; saxpy has no races in this run\n\n"
-      "Inputs and Execution are for --sanitize, but for --const and --exact. Exit codes: 0 done, 1 "
-      "a\nrace was found or the run failed, 2 the input was bad, 3 the system failed.");
+      "Inputs and Execution are for --sanitize, but for --const, --no-imports, --import-root,\n"
+      "--time-limit, --memory-limit and --exact. Exit codes: 0 done, 1 a race was found or the\n"
+      "run failed, 2 the input was bad, 3 the system failed.");
 }
 
 void add_emit(CLI::App& app, EmitCommand& c) {

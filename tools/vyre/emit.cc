@@ -309,10 +309,10 @@ Result<opt::OptimizeOptions> passes_for(const EmitCommand& c, const cli::Target&
 int emit(const EmitCommand& command) {
   const auto code = target_of(command);
   if (!code) return report(code.errors(), {}, false);
-  const auto constants = parse_constants(command.launch.constants);
-  if (!constants) return report(constants.errors(), {}, false);
+  const auto load = load_options(command.launch);
+  if (!load) return report(load.errors(), {}, false);
   const FileAndName file = split_file_and_name(command.file);
-  LoadedModule loaded = load_module(file.file, {*constants, {}});
+  LoadedModule loaded = load_module(file.file, *load);
   if (!loaded.module) return report(loaded.diagnostics, loaded.sources, false);
   const auto target = choose_target(loaded, file.name, shown_name(file.file));
   if (!target) return report(target.errors(), loaded.sources, false);

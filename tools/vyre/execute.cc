@@ -24,9 +24,9 @@ Result<RunResult> execute(const Target& target, const Launch& launch) {
 Result<> reduce_limits(Launch& launch, const LimitsUsed& used) {
   interp::Options& o = launch.options;
   if (o.time_limit > 0 && used.seconds >= o.time_limit)
-    return diagnose(Code::TimeLimitExceeded, {},
-                    fmt::format("the time of {} seconds was over before the second run began",
-                                o.time_limit))
+    return diagnose(
+               Code::TimeLimitExceeded, {},
+               fmt::format("the time of {} seconds was over before the run began", o.time_limit))
         .with_fix("raise the time limit");
   if (o.memory_limit > 0 && used.bytes >= o.memory_limit)
     return diagnose(Code::MemoryLimitExceeded, {},

@@ -16,13 +16,13 @@ struct RunResult {
 
 Result<RunResult> execute(const Target& target, const Launch& launch);
 
-/// What other runs use of the limits of a launch.
+/// What other work uses of the limits of a launch.
 struct LimitsUsed {
   double seconds = 0;
   uint64_t bytes = 0;  // of buffers
 };
 
-/// Leaves in the launch what other runs do not use of its time and memory. An error if nothing is
+/// Leaves in the launch what other work does not use of its time and memory. An error if nothing is
 /// left.
 Result<> reduce_limits(Launch& launch, const LimitsUsed& used);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -55,6 +56,22 @@ LaunchBytes launch_bytes(const Target& target, const Launch& launch) {
   return bytes;
 }
 
+Diagnostic bad_value(const std::string& flag, const std::string& value, std::string fix) {
+  return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
+      .with_fix(std::move(fix));
+}
+
+/// Reads an optional flag with one of the functions of numbers.h.
+template <class Parse, class Target>
+void read_flag(Diagnostics& errors, const std::string& flag, const std::string& value, Parse parse,
+               Target& into, const char* fix) {
+  if (value.empty()) return;
+  if (const auto parsed = parse(value))
+    into = *parsed;
+  else
+    errors.push_back(bad_value(flag, value, fix));
+}
+
 class Binder {
  public:
   Binder(const LaunchFlags& flags, const Target& target)
@@ -77,35 +94,27 @@ class Binder {
   }
 
  private:
-  void bad_value(const std::string& flag, const std::string& value, std::string fix) {
-    errors_.push_back(
-        diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
-            .with_fix(std::move(fix)));
-  }
-
-  /// Reads an optional flag with one of the functions of numbers.h.
   template <class Parse, class Target>
   void read(const std::string& flag, const std::string& value, Parse parse, Target& into,
             const char* fix) {
-    if (value.empty()) return;
-    if (const auto parsed = parse(value))
-      into = *parsed;
-    else
-      bad_value(flag, value, fix);
+    read_flag(errors_, flag, value, parse, into, fix);
   }
 
   void bind_options() {
     interp::Options& o = launch_.options;
     ScheduleFlag schedule;
     uint64_t subgroup = o.subgroup_size;
-    constexpr auto bytes_fix = "give a number of bytes, such as 1000000, 64K, 512M or 2G";
     read("--schedule", flags_.schedule, parse_schedule, schedule,
          "write `order`, `reverse` or `random:SEED`");
     read("--subgroup-size", flags_.subgroup_size, parse_count, subgroup, "give a number of lanes");
-    read("--time-limit", flags_.time_limit, parse_seconds, o.time_limit,
-         "give seconds above 0, such as 2 or 0.5");
-    read("--memory-limit", flags_.memory_limit, parse_bytes, o.memory_limit, bytes_fix);
-    read("--output-limit", flags_.output_limit, parse_bytes, o.output_limit, bytes_fix);
+    const auto limits = parse_limits(flags_);
+    if (limits) {
+      o.time_limit = limits->seconds;
+      o.memory_limit = limits->memory_bytes;
+      o.output_limit = limits->output_bytes;
+    } else {
+      errors_.insert(errors_.end(), limits.errors().begin(), limits.errors().end());
+    }
     o.schedule = schedule.schedule;
     o.seed = schedule.seed;
     if (!std::has_single_bit(subgroup) || subgroup > 64)
@@ -252,7 +261,8 @@ class Binder {
       launch_.inputs.lengths[p->buffer] = *count;
     } else {
       failed_[p->buffer] = true;
-      bad_value("--len", word, fmt::format("give a number of elements: `--len {}=1000`", p->name));
+      errors_.push_back(bad_value(
+          "--len", word, fmt::format("give a number of elements: `--len {}=1000`", p->name)));
     }
   }
 
@@ -318,6 +328,49 @@ Result<std::map<std::string, std::string>> parse_constants(const std::vector<std
   }
   if (!errors.empty()) return errors;
   return constants;
+}
+
+Result<Limits> parse_limits(const LaunchFlags& flags) {
+  constexpr auto bytes_fix = "give a number of bytes, such as 1000000, 64K, 512M or 2G";
+  Limits limits;
+  Diagnostics errors;
+  read_flag(errors, "--time-limit", flags.time_limit, parse_seconds, limits.seconds,
+            "give seconds above 0, such as 2 or 0.5");
+  read_flag(errors, "--memory-limit", flags.memory_limit, parse_bytes, limits.memory_bytes,
+            bytes_fix);
+  read_flag(errors, "--output-limit", flags.output_limit, parse_bytes, limits.output_bytes,
+            bytes_fix);
+  if (!errors.empty()) return errors;
+  return limits;
+}
+
+Result<LoadOptions> load_options(const LaunchFlags& flags) {
+  auto constants = parse_constants(flags.constants);
+  Diagnostics errors;
+  if (!constants) errors = constants.errors();
+  if (flags.no_imports && !flags.import_root.empty())
+    errors.push_back(diagnose(Code::OptionMisuse, {},
+                              "`--no-imports` refuses every file that `--import-root` allows")
+                         .with_fix("pass `--no-imports` or `--import-root`, not both"));
+  std::error_code failed;
+  if (!flags.import_root.empty() && !std::filesystem::is_directory(flags.import_root, failed))
+    errors.push_back(
+        diagnose(Code::BadOptionValue, {},
+                 fmt::format("`--import-root {}` does not name a folder", flags.import_root))
+            .with_fix("name the folder that holds the files of the program"));
+  if (!errors.empty()) return errors;
+  LoadOptions options;
+  options.constants = std::move(*constants);
+  options.check.exact = flags.exact;
+  options.imports = !flags.no_imports;
+  options.import_root = flags.import_root;
+  const auto limits = parse_limits(flags);
+  if (!limits) return options;
+  options.time_limit = limits->seconds;
+  const uint64_t bytes = limits->memory_bytes;
+  if (!flags.memory_limit.empty() && bytes < UINT64_MAX - program_allowance)
+    options.memory_limit = bytes + program_allowance;
+  return options;
 }
 
 Result<Parameter> find_parameter(const Target& target, const std::string& name,

@@ -27,6 +27,8 @@ struct LaunchFlags {
   std::string memory_limit;
   std::string output_limit;
   bool exact = false;
+  bool no_imports = false;
+  std::string import_root;
   bool stdin_is_program = false;  // so that no input can be read from it
 };
 
@@ -40,6 +42,18 @@ Result<Assignment> split_assignment(const std::string& flag, const std::string& 
 
 /// The constants by name, for the parser, which knows their types.
 Result<std::map<std::string, std::string>> parse_constants(const std::vector<std::string>& words);
+
+/// The limits of a launch, 0 where there is none.
+struct Limits {
+  double seconds = 0;
+  uint64_t memory_bytes = 0;
+  uint64_t output_bytes = 0;
+};
+Result<Limits> parse_limits(const LaunchFlags& flags);
+
+/// What the flags say about reading and checking the program. Limits that are malformed are left to
+/// bind_launch.
+Result<LoadOptions> load_options(const LaunchFlags& flags);
 
 /// The parameter called `name`, or a diagnostic that lists those that there are.
 Result<Parameter> find_parameter(const Target& target, const std::string& name,

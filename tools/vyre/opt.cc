@@ -116,11 +116,11 @@ class Optimizing {
           show_run(program, run);
       };
     if (auto device = find_device(command_.backend); good(device)) device_ = std::move(*device);
-    const auto constants = parse_constants(command_.launch.constants);
-    if (!good(constants) || !mistakes_.empty()) return false;
+    const auto options = load_options(command_.launch);
+    if (!good(options) || !mistakes_.empty()) return false;
 
     const FileAndName file = split_file_and_name(command_.file);
-    loaded_ = load_module(file.file, {*constants, {}});
+    loaded_ = load_module(file.file, *options);
     if (!loaded_.module) {
       mistakes_ = loaded_.diagnostics;
       return false;

@@ -141,10 +141,10 @@ int plan(const PlanCommand& command) {
   const auto fail = [&](const Diagnostics& errors, const Sources& sources) {
     return report(errors, sources, command.json);
   };
-  const auto constants = parse_constants(command.launch.constants);
-  if (!constants) return fail(constants.errors(), {});
+  const auto load = load_options(command.launch);
+  if (!load) return fail(load.errors(), {});
   const FileAndName file = split_file_and_name(command.file);
-  LoadedModule loaded = load_module(file.file, {*constants, {}});
+  LoadedModule loaded = load_module(file.file, *load);
   if (!loaded.module) return fail(loaded.diagnostics, loaded.sources);
   const auto target = choose_target(loaded, file.name, shown_name(file.file));
   if (!target) return fail(target.errors(), loaded.sources);

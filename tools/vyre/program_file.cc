@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <span>
 
-#include "support/file.h"
 #include "text/parse.h"
 #include "wire/wire.h"
 
@@ -39,6 +40,15 @@ void append(Diagnostics& list, Diagnostics more) {
               std::make_move_iterator(more.end()));
 }
 
+/// What is left of the time limit, in whole milliseconds; at least one, as 0 is no limit.
+LoadOptions without(LoadOptions options, uint64_t used_ns) {
+  if (options.time_limit > 0) {
+    const double left = options.time_limit - static_cast<double>(used_ns) / 1e9;
+    options.time_limit = std::max(std::ceil(left * 1e3), 1.0) / 1e3;
+  }
+  return options;
+}
+
 void decode(const std::string& bytes, const std::string& name, const LoadOptions& options,
             LoadedModule& loaded) {
   const auto raw = std::as_bytes(std::span(bytes));
@@ -54,12 +64,14 @@ void decode(const std::string& bytes, const std::string& name, const LoadOptions
             fmt::format("`{}` is a wire file, where constants have their values for good", name))
             .with_fix("give `--const` when the wire file is made: `vyre check FILE --const … "
                       "--emit-wire F`"));
+  const DecodeOptions limits{.time_limit = options.time_limit,
+                             .memory_limit = options.memory_limit};
   if (wire_kind(raw) == WireKind::Program) {
-    auto program = decode_program(raw);
+    auto program = decode_program(raw, limits);
     if (!program) return fail(std::move(program.errors()));
     loaded.module.emplace().kernels.push_back(std::move(*program));
   } else {
-    auto module = decode_module(raw);
+    auto module = decode_module(raw, limits);
     if (!module) return fail(std::move(module.errors()));
     loaded.module = std::move(*module);
   }
@@ -72,7 +84,9 @@ void parse_text(std::string bytes, const std::string& name, const LoadOptions& o
   ParseOptions parse_options;
   parse_options.file_name = name;
   parse_options.constants = options.constants;
-  parse_options.resolver = file_resolver();
+  if (options.imports) parse_options.resolver = file_resolver({options.import_root});
+  parse_options.time_limit = options.time_limit;
+  parse_options.memory_limit = options.memory_limit;
   ParseOutcome outcome = parse(std::move(bytes), parse_options);
   loaded.module = std::move(outcome.module);
   loaded.sources = std::move(outcome.sources);
@@ -94,8 +108,8 @@ FileAndName split_file_and_name(const std::string& text) {
 
 std::string shown_name(const std::string& file) { return file == "-" ? "<stdin>" : file; }
 
-ProgramText read_program_text(const std::string& file) {
-  FileContents contents = read_file(file);
+ProgramText read_program_text(const std::string& file, uint64_t max_bytes) {
+  FileContents contents = read_file(file, max_bytes);
   if (contents) return {std::move(contents.bytes), {}};
   const std::string name = shown_name(file);
   // The cap of read_file is above what the parser allows, so the same code fits.
@@ -108,11 +122,13 @@ ProgramText read_program_text(const std::string& file) {
 
 LoadedModule load_module(const std::string& file, const LoadOptions& options) {
   const auto begin = Clock::now();
-  ProgramText text = read_program_text(file);
+  ProgramText text =
+      read_program_text(file, options.memory_limit ? std::min(options.memory_limit, kDefaultFileCap)
+                                                   : kDefaultFileCap);
   const uint64_t read_ns = since(begin);
   LoadedModule loaded;
   if (!text.error)
-    loaded = load_module_bytes(std::move(text.bytes), shown_name(file), options);
+    loaded = load_module_bytes(std::move(text.bytes), shown_name(file), without(options, read_ns));
   else
     loaded.diagnostics.push_back(std::move(*text.error));
   loaded.parse_ns += read_ns;
@@ -129,7 +145,12 @@ LoadedModule load_module_bytes(std::string bytes, const std::string& name,
     parse_text(std::move(bytes), name, options, loaded);
   loaded.parse_ns = since(begin);
   const auto parsed = Clock::now();
-  if (loaded.module) append(loaded.diagnostics, check(*loaded.module, options.check));
+  if (loaded.module) {
+    CheckOptions check_options = options.check;
+    check_options.time_limit = without(options, loaded.parse_ns).time_limit;
+    check_options.memory_limit = options.memory_limit;
+    append(loaded.diagnostics, check(*loaded.module, check_options));
+  }
   loaded.check_ns = since(parsed);
   if (has_errors(loaded.diagnostics)) loaded.module.reset();
   return loaded;

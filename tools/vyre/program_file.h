@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "ir/module.h"
 #include "support/diagnostic.h"
+#include "support/file.h"
 
 namespace vyre::cli {
 
@@ -31,11 +32,19 @@ struct ProgramText {
   std::string bytes;
   std::optional<Diagnostic> error;
 };
-ProgramText read_program_text(const std::string& file);
+ProgramText read_program_text(const std::string& file, uint64_t max_bytes = kDefaultFileCap);
+
+/// Memory that reading and checking a program may take beside that of --memory-limit, which counts
+/// its buffers.
+inline constexpr uint64_t program_allowance = 64u << 20;
 
 struct LoadOptions {
   std::map<std::string, std::string> constants;  // --const
-  CheckOptions check;
+  CheckOptions check;                            // but for its limits
+  bool imports = true;
+  std::string import_root;    // FileAccess::root
+  double time_limit = 0;      // seconds of reading, parsing and checking; 0: none
+  uint64_t memory_limit = 0;  // bytes; 0: none
 };
 
 struct LoadedModule {

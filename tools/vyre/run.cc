@@ -122,8 +122,8 @@ class Session {
     if (good(choice)) choice_ = *choice;
     const auto repeat = parse_repeat(command_.repeat);
     if (good(repeat)) repeat_ = *repeat;
-    const auto constants = parse_constants(command_.launch.constants);
-    good(constants);
+    const auto options = load_options(command_.launch);
+    good(options);
     if (auto optimize = bind_optimizer(command_.optimizer); good(optimize)) optimize_ = *optimize;
     if (auto plan = read_plan_file(command_.plan); good(plan)) plan_ = *plan;
     // What was measured before is still true. It was read once already: no mistake is new.
@@ -131,11 +131,12 @@ class Session {
 
     const FileAndName file = split_file_and_name(command_.file);
     report_.file = shown_name(file.file);
-    LoadOptions options;
-    if (constants) options.constants = *constants;
-    options.check.exact = command_.launch.exact;
     const uint64_t begin = now() - start_;
-    loaded_ = load_module(file.file, options);
+    // Read with wrong flags, too, so that all mistakes are reported at once; files that the flags
+    // may refuse are left alone.
+    const LaunchFlags& flags = command_.launch;
+    const LoadOptions cautious{.imports = !flags.no_imports && flags.import_root.empty()};
+    loaded_ = load_module(file.file, options ? *options : cautious);
     add_stage(Stage::Parse, begin, loaded_.parse_ns);
     add_stage(Stage::Check, begin + loaded_.parse_ns, loaded_.check_ns);
     if (!loaded_.module) {
@@ -210,7 +211,10 @@ class Session {
     // Only for a terminal: who measures does not want to look for the end, but to wait for it.
     if (::isatty(STDERR_FILENO) == 1)
       run_options.progress = [&](double fraction) { progress.update(fraction); };
-    auto ran = run_on(*device, target_, *launch_, flags_, run_options);
+    Launch launch = *launch_;  // the limit covers what came before, too
+    if (auto left = reduce_limits(launch, {static_cast<double>(now() - start_) / 1e9, 0}); !left)
+      return std::move(left.errors());
+    auto ran = run_on(*device, target_, launch, flags_, run_options);
     list_code(*device);
     if (!ran) return std::move(ran.errors());
     ran_ = std::move(*ran);

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "interp/sanitizer.h"
+#include "tools/vyre/execute.h"
 #include "tools/vyre/terminal.h"
 
 namespace vyre::cli {
@@ -31,6 +32,8 @@ Diagnostics sanitize_module(const LoadedModule& loaded, const std::string& name,
   flags.stdin_is_program = file == "-";
   auto launch = bind_launch(flags, *target);
   if (!launch) return std::move(launch.errors());
+  const double seconds = static_cast<double>(loaded.parse_ns + loaded.check_ns) / 1e9;
+  if (auto left = reduce_limits(*launch, {seconds, 0}); !left) return std::move(left.errors());
   Progress progress(fmt::format("sanitizing {}", target->name()));
   launch->options.progress = [&](double fraction) { progress.update(fraction); };
   return sanitize_target(*target, *launch);
