@@ -34,13 +34,8 @@ inline constexpr std::uint64_t kDefaultFileCap = std::uint64_t{1} << 30;
 /// directory is EISDIR.
 FileContents read_file(const std::string& path, std::uint64_t max_bytes = kDefaultFileCap);
 
-/// Replaces `path` by `bytes`, or leaves it as it was: the bytes go to a temporary file in the same
-/// folder that is renamed over `path`. Something that is not a regular file (/dev/stdout, a pipe)
-/// is written to directly. A symbolic link is followed; permissions of an existing file are kept.
+/// Replaces `path` by `bytes`, or leaves it as it was (OutputFile, support/output_file.h).
 std::optional<FileError> write_file(const std::string& path, std::span<const std::byte> bytes);
 std::optional<FileError> write_file(const std::string& path, std::string_view bytes);
-
-/// Would write_file get as far as to write? Leaves everything as it was; a disk may still be full.
-std::optional<FileError> try_write(const std::string& path);
 
 }  // namespace vyre
