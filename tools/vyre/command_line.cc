@@ -31,6 +31,7 @@ void add_input_flags(CLI::App& app, LaunchFlags& f) {
            "Contents of a buffer, one of:\n"
            "  NAME=1,2,3           values; nothing after '=' is an empty buffer\n"
            "  NAME=@FILE           raw little-endian bytes; @- is standard input\n"
+           "  NAME=raw:@FILE       the same for a file that ends in .csv, .npy, .png ...\n"
            "  NAME=random:N[:SEED] N elements: integers of any bits, floats in\n"
            "                       [-1,1); the same SEED (0) gives the same values")
       ->option_text("NAME=DATA")
