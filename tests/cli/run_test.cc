@@ -436,6 +436,24 @@ TEST_F(Run, limits_of_0_bytes_allow_nothing) {
   expect_code(run_text(graph, {"--memory-limit", "0"}), "V0503");
   expect_code(run_text(graph, {"--output-limit", "0"}), "V0504");
 }
+TEST_F(Run, limits_of_0_bytes_hold_in_every_command) {
+  file("k.vyre",
+       "kernel k(y: out u8[1]) workgroup(1) grid(1) { y[0] = 1 }\n"
+       "graph g(y: out u8[1]) { call k(y) }\n");
+  const Words commands[] = {{"check", "k.vyre:k", "--sanitize"},
+                            {"check", "k.vyre:g", "--sanitize"},
+                            {"bisect", "k.vyre:k"},
+                            {"plan", "k.vyre:g"},
+                            {"run", "k.vyre:k", "--verify"}};
+  for (Words words : commands) {
+    expect_exit(vyre(words), 0);
+    words.insert(words.end(), {"--memory-limit", "0"});
+    const auto r = vyre(words);
+    expect_exit(r, 1);
+    expect_code(r, "V0503");
+  }
+}
+
 
 TEST_F(Run, graph_loops_that_change_nothing_end) {
   const std::string text =
