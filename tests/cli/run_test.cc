@@ -1,6 +1,5 @@
 // `vyre run` from outside: inputs, outputs, and every mistake that has a code of its own.
 
-
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
 
@@ -297,6 +296,7 @@ TEST_F(Run, each_mistake_of_an_input_has_its_code) {
     expect_code(r, m.code);
   }
 }
+
 TEST_F(Run, files_of_other_formats_are_not_read_as_raw_bytes) {
   const std::string text =
       "kernel k(x: in u8[], y: out u8[len(x)]) workgroup(1) grid(len(x)) {\n"
@@ -319,7 +319,6 @@ TEST_F(Run, files_of_other_formats_are_not_read_as_raw_bytes) {
   r = vyre({"run", "k.vyre", "--in", "x=raw:@-", "--print", "y"}, "1,2");
   EXPECT_EQ(r.out, "y: 49 44 50\n");
 }
-
 
 TEST_F(Run, standard_input_for_program_and_buffer) {
   const auto r = vyre({"run", "-", "--in", "x=@-"}, saxpy);
@@ -436,6 +435,7 @@ TEST_F(Run, limits_of_0_bytes_allow_nothing) {
   expect_code(run_text(graph, {"--memory-limit", "0"}), "V0503");
   expect_code(run_text(graph, {"--output-limit", "0"}), "V0504");
 }
+
 TEST_F(Run, limits_of_0_bytes_hold_in_every_command) {
   file("k.vyre",
        "kernel k(y: out u8[1]) workgroup(1) grid(1) { y[0] = 1 }\n"
@@ -453,7 +453,6 @@ TEST_F(Run, limits_of_0_bytes_hold_in_every_command) {
     expect_code(r, "V0503");
   }
 }
-
 
 TEST_F(Run, graph_loops_that_change_nothing_end) {
   const std::string text =

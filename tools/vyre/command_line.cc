@@ -101,7 +101,9 @@ void add_run(CLI::App& app, RunCommand& c) {
       ->option_text("or FILE:name");
   app.add_option("--backend", c.backend,
                  "Where it runs: one that `vyre devices` lists, or its second\n"
-                 "device as in cuda:1; auto picks (default), and -v says what")
+                 "device as in cuda:1; auto picks (default), and -v says what.\n"
+                 "Options follow in brackets, as in cpu[threads=1]; `vyre devices -v`\n"
+                 "lists them")
       ->option_text("auto|interp|cpu|cuda|vulkan");
   add_launch_flags(app, c.launch);
   add_optimizer_flags(app, c.optimizer);
