@@ -71,6 +71,24 @@ std::string temporary_name(const std::string& folder) {
   return fmt::format("{}.vyre-{:08x}{:08x}", folder, random(), random());
 }
 
+/// Names a file that has no name. False and errno if that cannot be done.
+bool give_name(int fd, const std::string& name) {
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);
+  return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+/// Opens a file without a name in the folder. -1 if the file system has none, or cannot name them
+/// afterwards, which is tried with another one.
+int nameless_file(const std::string& folder) {
+  constexpr int flags = O_TMPFILE | O_WRONLY | O_CLOEXEC;
+  const int probe = ::open(folder.c_str(), flags, 0600);
+  if (probe < 0) return -1;
+  const std::string name = temporary_name(folder);
+  const bool works = give_name(probe, name) && ::unlink(name.c_str()) == 0;
+  ::close(probe);
+  return works ? ::open(folder.c_str(), flags, 0600) : -1;
+}
+
 /// The descriptor of standard output or error if it is this file, else -1.
 int standard_stream(const struct stat& file) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -141,9 +159,7 @@ std::optional<FileError> OutputFile::open_temporary(bool exists) {
     id_ = {info.st_dev, info.st_ino, name};
     mode_ = default_mode();
   }
-  // Some file systems have no files without a name, and naming one takes /proc.
-  if (::access("/proc/self/fd", X_OK) == 0)
-    fd_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  fd_ = nameless_file(folder);
   if (fd_ >= 0) return std::nullopt;
   const std::string temporary = temporary_name(folder);
   fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -168,9 +184,7 @@ std::optional<FileError> OutputFile::commit() {
   if (direct_) return std::nullopt;
   if (temporary_.empty()) {
     const std::string name = temporary_name(folder_of(target_));
-    const std::string self = fmt::format("/proc/self/fd/{}", fd_);
-    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
-      return error_of(errno, "write", path_);
+    if (!give_name(fd_, name)) return error_of(errno, "write", path_);
     temporary_ = name;
   }
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return error_of(errno, "write", path_);
