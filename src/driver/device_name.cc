@@ -54,7 +54,7 @@ Result<DeviceName> parse_device_name(std::string_view text) {
   name.text = std::string(text);
   const size_t open = text.find('[');
   name.device = std::string(text.substr(0, open));
-  if (name.device.empty()) return malformed(text, "there is no name");
+  if (name.device.empty()) return malformed(text, "the name is missing");
   if (open == text.npos) return name;
   if (text.back() != ']') return malformed(text, "the bracket is not closed");
   Diagnostics mistakes;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Options of devices: `threads=1` in `cpu[threads=1]` and in CompileOptions::extra. Each backend
-// has a table of its own; the options of every device are here. All of them are checked by the same
-// function, and `vyre devices -v` lists them.
+// has a table of its options; name_options() and common_options() list those of every device. One
+// function checks all of them, and `vyre devices -v` prints them.
 
 #include <cstdint>
 #include <optional>
