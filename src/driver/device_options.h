@@ -45,7 +45,7 @@ const DeviceOption* find_option(std::string_view name, std::span<const DeviceOpt
 std::optional<Diagnostic> value_mistake(std::string_view text, const DeviceOption& option);
 
 /// Checks options against common_options() and the table of a device that is called `device` in
-/// messages: V0710 for an unknown option, V0607 for a value outside its range.
+/// messages: V0724 for an unknown option, V0607 for a value outside its range.
 Diagnostics option_mistakes(std::span<const std::string> options,
                             std::span<const DeviceOption> table, std::string_view device);
 

@@ -31,8 +31,8 @@ class BackendOptions : public CommandLine {
 };
 
 TEST_F(BackendOptions, mistakes_are_errors_in_every_command) {
-  const std::pair<const char*, const char*> mistakes[] = {{"interp[shedule=reverse]", "V0710"},
-                                                          {"interp[threads=1]", "V0710"},
+  const std::pair<const char*, const char*> mistakes[] = {{"interp[shedule=reverse]", "V0724"},
+                                                          {"interp[threads=1]", "V0724"},
                                                           {"interp[schedule=none]", "V0607"},
                                                           {"interp[schedule]", "V0607"},
                                                           {"interp[subgroup=3]", "V0607"},
