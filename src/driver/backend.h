@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/device_options.h"
 #include "ir/launch.h"
 #include "ir/program.h"
 #include "support/listing.h"
@@ -60,6 +61,7 @@ struct DeviceInfo {
   std::string costs = "gpu";   // the cost table (opt/device_costs.h)
   uint32_t compute_units = 0;  // instead of the table's; 0: those of the table
   std::string not_automatic;   // why `auto` passes it over; "": it does not
+  std::span<const DeviceOption> options;  // of this backend; a table that is never destroyed
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
 };
 
@@ -84,7 +86,7 @@ struct CompileOptions {
   uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
   bool stoppable = true;       // poll the deadline at back-edges
   Optimization optimize;       // done when the backend is asked
-  /// Backend-specific: "schedule=reverse". Sorted.
+  /// Options of the device: "schedule=reverse" (driver/device_options.h). Sorted.
   std::vector<std::string> extra;
   bool operator==(const CompileOptions&) const = default;
 };

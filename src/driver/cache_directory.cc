@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -19,17 +21,40 @@ namespace {
 
 constexpr std::string_view entry_suffix = ".vyc";
 constexpr std::string_view temporary_prefix = "tmp-";
+constexpr const char* tag_name = "CACHEDIR.TAG";
+// The first line is fixed by https://bford.info/cachedir.
+constexpr std::string_view tag =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder was made by vyre for its compile cache. `vyre cache clear` empties it.\n";
 constexpr int64_t second_ns = 1'000'000'000;
 constexpr int64_t stale_ns = 3600 * second_ns;
 
+constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+// O_NONBLOCK: a pipe by this name must not make us wait.
+constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int new_file_flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+
 std::string reason(int code) { return std::generic_category().message(code); }
 
-bool is_entry(std::string_view name) {
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return name.size() == 32 + entry_suffix.size() && name.ends_with(entry_suffix) &&
-         std::all_of(name.begin(), name.begin() + 32, is_digit);
+bool is_decimal(std::string_view s) {
+  return !s.empty() && s.find_first_not_of("0123456789") == s.npos;
 }
-bool is_temporary(std::string_view name) { return name.starts_with(temporary_prefix); }
+bool is_hex(std::string_view s, size_t digits) {
+  return s.size() == digits && s.find_first_not_of("0123456789abcdef") == s.npos;
+}
+
+bool is_entry(std::string_view name) {
+  return name.ends_with(entry_suffix) && is_hex(name.substr(0, name.size() - 4), 32);
+}
+
+/// True for the names that temporary_name() gives: tmp-PROCESS-RANDOM-NUMBER.
+bool is_temporary(std::string_view name) {
+  if (!name.starts_with(temporary_prefix)) return false;
+  name.remove_prefix(temporary_prefix.size());
+  const size_t first = name.find('-'), last = name.rfind('-');
+  return first != name.npos && first < last && is_decimal(name.substr(0, first)) &&
+         is_hex(name.substr(first + 1, last - first - 1), 16) && is_decimal(name.substr(last + 1));
+}
 
 /// May somebody else have written it?
 std::string distrust(const struct stat& info) {
@@ -49,6 +74,7 @@ struct Descriptor {
   ~Descriptor() {
     if (fd >= 0) ::close(fd);
   }
+  int take() { return std::exchange(fd, -1); }
 };
 
 /// Each folder of the path in turn. What fails shows when the folder is opened.
@@ -77,6 +103,41 @@ std::string write_all(int fd, std::span<const std::byte> bytes, const WriteFunct
     bytes = bytes.subspan(std::min(size_t(n), bytes.size()));
   }
   return "";
+}
+
+/// Makes the subdirectory of entries. It gets its name when it has its tag, so that no process sees
+/// it without. What fails shows when it is opened; another process may have been faster.
+void make_entries(int folder) {
+  const std::string temporary = temporary_name();
+  if (::mkdirat(folder, temporary.c_str(), 0700) != 0) return;
+  const Descriptor made(::openat(folder, temporary.c_str(), folder_flags));
+  if (made.fd >= 0) {
+    const Descriptor file(::openat(made.fd, tag_name, new_file_flags, 0600));
+    if (file.fd >= 0 && write_all(file.fd, std::as_bytes(std::span(tag)), ::write).empty() &&
+        ::renameat(folder, temporary.c_str(), folder, CacheDirectory::entries_name) == 0)
+      return;
+    ::unlinkat(made.fd, tag_name, 0);
+  }
+  ::unlinkat(folder, temporary.c_str(), AT_REMOVEDIR);
+}
+
+bool has_tag(int folder) {
+  const Descriptor file(::openat(folder, tag_name, read_flags));
+  std::array<char, tag.size()> bytes;
+  return file.fd >= 0 && ::read(file.fd, bytes.data(), bytes.size()) == ssize_t(tag.size()) &&
+         std::string_view(bytes.data(), bytes.size()) == tag;
+}
+
+/// True if a regular file of this user begins as an entry does, or ends before that.
+bool is_own(int folder, const std::string& name) {
+  const Descriptor file(::openat(folder, name.c_str(), read_flags));
+  struct stat info {};
+  std::array<std::byte, entry_magic.size()> bytes;
+  if (file.fd < 0 || ::fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_uid != ::geteuid())
+    return false;
+  const ssize_t n = ::pread(file.fd, bytes.data(), bytes.size(), 0);
+  return n >= 0 && std::memcmp(bytes.data(), entry_magic.data(), size_t(n)) == 0;
 }
 
 /// The time as we read it: the kernel's own is as coarse as its clock tick, which would mix up the
@@ -111,25 +172,40 @@ CacheDirectory::~CacheDirectory() {
 std::optional<CacheDirectory> CacheDirectory::open(const std::string& path, Open how,
                                                    std::string& why) {
   why.clear();
-  constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  const auto fail = [&](std::string reason) {
+    why = std::move(reason);
+    return std::nullopt;
+  };
+  // Of a folder that was opened: nothing, or why it cannot be used.
+  const auto problem = [&](int fd, const std::string& name) -> std::string {
+    struct stat info {};
+    if (fd < 0 || ::fstat(fd, &info) != 0)
+      return fmt::format("cannot open '{}': {}", name, reason(errno));
+    const std::string distrusted = distrust(info);
+    return distrusted.empty() ? "" : fmt::format("'{}' {}", name, distrusted);
+  };
+  const bool creates = how == Open::Create;
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;  // the user's folder may be a link
   int fd = ::open(path.c_str(), flags);
-  if (fd < 0 && errno == ENOENT && how == Open::Create) {
+  if (fd < 0 && errno == ENOENT && creates) {
     make_folders(path);
     fd = ::open(path.c_str(), flags);
   }
-  if (fd < 0) {
-    if (errno != ENOENT || how == Open::Create)
-      why = fmt::format("cannot open '{}': {}", path, reason(errno));
-    return std::nullopt;
+  if (fd < 0 && errno == ENOENT && !creates) return std::nullopt;
+  const Descriptor folder(fd);
+  if (std::string p = problem(folder.fd, path); !p.empty()) return fail(std::move(p));
+
+  const std::string name = fmt::format("{}/{}", path, entries_name);
+  fd = ::openat(folder.fd, entries_name, folder_flags);
+  if (fd < 0 && errno == ENOENT && creates) {
+    make_entries(folder.fd);
+    fd = ::openat(folder.fd, entries_name, folder_flags);
   }
-  CacheDirectory directory(fd);
-  struct stat info {};
-  if (::fstat(fd, &info) != 0)
-    why = fmt::format("cannot open '{}': {}", path, reason(errno));
-  else if (const std::string distrusted = distrust(info); !distrusted.empty())
-    why = fmt::format("'{}' {}", path, distrusted);
-  if (!why.empty()) return std::nullopt;
-  return directory;
+  if (fd < 0 && errno == ENOENT && !creates) return std::nullopt;
+  Descriptor entries(fd);
+  if (std::string p = problem(entries.fd, name); !p.empty()) return fail(std::move(p));
+  if (!has_tag(entries.fd)) return fail(fmt::format("'{}' was not made by vyre", name));
+  return CacheDirectory(entries.take());
 }
 
 std::string CacheDirectory::file_name(Hash128 hash) {
@@ -163,9 +239,7 @@ std::vector<CacheFile> CacheDirectory::list() const {
 CacheDirectory::Contents CacheDirectory::read(const std::string& name, uint64_t max_bytes,
                                               bool head_only) const {
   using Kind = Contents::Kind;
-  // O_NONBLOCK: a pipe by this name must not make us wait.
-  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  const Descriptor file(::openat(fd_, name.c_str(), flags));
+  const Descriptor file(::openat(fd_, name.c_str(), read_flags));
   if (file.fd < 0) return errno == ENOENT ? Contents{} : Contents{Kind::Bad, {}, reason(errno)};
   struct stat info {};
   if (::fstat(file.fd, &info) != 0) return {Kind::Bad, {}, reason(errno)};
@@ -195,10 +269,9 @@ std::string CacheDirectory::write(const std::string& name, std::span<const std::
                                   const WriteFunction& write) const {
   if (is_over_file_limit(bytes.size())) return reason(EFBIG);
   const std::string temporary = temporary_name();
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
   std::string why;
   {
-    const Descriptor file(::openat(fd_, temporary.c_str(), flags, 0600));
+    const Descriptor file(::openat(fd_, temporary.c_str(), new_file_flags, 0600));
     if (file.fd < 0) return reason(errno);
     why = write_all(file.fd, bytes, write);
     ::futimens(file.fd, Now().times);
@@ -213,8 +286,14 @@ void CacheDirectory::touch(const std::string& name) const {
   ::utimensat(fd_, name.c_str(), Now().times, AT_SYMLINK_NOFOLLOW);
 }
 
-bool CacheDirectory::remove(const std::string& name) const {
-  return ::unlinkat(fd_, name.c_str(), 0) == 0;
+CacheDirectory::Removal CacheDirectory::remove(const std::string& name) const {
+  if (!is_entry(name) && !is_temporary(name)) return Removal::Foreign;
+  struct stat info {};
+  if (::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
+    return Removal::Gone;
+  if (!is_own(fd_, name)) return Removal::Foreign;
+  if (::unlinkat(fd_, name.c_str(), 0) == 0) return Removal::Removed;
+  return errno == ENOENT ? Removal::Gone : Removal::Failed;
 }
 
 CacheDirectory::Trimmed CacheDirectory::trim(uint64_t max_bytes) const {
@@ -237,8 +316,9 @@ CacheDirectory::Trimmed CacheDirectory::trim(uint64_t max_bytes) const {
   for (const CacheFile& f : files) {
     if (result.bytes <= max_bytes - max_bytes / 8) break;
     if (&f == &files.back() && f.bytes <= max_bytes) break;  // the newest, which may be that large
-    if (remove(f.name)) ++result.evicted;
-    result.bytes -= f.bytes;  // gone, by us or by another process
+    const Removal removal = remove(f.name);
+    result.evicted += removal == Removal::Removed;
+    if (removal == Removal::Removed || removal == Removal::Gone) result.bytes -= f.bytes;
   }
   return result;
 }
@@ -247,12 +327,12 @@ CacheDirectory::Cleared CacheDirectory::clear() const {
   Cleared result;
   each_name([&](const std::string& name) {
     struct stat info {};
-    if (!is_entry(name) && !is_temporary(name)) return;
     if (::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
-    if (remove(name)) {
+    const Removal removal = remove(name);
+    if (removal == Removal::Removed) {
       ++result.files;
       result.bytes += uint64_t(info.st_size);
-    } else if (errno != ENOENT) {
+    } else if (removal == Removal::Failed) {
       ++result.left;
     }
   });

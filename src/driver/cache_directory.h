@@ -1,6 +1,11 @@
 #pragma once
 
-// The folder of the cache: one file an entry, many processes at once, no locks.
+// The folder of the cache: one file per entry, many processes at once, no locks.
+//
+// The folder that the user names may hold other files. Entries are in a subdirectory that vyre
+// made, `vyre-entries`, which its CACHEDIR.TAG identifies (backup programs skip such folders). Only
+// our own files are ever removed: regular files of this user whose name has our pattern and whose
+// first bytes are those of an entry.
 //
 // A file appears by rename and is never written to after that, so a reader sees all of it or
 // nothing; what a crash, a full disk or another program made of it is found by the entry's
@@ -36,6 +41,9 @@ struct CacheFile {
 
 class CacheDirectory {
  public:
+  /// The name of the subdirectory.
+  static constexpr const char* entries_name = "vyre-entries";
+
   enum class Open : uint8_t { Existing, Create };
 
   CacheDirectory(CacheDirectory&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -45,8 +53,8 @@ class CacheDirectory {
   }
   ~CacheDirectory();
 
-  /// Nothing and why if it cannot be used; why is "" if there just is none yet. Create makes it,
-  /// and the folders above it, for this user alone.
+  /// The subdirectory of entries in the folder `path`. Nothing and why if it cannot be used; why is
+  /// "" if there just is none yet. Create makes it, and the folders above it, for this user alone.
   static std::optional<CacheDirectory> open(const std::string& path, Open how, std::string& why);
 
   /// 32 digits and ".vyc".
@@ -69,15 +77,22 @@ class CacheDirectory {
 
   /// Says that it was used now.
   void touch(const std::string& name) const;
-  /// Did we remove it? It may be gone already.
-  bool remove(const std::string& name) const;
+
+  enum class Removal : uint8_t {
+    Removed,
+    Gone,     // another process was faster
+    Foreign,  // not an entry of ours, so it stays
+    Failed,
+  };
+  /// Removes one of our files, and no other.
+  Removal remove(const std::string& name) const;
 
   struct Trimmed {
     uint64_t bytes = 0;  // of the entries that are left
     uint64_t evicted = 0;
   };
   /// If the entries have more bytes than `max_bytes`: removes those that were not used for longest
-  /// until an eighth is free. Also removes temporary files that writers left more than an hour ago.
+  /// until an eighth is free. Also removes our temporary files that are more than an hour old.
   Trimmed trim(uint64_t max_bytes) const;
 
   struct Cleared {
@@ -85,7 +100,7 @@ class CacheDirectory {
     uint64_t bytes = 0;
     uint64_t left = 0;  // could not be removed
   };
-  /// Removes entries and temporary files, and nothing else.
+  /// Removes our entries and temporary files, and nothing else.
   Cleared clear() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "driver/cache_key.h"
@@ -14,7 +15,7 @@
 namespace vyre::driver {
 namespace {
 
-constexpr uint32_t magic = 'V' | 'Y' << 8 | 'R' << 16 | uint32_t{'C'} << 24;
+constexpr uint32_t magic = std::bit_cast<uint32_t>(entry_magic);
 constexpr uint32_t version = 1;
 constexpr uint64_t head_bytes = 48;
 constexpr uint64_t checksum_bytes = 8;

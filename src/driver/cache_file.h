@@ -9,6 +9,7 @@
 // Numbers are little-endian. The program is in wire form without places and names
 // (cache_program.h). The name is for people who list the cache.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,10 @@
 namespace vyre::driver {
 
 using CacheBytes = std::vector<std::byte>;
+
+/// The first bytes of an entry.
+inline constexpr std::array<std::byte, 4> entry_magic = {std::byte{'V'}, std::byte{'Y'},
+                                                         std::byte{'R'}, std::byte{'C'}};
 
 /// The parts of an entry, as views into its bytes.
 struct EntryView {

@@ -74,6 +74,10 @@ Result<Device> Device::open(std::string_view name, const OpenOptions& options) {
 Result<Device> Device::open(const Choice& choice, const OpenOptions& options) {
   const auto open_one = [&](const Choice& c) {
     OpenOptions own = options;
+    if (choice.name.split) {
+      own.split_grid_barriers = true;
+      own.native_grid_barriers = false;
+    }
     own.split_grid_barriers |= c.split_grid_barriers && !own.native_grid_barriers;
     Result<Device> opened = open(*c.backend, c.index, own);
     if (opened && c.is_named && !own.split_grid_barriers && !own.native_grid_barriers)
@@ -90,7 +94,10 @@ Result<Device> Device::open(const Choice& choice, const OpenOptions& options) {
     device = open_one(next);
     tried = &next;
   }
-  if (device) device->state_->chosen_because = std::move(why);
+  if (!device) return device;
+  device->state_->chosen_because = std::move(why);
+  device->state_->standing.subgroup_size = choice.name.subgroup_size;
+  device->state_->standing.extra = choice.name.extra;
   return device;
 }
 

@@ -288,7 +288,7 @@ struct ListedCode {
 class Device {
  public:
   Device() = default;
-  /// "auto", "interp", "cpu", "cuda:1", …
+  /// "auto", "interp", "cuda:1", "cpu[threads=1]", … (driver/device_name.h).
   static Result<Device> open(std::string_view name, const OpenOptions& options = {});
   /// What choose() gave (driver/registry.h); of `auto`, the next best if it cannot be opened.
   static Result<Device> open(const Choice& choice, const OpenOptions& options = {});

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "driver/cache.h"
@@ -141,25 +140,8 @@ Result<> split(ExecutableState& e) {
   return Ok{};
 }
 
-/// What `coarsen=` among the options says: 1 is never, a larger number always, and by that many; 0
-/// if it says nothing.
-Result<uint32_t> asked_coarsening(const CompileOptions& options) {
-  constexpr std::string_view key = "coarsen=";
-  constexpr uint32_t most = 16;
-  uint32_t asked = 0;
-  for (const std::string_view extra : options.extra) {
-    if (!extra.starts_with(key)) continue;
-    const char* const last = extra.data() + extra.size();
-    const auto [end, error] = std::from_chars(extra.data() + key.size(), last, asked);
-    if (error != std::errc{} || end != last || asked == 0 || asked > most)
-      return diagnose(Code::BadOptionValue, {},
-                      fmt::format("`{}`: this is no number from 1 to {}", extra, most))
-          .with_fix("write `coarsen=1` for never, or a larger number to do so many at once");
-  }
-  return asked;
-}
-
 /// How a small program runs in large launches; null: as in others.
+/// `asked`: the option `coarsen`; 0 if it is not given.
 std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& p, uint32_t asked,
                                                                  const DeviceLimits& limits) {
   if (asked == 1 || (asked == 0 && limits.coarse_from == 0)) return nullptr;
@@ -188,12 +170,24 @@ Optimized coarse_form(Optimized of, uint32_t by) {
 
 }  // namespace
 
-Result<Executable> Device::compile(const Program& program, const CompileOptions& options,
+CompileOptions DeviceState::completed(CompileOptions options) const {
+  if (options.subgroup_size == 0) options.subgroup_size = standing.subgroup_size;
+  const size_t given = options.extra.size();
+  for (const std::string& option : standing.extra) {
+    const std::string_view name = std::string_view(option).substr(0, option.find('='));
+    if (!option_value(std::span(options.extra).first(given), name)) options.extra.push_back(option);
+  }
+  std::sort(options.extra.begin(), options.extra.end());
+  return options;
+}
+
+Result<Executable> Device::compile(const Program& program, const CompileOptions& given,
                                    const LaunchShape* launch) {
-  Diagnostics wrong = misfits(program, info(), options);
+  const CompileOptions options = state_->completed(given);
+  Diagnostics wrong = option_mistakes(options.extra, info().options, info().backend);
+  for (Diagnostic& d : misfits(program, info(), options)) wrong.push_back(std::move(d));
   if (!wrong.empty()) return wrong;
-  const Result<uint32_t> asked = asked_coarsening(options);
-  if (!asked) return asked.errors();
+  const auto asked = uint32_t(option_number(options.extra, "coarsen").value_or(0));
   const auto begin = Steady::now();
   const Result<std::shared_ptr<const Optimized>> optimized = state_->optimize(program, options);
   if (!optimized) return optimized.errors();
@@ -207,7 +201,7 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
         (state_->calibrates_barriers && prefers_split({state_->calibrates_barriers, info()}));
     return state_->compile(**optimized, optimize_ns, options, split);
   }
-  auto coarse = coarse_alternative(p, *asked, info().limits);
+  auto coarse = coarse_alternative(p, asked, info().limits);
   if (coarse && launch && suits_coarse(backend, *coarse, p, options, *launch))
     return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options, true);
   return state_->compile(**optimized, optimize_ns, options, true, std::move(coarse));

@@ -139,6 +139,7 @@ struct DeviceState {
   std::unique_ptr<BackendDevice> backend;
   OpenOptions options;
   std::string chosen_because;
+  CompileOptions standing;  // of the device's name: its subgroup size and extra options
   Backend* calibrates_barriers = nullptr;  // not null: calibration chooses the form of grid barriers
   std::optional<std::vector<const opt::PassDescriptor*>> passes;  // of OpenOptions or VYRE_PASSES
 
@@ -162,6 +163,9 @@ struct DeviceState {
   const std::shared_ptr<Retired> retired = std::make_shared<Retired>();
 
   ~DeviceState();
+
+  /// The options of a compile, with those of the device's name where they say nothing.
+  CompileOptions completed(CompileOptions options) const;
 
   /// device_compile.cc
   Result<Executable> compile(const Optimized& optimized, uint64_t optimize_ns,

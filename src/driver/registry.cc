@@ -109,7 +109,9 @@ Choice choose_automatically(const CacheOptions& cache) {
   }
   for (const std::string& other : others) why += "; " + other;
   const auto choice = [&](size_t i) {
-    return Choice{here[i].backend, here[i].info.index, "", false, times[i].prefers_split(), {}};
+    Choice c{here[i].backend, here[i].info.index};
+    c.split_grid_barriers = times[i].prefers_split();
+    return c;
   };
   Choice chosen = choice(best);
   chosen.why = std::move(why);
@@ -158,8 +160,10 @@ std::vector<Probed> probe_all() {
   return result;
 }
 
-Result<Choice> choose(std::string_view name) {
-  if (name == "auto") return choose_automatically(CacheOptions::from_environment());
+namespace {
+
+/// A device without options: "cuda", "cuda:1", "cuda:H200". `table`: those that it has.
+Result<Choice> choose_by_name(std::string_view name, std::span<const DeviceOption>& table) {
   const size_t colon = name.find(':');
   const std::string_view kind = name.substr(0, colon);
   const std::string_view which = colon == name.npos ? "0" : name.substr(colon + 1);
@@ -185,7 +189,10 @@ Result<Choice> choose(std::string_view name) {
         d.note(fmt::format("{}:{} is {}", kind, i.index, i.name));
       return d.with_fix("use an index that is there, or a part of a device's name");
     }
-    return Choice{p.backend, index, "", true, false, {}};
+    Choice choice{p.backend, index};
+    choice.is_named = true;
+    table = p.devices[index].options;
+    return choice;
   }
   Diagnostic d =
       diagnose(Code::UnknownDevice, {}, fmt::format("there is no backend called `{}`", name));
@@ -193,6 +200,22 @@ Result<Choice> choose(std::string_view name) {
   list_backends(d).with_fix(near.empty() ? "use `--backend auto`"
                                          : fmt::format("write `--backend {}`", near));
   return d;
+}
+
+}  // namespace
+
+Result<Choice> choose(std::string_view text) {
+  Result<DeviceName> name = parse_device_name(text);
+  if (!name) return name.errors();
+  const bool is_auto = name->device == "auto";
+  std::span<const DeviceOption> table;  // of `auto`: none but those that every device has
+  Result<Choice> choice = is_auto ? Choice() : choose_by_name(name->device, table);
+  if (!choice) return choice;
+  Diagnostics mistakes = option_mistakes(name->extra, table, name->device);
+  if (!mistakes.empty()) return mistakes;
+  if (is_auto) choice = choose_automatically(CacheOptions::from_environment());
+  choice->name = std::move(*name);
+  return choice;
 }
 
 }  // namespace vyre::driver

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/backend.h"
+#include "driver/device_name.h"
 
 namespace vyre::driver {
 
@@ -55,14 +56,16 @@ struct Probed {
 Probed probe(const BackendEntry& entry);
 std::vector<Probed> probe_all();
 
-/// "cuda", "cuda:1" or "auto". `why` says what `auto` chose and on what grounds. Unknown names and
-/// absent backends are errors that list what is there and why the others are not. Device::open()
+/// "cuda", "cuda:1" or "auto", with options in brackets (driver/device_name.h). `why` says what
+/// `auto` chose and on what grounds. Unknown names and absent backends are errors that list what is
+/// there and why the others are not; so are options that the device does not have. Device::open()
 /// opens it.
 struct Choice {
   Backend* backend = nullptr;
   uint32_t index = 0;
   std::string why;
   bool is_named = false;  // not by `auto`: grid barriers are calibrated when a kernel has one
+  DeviceName name;        // its options are those of every compile
   // `auto`:
   bool split_grid_barriers = false;  // measured to be faster than the device's own
   std::vector<Choice> others;        // to try in this order if the device cannot be opened

@@ -88,7 +88,7 @@ void certify_file(Certification& c, const std::string& root, const std::string& 
     else if (block.schedule_dependent)
       c.skipped("its result depends on the order of invocations");
     else
-      compare_case(c, *run, command(test, words, c.options.spec.name), &block);
+      compare_case(c, *run, command(test, words, c.options.spec.text), &block);
   }
 }
 

@@ -1,10 +1,6 @@
 #pragma once
 
-// A device and how it is used, in one word: `cpu`, `cuda:1`, `cpu[isa=x86-64-v2,threads=1]`,
-// `interp[schedule=reverse]`, `interp[split]`.
-//
-// In the brackets: `split` (grid barriers become launches even where the device has its own),
-// `subgroup=N`, and options that the backend itself understands, as `name=value`.
+// Devices under test, by the names of driver/device_name.h.
 
 #include <string>
 #include <string_view>
@@ -15,17 +11,13 @@
 namespace vyre::lab {
 
 struct DeviceSpec {
-  std::string text;  // as it was written
-  std::string name;  // what Device::open takes
+  std::string text;  // as it was written; Device::open takes it
   driver::OpenOptions open;
-  driver::CompileOptions compile;
+  driver::CompileOptions compile;  // its options
 };
 
-/// Malformed brackets are an error; whether the device is here shows when it is opened.
+/// Malformed names are an error; whether the device and its options exist shows when it is opened.
 Result<DeviceSpec> parse_device_spec(std::string_view text);
-
-/// Splits at commas that are not in brackets.
-std::vector<std::string> split_specs(std::string_view list);
 
 /// A device that is here, and what it is called: `interp`, `cpu`, `cuda:0`, `cuda:1`.
 struct PresentDevice {

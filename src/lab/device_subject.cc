@@ -75,7 +75,7 @@ Subject device_subject(std::string name, driver::Device device,
 }
 
 Result<Subject> open_subject(const DeviceSpec& spec, std::string name) {
-  auto device = driver::Device::open(spec.name, spec.open);
+  auto device = driver::Device::open(spec.text, spec.open);
   if (!device) return std::move(device.errors());
   return device_subject(std::move(name), std::move(*device), spec.compile);
 }

@@ -114,7 +114,7 @@ void add_devices(std::vector<Subject>& list) {
     s.run = [name = d.name, opened = std::make_shared<std::optional<Subject>>()](
                 const Generated& g) -> Result<Outputs> {
       if (!*opened) {
-        auto subject = open_subject({name, name, {}, {}}, name);
+        auto subject = open_subject({name, {}, {}}, name);
         if (!subject) return std::move(subject.errors());
         *opened = std::move(*subject);
       }

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <system_error>
+
+#include "support/output_file.h"
 
 namespace vyre {
 namespace {
@@ -31,47 +31,6 @@ struct Descriptor {
     errno = saved;
   }
 };
-
-// 0, or errno.
-int write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-  return 0;
-}
-
-std::optional<FileError> write_in_place(const std::string& path, std::span<const std::byte> bytes) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.fd < 0) return error_of(errno, "open", path);
-  if (const int code = write_all(file.fd, bytes)) return error_of(code, "write", path);
-  return std::nullopt;
-}
-
-// What the rename should replace: the file behind a symbolic link, not the link.
-std::string target_of(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
-  if (!resolved) return path;
-  std::string target = resolved;
-  std::free(resolved);
-  return target;
-}
-
-// The permissions a newly created file gets. Reading the umask means setting it, which other
-// threads would see, so the kernel's report is used; 022 where there is none.
-mode_t default_mode() {
-  mode_t mask = 022;
-  const FileContents status = read_file("/proc/self/status", 1 << 16);
-  const std::size_t at = status.bytes.find("\nUmask:");
-  if (at != std::string::npos) {
-    mask = static_cast<mode_t>(std::strtoul(status.bytes.c_str() + at + 7, nullptr, 8));
-  }
-  return 0666 & ~mask;
-}
 
 FileContents too_large(const std::string& path, std::uint64_t max_bytes) {
   return {"", FileError{EFBIG, fmt::format("read '{}': larger than the limit of {} bytes", path,
@@ -140,44 +99,14 @@ FileContents read_regular_file(const std::string& path, std::uint64_t max_bytes)
 }
 
 std::optional<FileError> write_file(const std::string& path, std::span<const std::byte> bytes) {
-  struct stat info {};
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return error_of(EISDIR, "write", path);
-  if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes);
-
-  const std::string target = exists ? target_of(path) : path;
-  std::string temporary = target + ".XXXXXX";
-  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.fd < 0) return error_of(errno, "create", path);
-
-  int code = write_all(file.fd, bytes);
-  const mode_t mode = exists ? info.st_mode & 07777 : default_mode();
-  if (code == 0 && ::fchmod(file.fd, mode) != 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary.c_str());
-    return error_of(code, "write", path);
-  }
-  return std::nullopt;
+  OutputFile file;
+  if (auto error = OutputFile::open(path, file)) return error;
+  if (auto error = file.write(bytes)) return error;
+  return file.commit();
 }
 
 std::optional<FileError> write_file(const std::string& path, std::string_view bytes) {
   return write_file(path, std::as_bytes(std::span(bytes)));
-}
-
-std::optional<FileError> try_write(const std::string& path) {
-  struct stat info {};
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return error_of(EISDIR, "write", path);
-  if (exists && !S_ISREG(info.st_mode)) {
-    if (::access(path.c_str(), W_OK) != 0) return error_of(errno, "open", path);
-    return std::nullopt;
-  }
-  std::string temporary = (exists ? target_of(path) : path) + ".XXXXXX";
-  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.fd < 0) return error_of(errno, "create", path);
-  ::unlink(temporary.c_str());
-  return std::nullopt;
 }
 
 }  // namespace vyre

@@ -38,13 +38,8 @@ FileContents read_file(const std::string& path, std::uint64_t max_bytes = kDefau
 /// have no end, or act on being opened.
 FileContents read_regular_file(const std::string& path, std::uint64_t max_bytes = kDefaultFileCap);
 
-/// Replaces `path` by `bytes`, or leaves it as it was: the bytes go to a temporary file in the same
-/// folder that is renamed over `path`. Something that is not a regular file (/dev/stdout, a pipe)
-/// is written to directly. A symbolic link is followed; permissions of an existing file are kept.
+/// Replaces `path` by `bytes`, or leaves it as it was (OutputFile, support/output_file.h).
 std::optional<FileError> write_file(const std::string& path, std::span<const std::byte> bytes);
 std::optional<FileError> write_file(const std::string& path, std::string_view bytes);
-
-/// Would write_file get as far as to write? Leaves everything as it was; a disk may still be full.
-std::optional<FileError> try_write(const std::string& path);
 
 }  // namespace vyre

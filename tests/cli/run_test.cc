@@ -1,6 +1,5 @@
 // `vyre run` from outside: inputs, outputs, and every mistake that has a code of its own.
 
-
 #include <algorithm>
 
 #include "support/json.h"
@@ -318,6 +317,29 @@ TEST_F(Run, each_mistake_of_an_input_has_its_code) {
   }
 }
 
+TEST_F(Run, files_of_other_formats_are_not_read_as_raw_bytes) {
+  const std::string text =
+      "kernel k(x: in u8[], y: out u8[len(x)]) workgroup(1) grid(len(x)) {\n"
+      "  y[global_id.x] = x[global_id.x]\n}\n";
+  for (const char* name : {"a.npy", "a.npz", "a.csv", "a.png", "A.CSV", "a.b.Npy", "x/a.tsv"}) {
+    const auto r = run_text(text, {"--in", std::string("x=@") + name});
+    expect_exit(r, 2);
+    expect_code(r, "V0625");
+    EXPECT_NE(r.err.find(std::string("`--in x=raw:@") + name + "`"), std::string::npos) << r.err;
+  }
+  file("a.csv", "1,2");
+  auto r = run_text(text, {"--in", "x=raw:@a.csv", "--print", "y"});
+  expect_exit(r, 0);
+  EXPECT_EQ(r.out, "y: 49 44 50\n");
+  file("csv", "1,2");
+  EXPECT_EQ(run_text(text, {"--in", "x=@csv", "--print", "y"}).out, r.out);
+  expect_code(run_text(text, {"--in", "x=raw:@missing.csv"}), "V0613");
+  expect_code(run_text(text, {"--in", "x=raw:1,2"}), "V0611");
+  expect_code(vyre({"run", "-", "--in", "x=raw:@-"}, text), "V0622");
+  r = vyre({"run", "k.vyre", "--in", "x=raw:@-", "--print", "y"}, "1,2");
+  EXPECT_EQ(r.out, "y: 49 44 50\n");
+}
+
 TEST_F(Run, standard_input_for_program_and_buffer) {
   const auto r = vyre({"run", "-", "--in", "x=@-"}, saxpy);
   expect_exit(r, 2);
@@ -432,6 +454,24 @@ TEST_F(Run, limits_of_0_bytes_allow_nothing) {
   const std::string graph = bytes + "graph g(y: out u8[1]) { call k(y) }\n";
   expect_code(run_text(graph, {"--memory-limit", "0"}), "V0503");
   expect_code(run_text(graph, {"--output-limit", "0"}), "V0504");
+}
+
+TEST_F(Run, limits_of_0_bytes_hold_in_every_command) {
+  file("k.vyre",
+       "kernel k(y: out u8[1]) workgroup(1) grid(1) { y[0] = 1 }\n"
+       "graph g(y: out u8[1]) { call k(y) }\n");
+  const Words commands[] = {{"check", "k.vyre:k", "--sanitize"},
+                            {"check", "k.vyre:g", "--sanitize"},
+                            {"bisect", "k.vyre:k"},
+                            {"plan", "k.vyre:g"},
+                            {"run", "k.vyre:k", "--verify"}};
+  for (Words words : commands) {
+    expect_exit(vyre(words), 0);
+    words.insert(words.end(), {"--memory-limit", "0"});
+    const auto r = vyre(words);
+    expect_exit(r, 1);
+    expect_code(r, "V0503");
+  }
 }
 
 TEST_F(Run, graph_loops_that_change_nothing_end) {

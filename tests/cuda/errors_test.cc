@@ -192,8 +192,10 @@ TEST(CudaErrors, options_of_the_compiler_are_checked) {
   CompileOptions o;
   o.extra = {"min-blocks=many"};
   EXPECT_EQ(code_of(d.compile(kernel(add_one), o)), Code::BadOptionValue);
-  o.extra = {"exact-float-add=1", "lines=1", "min-blocks=2", "schedule=reverse"};
-  EXPECT_TRUE(d.compile(kernel(add_one), o)) << "others are not ours";
+  o.extra = {"exact-float-add=1", "lines=1", "min-blocks=2"};
+  EXPECT_TRUE(d.compile(kernel(add_one), o));
+  o.extra = {"min-block=2"};
+  EXPECT_EQ(code_of(d.compile(kernel(add_one), o)), Code::UnknownDeviceOption);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-
 #include "driver/cache.h"
 #include "support/file.h"
 #include "support/json.h"
@@ -24,13 +23,15 @@ class CacheCommandLine : public CommandLine {
     for (const char* name : {"VYRE_CACHE_DIR", "VYRE_CACHE_SIZE", "VYRE_CACHE"}) ::unsetenv(name);
     CommandLine::TearDown();
   }
+  static constexpr const char* folder = "cache/vyre-entries/";
+
   /// Gives the entry's file.
   std::string store(const std::string& name, uint32_t constant, size_t bytes) {
     Program p = toy_program(constant);
     p.name = name;
     const CacheKey key = make_key(p, toy_device(), {.extra = {"a=1"}});
     CompileCache(CacheOptions::from_environment()).store(key, p, toy_code(constant, bytes));
-    return "cache/" + CacheDirectory::file_name(key.hash);
+    return std::string(folder) + CacheDirectory::file_name(key.hash);
   }
   void damage(const std::string& name) {
     std::string bytes = contents(name);
@@ -92,12 +93,12 @@ TEST_F(CacheCommandLine, verifies_and_names_what_is_damaged) {
   r = vyre({"cache", "verify"});
   expect_exit(r, 1);
   expect_code(r, "V0571");
-  EXPECT_NE(r.err.find(second.substr(6)), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find(second.substr(std::string_view(folder).size())), std::string::npos) << r.err;
   EXPECT_NE(r.out.find("1 damaged"), std::string::npos) << r.out;
   const Json j = json({"cache", "verify"}, 1);
   EXPECT_EQ(j["ok"], false);
   EXPECT_EQ(j["checked"], 2);
-  EXPECT_EQ(j["bad"][0]["file"], second.substr(6));
+  EXPECT_EQ(j["bad"][0]["file"], second.substr(std::string_view(folder).size()));
   expect_exit(vyre({"cache", "ls"}), 0);
 }
 
@@ -113,10 +114,12 @@ TEST_F(CacheCommandLine, verifies_that_an_entry_has_the_name_of_its_key) {
 TEST_F(CacheCommandLine, clears_its_own_files_and_says_how_much) {
   store("first", 1, 1000);
   file("cache/notes.txt", "mine");
+  file("cache/tmp-notes", "mine");
   const Json j = json({"cache", "clear"}, 0);
   EXPECT_EQ(j["removed"], 1);
   EXPECT_GT(j["bytes"], 1000);
   EXPECT_EQ(contents("cache/notes.txt"), "mine");
+  EXPECT_EQ(contents("cache/tmp-notes"), "mine");
   store("first", 1, 1000);
   const auto r = vyre({"cache", "clear"});
   expect_exit(r, 0);

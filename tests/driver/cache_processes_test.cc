@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <random>
 #include <set>
 #include <thread>
@@ -103,8 +104,9 @@ TEST(CacheChild, DISABLED_damages) {
   for (const auto end = end_of_child(); Clock::now() < end;) {
     std::vector<std::string> paths;
     std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-      paths.push_back(it->path().string());
+    const fs::path entries = fs::path(folder) / CacheDirectory::entries_name;
+    for (fs::directory_iterator it(entries, error), end; !error && it != end; it.increment(error))
+      if (it->path().filename() != "CACHEDIR.TAG") paths.push_back(it->path().string());
     if (!paths.empty()) damage(paths[random() % paths.size()], random);
     ::usleep(2000);
   }
@@ -182,9 +184,10 @@ TEST_F(CacheProcesses, never_give_wrong_bytes_while_entries_are_damaged_and_writ
   // Usable afterwards: everything can be stored and found, what the dead left goes with time, and
   // the size holds.
   size_t left = 0;
-  for (const auto& file : fs::directory_iterator(directory()))
+  for (const auto& file : fs::directory_iterator(entries()))
     if (file.path().filename().string().starts_with("tmp-")) {
       ++left;
+      std::fstream(file.path(), std::ios::in | std::ios::out) << "VYRC";  // what the vandal damaged
       fs::last_write_time(file.path(), fs::file_time_type::clock::now() - std::chrono::hours(2));
     }
   EXPECT_GT(left, 0u) << "no writer was killed in the middle of a write";
@@ -195,7 +198,8 @@ TEST_F(CacheProcesses, never_give_wrong_bytes_while_entries_are_damaged_and_writ
     EXPECT_EQ(cache.stats().disk_hits, cache.stats().stores == 1 ? 1u : 2u) << i;
   }
   uint64_t bytes = 0;
-  for (const auto& file : fs::directory_iterator(directory())) {
+  for (const auto& file : fs::directory_iterator(entries())) {
+    if (file.path().filename() == "CACHEDIR.TAG") continue;
     EXPECT_FALSE(file.path().filename().string().starts_with("tmp-")) << file.path();
     bytes += file.file_size();
   }

@@ -171,7 +171,7 @@ TEST_F(Cache, other_processes_entries_count_too) {
     CompileCache(small).store(key_of(p), p, toy_code(i, 10'000));
   }
   uint64_t bytes = 0;
-  for (const auto& file : fs::directory_iterator(directory())) bytes += file.file_size();
+  for (const auto& file : fs::directory_iterator(entries())) bytes += file.file_size();
   EXPECT_LE(bytes, small.disk_bytes);
   EXPECT_GT(bytes, small.disk_bytes / 2);
 }
@@ -188,22 +188,81 @@ TEST_F(Cache, entry_as_large_as_the_cache_stays_and_a_larger_one_is_not_written)
   EXPECT_TRUE(cache.find(key_of(other), other)) << "memory has room for it";
 }
 
-TEST_F(Cache, stale_temporary_files_go_and_others_stay) {
+/// A name that vyre gives to temporary files.
+const char* const temporary = "/tmp-12-0123456789abcdef-7";
+
+TEST_F(Cache, stale_temporary_files_go_and_new_ones_stay) {
   CompileCache(options()).store(key_, program_, toy_code(1));
-  for (const char* name : {"/tmp-1-old", "/tmp-2-new", "/README"})
-    ASSERT_FALSE(write_file(directory() + name, std::string_view("x")));
-  set_idle(directory() + "/tmp-1-old", 3700);
-  set_idle(directory() + "/README", 1'000'000);
+  const std::string old = entries() + temporary, fresh = entries() + temporary + "1";
+  const std::string empty = entries() + temporary + "2";
+  ASSERT_FALSE(write_file(old, std::string_view("VYRC and more")));
+  ASSERT_FALSE(write_file(fresh, std::string_view("VY")));
+  ASSERT_FALSE(write_file(empty, std::string_view()));
+  set_idle(old, 3700);
+  set_idle(empty, 3700);
   CompileCache(options()).store(key_, program_, toy_code(1));
-  EXPECT_FALSE(fs::exists(directory() + "/tmp-1-old"));
-  EXPECT_TRUE(fs::exists(directory() + "/tmp-2-new"));
-  EXPECT_TRUE(fs::exists(directory() + "/README"));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(empty));
+  EXPECT_TRUE(fs::exists(fresh));
 
   std::string why;
   const auto cleared =
       CacheDirectory::open(directory(), CacheDirectory::Open::Existing, why)->clear();
   EXPECT_EQ(cleared.files, 2u);
-  EXPECT_TRUE(fs::exists(directory() + "/README")) << "it is not ours";
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(Cache, files_of_others_stay) {
+  CacheOptions small = options();
+  small.disk_bytes = 20'000;  // one entry
+  small.memory_bytes = 0;
+  CompileCache(small).store(key_, program_, toy_code(1, 10'000));
+  std::vector<std::string> foreign;
+  for (const std::string& folder : {directory(), entries()}) {
+    for (const char* name :
+         {"/tmp-thesis.tex", "/tmp-1-old", "/README", "/tmp-1-0123456789abcdeg-7",
+          "/tmp-1-0123456789abcdef-7", "/0123456789abcdef0123456789abcdef.vyc"})
+      foreign.push_back(folder + name);
+  }
+  for (const std::string& path : foreign) {
+    ASSERT_FALSE(write_file(path, std::string_view("mine")));
+    set_idle(path, 1'000'000);
+  }
+  // Ours by content, but not by name or place.
+  for (const std::string& path : {directory() + temporary, entries() + "/tmp-12"}) {
+    ASSERT_FALSE(write_file(path, std::string_view("VYRC")));
+    set_idle(path, 1'000'000);
+    foreign.push_back(path);
+  }
+  // Ours by name, but not a regular file.
+  fs::create_directory(entries() + "/tmp-2-0123456789abcdef-7");
+  fs::create_symlink(path_of(key_), entries() + "/tmp-3-0123456789abcdef-7");
+  ASSERT_EQ(::mkfifo((entries() + "/tmp-4-0123456789abcdef-7").c_str(), 0600), 0);
+  const size_t others = files() - 1;
+
+  const Program other = toy_program(2);
+  CompileCache(small).store(key_of(other), other, toy_code(2, 15'000));  // evicts and trims
+  EXPECT_FALSE(fs::exists(path_of(key_)));
+  for (const std::string& path : foreign) EXPECT_TRUE(fs::exists(path)) << path;
+  std::string why;
+  const auto cleared =
+      CacheDirectory::open(directory(), CacheDirectory::Open::Existing, why)->clear();
+  EXPECT_EQ(cleared.files, 1u);
+  EXPECT_EQ(cleared.left, 0u);
+  for (const std::string& path : foreign) EXPECT_TRUE(fs::exists(path)) << path;
+  EXPECT_EQ(files(), others);
+}
+
+TEST_F(Cache, temporary_files_of_other_users_stay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  CompileCache(options()).store(key_, program_, toy_code(1));
+  const std::string path = entries() + temporary;
+  ASSERT_FALSE(write_file(path, std::string_view("VYRC")));
+  ASSERT_EQ(::chown(path.c_str(), 12345, 12345), 0);
+  std::string why;
+  EXPECT_EQ(CacheDirectory::open(directory(), CacheDirectory::Open::Existing, why)->clear().files,
+            1u);
+  EXPECT_TRUE(fs::exists(path));
 }
 
 // ---- folders that cannot be used
@@ -228,6 +287,27 @@ TEST_F(Cache, file_in_place_of_the_folder_is_no_error) {
   expect_no_disk(below, "Not a directory");
 }
 
+TEST_F(Cache, folder_of_entries_that_vyre_did_not_make_is_not_used) {
+  fs::create_directories(entries());
+  ASSERT_EQ(::chmod(directory().c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(entries().c_str(), 0700), 0);
+  ASSERT_FALSE(write_file(entries() + "/notes", std::string_view("mine")));
+  expect_no_disk(options(), "was not made by vyre");
+  ASSERT_FALSE(write_file(entries() + "/CACHEDIR.TAG",
+                          std::string_view("Signature: 8a477f597d28d172789f06886806bc55\n")));
+  expect_no_disk(options(), "was not made by vyre");
+  EXPECT_EQ(read_file(entries() + "/notes").bytes, "mine");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory()), fs::directory_iterator()), 1)
+      << "a folder that was begun is left";
+}
+
+TEST_F(Cache, folder_of_entries_is_not_followed_as_a_link) {
+  CompileCache(options()).store(key_, program_, toy_code(1));
+  fs::rename(entries(), folder_ / "elsewhere");
+  fs::create_directory_symlink(folder_ / "elsewhere", entries());
+  expect_no_disk(options(), "vyre-entries");
+}
+
 TEST_F(Cache, unwritable_folder_is_no_error) {
   CacheOptions o = options();
   o.directory = "/proc/self/vyre";  // nobody may make folders there, not even root
@@ -238,9 +318,11 @@ TEST_F(Cache, unwritable_folder_is_no_error) {
 
 TEST_F(Cache, folder_that_others_may_write_to_is_not_trusted) {
   CompileCache(options()).store(key_, program_, toy_code(1));
-  ASSERT_EQ(::chmod(directory().c_str(), 0777), 0);
-  expect_no_disk(options(), "may be written to by other users");
-  ASSERT_EQ(::chmod(directory().c_str(), 0700), 0);
+  for (const std::string& folder : {directory(), entries()}) {
+    ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
+    expect_no_disk(options(), "may be written to by other users");
+    ASSERT_EQ(::chmod(folder.c_str(), 0700), 0);
+  }
   EXPECT_TRUE(CompileCache(options()).find(key_, program_));
 }
 
@@ -251,8 +333,10 @@ TEST_F(Cache, files_and_folders_of_another_user_are_not_trusted) {
   CompileCache cache(options());
   EXPECT_FALSE(cache.find(key_, program_));
   EXPECT_EQ(cache.stats().bad_entries, 1u);
-  ASSERT_EQ(::chown(directory().c_str(), 12345, 12345), 0);
-  expect_no_disk(options(), "belongs to user 12345");
+  for (const std::string& folder : {entries(), directory()}) {
+    ASSERT_EQ(::chown(folder.c_str(), 12345, 12345), 0);
+    expect_no_disk(options(), "belongs to user 12345");
+  }
 }
 
 TEST_F(Cache, file_that_others_may_write_to_is_a_miss) {

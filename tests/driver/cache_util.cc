@@ -64,8 +64,8 @@ CacheOptions CacheTest::options() const {
 }
 
 size_t CacheTest::files() const {
-  if (!fs::exists(directory())) return 0;
-  return size_t(std::distance(fs::directory_iterator(directory()), fs::directory_iterator()));
+  if (!fs::exists(entries())) return 0;
+  return size_t(std::distance(fs::directory_iterator(entries()), fs::directory_iterator())) - 1;
 }
 
 }  // namespace vyre::driver

@@ -27,9 +27,12 @@ class CacheTest : public ::testing::Test {
   /// A cache in folder_/cache, which does not exist at first.
   CacheOptions options() const;
   std::string directory() const { return (folder_ / "cache").string(); }
+  /// The subdirectory that vyre makes.
+  std::string entries() const { return directory() + "/" + CacheDirectory::entries_name; }
   std::string path_of(const CacheKey& key) const {
-    return directory() + "/" + CacheDirectory::file_name(key.hash);
+    return entries() + "/" + CacheDirectory::file_name(key.hash);
   }
+  /// Files of the subdirectory, its tag left out.
   size_t files() const;
 
   std::filesystem::path folder_;

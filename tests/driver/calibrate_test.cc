@@ -111,7 +111,7 @@ struct SlowRival {
 
 class Calibrate : public CacheTest {
  protected:
-  std::string file() const { return directory() + "/auto.json"; }
+  std::string file() const { return entries() + "/auto.json"; }
 
  private:
   // The tests bring backends of their own, whose speed they know.
@@ -189,12 +189,12 @@ TEST_F(Calibrate, a_named_device_measures_grid_barriers_once_and_stores_the_time
                     "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) { x[global_id.x] = 1 }"))
                 ->segments(),
             1u);
-  EXPECT_FALSE(std::filesystem::exists(directory() + "/barriers.json"));
+  EXPECT_FALSE(std::filesystem::exists(entries() + "/barriers.json"));
   const Program p = kernel(
       "kernel k(x: inout u32[]) workgroup(8) grid(len(x)) {\n x[global_id.x] = 1\n barrier grid\n "
       "x[global_id.x] += x[0] }");
   EXPECT_EQ(Device::open("laggard")->compile(p)->segments(), 2u);
-  EXPECT_TRUE(std::filesystem::exists(directory() + "/barriers.json"));
+  EXPECT_TRUE(std::filesystem::exists(entries() + "/barriers.json"));
   const int opened = slow.opened;
   EXPECT_EQ(Device::open("laggard")->compile(p)->segments(), 2u);
   EXPECT_EQ(slow.opened, opened + 1);

@@ -11,8 +11,8 @@
 
 #include "driver/registry.h"
 #include "lab/device_subject.h"
-#include "support/embedded_files.h"
 #include "lab/fuzz.h"
+#include "support/embedded_files.h"
 #include "tests/lab/toy_backend_util.h"
 #include "tools/vyre/certify.h"
 
@@ -216,24 +216,22 @@ TEST(fuzz_devices, a_backend_that_is_not_here_is_an_error) {
   const auto absent = choose_subjects({"vulkan"});
   if (absent) GTEST_SKIP() << "there is one";
   EXPECT_EQ(absent.errors()[0].code, Code::DeviceNotHere);
-  EXPECT_EQ(choose_subjects({"interp[split"}).errors()[0].code, Code::UnknownSubject);
+  EXPECT_EQ(choose_subjects({"interp[split"}).errors()[0].code, Code::UnknownDevice);
 }
 
-TEST(device_spec, brackets_hold_options) {
+TEST(fuzz_devices, an_unknown_option_is_an_error) {
+  EXPECT_EQ(choose_subjects({"interp[shedule=reverse]"}).errors()[0].code,
+            Code::UnknownDeviceOption);
+}
+
+TEST(device_spec, holds_the_options_of_the_name) {
   const auto spec = parse_device_spec("cpu[threads=1,isa=x86-64-v2,split,subgroup=8]");
   ASSERT_TRUE(spec);
-  EXPECT_EQ(spec->name, "cpu");
   EXPECT_TRUE(spec->open.split_grid_barriers);
+  EXPECT_FALSE(spec->open.native_grid_barriers);
   EXPECT_EQ(spec->compile.subgroup_size, 8u);
   EXPECT_EQ(spec->compile.extra, (std::vector<std::string>{"isa=x86-64-v2", "threads=1"}));
-  EXPECT_EQ(parse_device_spec("cuda:1")->name, "cuda:1");
-  for (const char* wrong : {"", "[split]", "cpu[", "cpu[threads=1", "cpu[threads]", "cpu[=1]",
-                            "cpu[subgroup=3]", "cpu[]"})
-    EXPECT_FALSE(parse_device_spec(wrong)) << wrong;
-}
-
-TEST(device_spec, lists_are_split_outside_of_brackets) {
-  EXPECT_EQ(split_specs("a,cpu[b=1,c=2],d"), (std::vector<std::string>{"a", "cpu[b=1,c=2]", "d"}));
+  EXPECT_TRUE(parse_device_spec("cuda:1")->open.native_grid_barriers);
 }
 
 }  // namespace

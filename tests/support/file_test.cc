@@ -1,5 +1,3 @@
-#include "support/file.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,6 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <string>
+
+#include "support/output_file.h"
 
 namespace vyre {
 namespace {
@@ -133,15 +133,41 @@ TEST_F(File, writes_to_what_is_no_regular_file) {
   EXPECT_EQ(write_file("/dev/full", "x")->code, ENOSPC);
 }
 
-TEST_F(File, trying_to_write_changes_nothing) {
+TEST_F(File, opened_output_changes_nothing_until_it_is_committed) {
   ASSERT_FALSE(write_file(path("a"), "before"));
-  EXPECT_FALSE(try_write(path("a")));
-  EXPECT_FALSE(try_write(path("new")));
+  const std::string bytes = "after";
+  {
+    OutputFile old, created, null;
+    ASSERT_FALSE(OutputFile::open(path("a"), old));
+    ASSERT_FALSE(OutputFile::open(path("new"), created));
+    ASSERT_FALSE(OutputFile::open("/dev/null", null));
+    EXPECT_FALSE(old.is_direct() || created.is_direct());
+    EXPECT_TRUE(null.is_direct());
+    EXPECT_FALSE(old.is_same(created));
+    ASSERT_FALSE(old.write(std::as_bytes(std::span(bytes))));
+    ASSERT_FALSE(created.write(std::as_bytes(std::span(bytes))));
+    EXPECT_EQ(read_file(path("a")).bytes, "before");
+    EXPECT_FALSE(fs::exists(path("new")));
+    ASSERT_FALSE(created.commit());
+    EXPECT_EQ(read_file(path("new")).bytes, "after");
+  }
   EXPECT_EQ(read_file(path("a")).bytes, "before");
-  EXPECT_EQ(entries(), 1);
-  EXPECT_EQ(try_write(path("missing/a"))->code, ENOENT);
-  EXPECT_EQ(try_write(folder_.string())->code, EISDIR);
-  EXPECT_FALSE(try_write("/dev/null"));
+  EXPECT_EQ(entries(), 2) << "the temporary file is still there";
+  OutputFile file;
+  EXPECT_EQ(OutputFile::open(path("missing/a"), file)->code, ENOENT);
+  EXPECT_EQ(OutputFile::open(folder_.string(), file)->code, EISDIR);
+  EXPECT_EQ(OutputFile::open("", file)->code, ENOENT);
+}
+
+// So that a process that is killed leaves nothing.
+TEST_F(File, opened_output_has_no_name) {
+  const int fd = ::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0) GTEST_SKIP() << "the file system has no files without a name";
+  ::close(fd);
+  OutputFile file;
+  ASSERT_FALSE(OutputFile::open(path("a"), file));
+  ASSERT_FALSE(file.write(std::as_bytes(std::span("x"))));
+  EXPECT_EQ(entries(), 0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "driver/cache_directory.h"
 #include "driver/vulkan/self_test_cases.h"
 #include "support/json.h"
 #include "tests/vulkan/failing_vulkan.h"
@@ -27,7 +28,9 @@ struct Folder {
   }
   ~Folder() { fs::remove_all(path); }
   fs::path file() const {
-    for (const auto& e : fs::directory_iterator(path))
+    const fs::path entries = path / CacheDirectory::entries_name;
+    if (!fs::exists(entries)) return {};
+    for (const auto& e : fs::directory_iterator(entries))
       if (e.path().filename().string().starts_with("vulkan-")) return e.path();
     return {};
   }

@@ -16,11 +16,11 @@
 #include "opt/pipeline.h"
 #include "plan/graph_plan.h"
 #include "support/failure.h"
-#include "support/file.h"
 #include "text/print.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/device_run.h"
 #include "tools/vyre/json.h"
+#include "tools/vyre/output_files.h"
 #include "tools/vyre/report.h"
 #include "tools/vyre/terminal.h"
 
@@ -57,11 +57,7 @@ class Bisection {
       }
     }
     optimize_.check_passes = true;  // a pass that breaks the program is the answer
-    if (!command_.out.empty())
-      if (const auto error = try_write(command_.out))
-        mistakes_.push_back(diagnose(Code::CannotWrite, {},
-                                     fmt::format("cannot write the program: {}", error->what))
-                                .with_fix("name a file in a folder that can be written to"));
+    if (!command_.out.empty()) outputs_.open("the program", command_.out, mistakes_);
     const auto options = load_options(command_.launch);
     if (!good(options)) return false;
     const FileAndName file = split_file_and_name(command_.file);
@@ -323,11 +319,9 @@ class Bisection {
         "report it with that program; `vyre opt --passes {}` shows what the pass makes of it",
         run->pass));
     Diagnostics errors = {d};
-    if (!command_.out.empty())
-      if (const auto error = write_file(command_.out, text))
-        errors.push_back(diagnose(Code::CannotWrite, {},
-                                  fmt::format("cannot write the program: {}", error->what))
-                             .with_fix("name a file in a folder that can be written to"));
+    Diagnostics failed = outputs_.write(command_.out, text);
+    if (failed.empty()) failed = outputs_.commit();
+    errors.insert(errors.end(), failed.begin(), failed.end());
     if (command_.json) {
       write_out(bisect_json({.runs = total_,
                              .run = n,
@@ -343,6 +337,7 @@ class Bisection {
   }
 
   const BisectCommand& command_;
+  OutputFiles outputs_;
   Diagnostics mistakes_;
   driver::Choice choice_;
   driver::Optimization optimize_;

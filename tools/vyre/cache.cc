@@ -195,7 +195,7 @@ int verify(Site site, bool json) {
     bad.push_back({{"file", file.name}, {"why", *mistake}});
     site.diagnostics.push_back(
         diagnose(Code::CacheEntryDamaged, {}, fmt::format("{}: {}", file.name, *mistake))
-            .with_fix("`vyre cache clear`; until then it counts as not there"));
+            .with_fix("run `vyre cache clear`, or delete the file; until then it is not used"));
   }
   const int code = bad.empty() ? exit_done : exit_program_failed;
   if (json) {

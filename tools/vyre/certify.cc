@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-
 #include "support/json.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/launch_flags.h"
@@ -186,10 +185,11 @@ std::string certify_json(const driver::DeviceInfo& device, const lab::CertifyRep
 int certify(const CertifyCommand& command) {
   auto options = options_of(command);
   if (!options) return report(options.errors(), {}, command.json);
-  auto device = driver::Device::open(options->spec.name, options->spec.open);
+  auto device = driver::Device::open(options->spec.text, options->spec.open);
   if (!device) {
-    report(device.errors(), {}, command.json);
-    return exit_system_failed;
+    const int code = report(device.errors(), {}, command.json);
+    // A device that does not exist is not a wrong flag: docs/conformance.md.
+    return device.errors()[0].code == Code::UnknownDevice ? exit_system_failed : code;
   }
   options->stop = &stop_on_signals();
   const driver::DeviceInfo info = device->info();

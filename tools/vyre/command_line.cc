@@ -31,6 +31,7 @@ void add_input_flags(CLI::App& app, LaunchFlags& f) {
            "Contents of a buffer, one of:\n"
            "  NAME=1,2,3           values; nothing after '=' is an empty buffer\n"
            "  NAME=@FILE           raw little-endian bytes; @- is standard input\n"
+           "  NAME=raw:@FILE       the same for a file that ends in .csv, .npy, .png ...\n"
            "  NAME=random:N[:SEED] N elements: integers of any bits, floats in\n"
            "                       [-1,1); the same SEED (0) gives the same values")
       ->option_text("NAME=DATA")
@@ -111,7 +112,9 @@ void add_run(CLI::App& app, RunCommand& c) {
       ->option_text("or FILE:name");
   app.add_option("--backend", c.backend,
                  "Where it runs: one that `vyre devices` lists, or its second\n"
-                 "device as in cuda:1; auto picks (default), and -v says what")
+                 "device as in cuda:1; auto picks (default), and -v says what.\n"
+                 "Options follow in brackets, as in cpu[threads=1]; `vyre devices -v`\n"
+                 "lists them")
       ->option_text("auto|interp|cpu|cuda|vulkan");
   add_launch_flags(app, c.launch);
   add_optimizer_flags(app, c.optimizer);

@@ -7,6 +7,19 @@
 namespace vyre::cli {
 namespace {
 
+/// `--schedule` as an option of the interpreter.
+std::string schedule_option(const interp::Options& options) {
+  switch (options.schedule) {
+    case interp::Schedule::Order:
+      return "schedule=order";
+    case interp::Schedule::Reverse:
+      return "schedule=reverse";
+    case interp::Schedule::Random:
+      return fmt::format("schedule=random:{}", options.seed);
+  }
+  return "";
+}
+
 driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
                                const DeviceRunOptions& options) {
   driver::RunOptions o;
@@ -23,7 +36,7 @@ driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
   o.plan = options.plan;
   // Without the flag the device takes the size that suits it.
   if (!flags.subgroup_size.empty()) o.compile.subgroup_size = launch.options.subgroup_size;
-  if (!flags.schedule.empty()) o.compile.extra.push_back("schedule=" + flags.schedule);
+  if (!flags.schedule.empty()) o.compile.extra.push_back(schedule_option(launch.options));
   return o;
 }
 
@@ -75,14 +88,18 @@ Result<DeviceRun> run_graph(driver::Device& device, const Target& target, const 
 
 Result<driver::Choice> choose_backend(const std::string& name, const LaunchFlags& flags) {
   if (flags.schedule.empty()) return driver::choose(name);
-  auto choice = driver::choose(name == "auto" ? "interp" : name);
+  const auto parsed = driver::parse_device_name(name);
+  if (!parsed) return parsed.errors();
+  const bool is_auto = parsed->device == "auto";
+  // The interpreter, with the options of `auto`.
+  auto choice = driver::choose(is_auto ? "interp" + name.substr(parsed->device.size()) : name);
   if (!choice) return choice;
   if (choice->backend->name() != "interp")
     return diagnose(Code::ScheduleOfDevice, {},
                     fmt::format("`--schedule {}` is for the interpreter, and the backend is `{}`",
                                 flags.schedule, choice->backend->name()))
         .with_fix("drop `--schedule`, or use `--backend interp`");
-  if (name == "auto") choice->why = "only the interpreter can follow `--schedule`";
+  if (is_auto) choice->why = "only the interpreter can follow `--schedule`";
   return choice;
 }
 

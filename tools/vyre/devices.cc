@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "driver/registry.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/json.h"
@@ -28,20 +30,29 @@ void row(std::string_view name, const std::string& value) {
   if (!value.empty()) write_out(fmt::format("    {:<18}{}\n", name, value));
 }
 
+/// "threads=1 to 1024", "split".
+std::string form_of(const driver::DeviceOption& o) {
+  if (o.type == driver::DeviceOption::Type::Flag) return std::string(o.name);
+  return fmt::format("{}={}", o.name, range_of(o));
+}
+
 void show_details(const driver::DeviceInfo& d) {
   const driver::DeviceLimits& l = d.limits;
   row("memory", fmt::format("{}, up to {} in one buffer", bytes(l.memory_bytes),
                             bytes(std::min(l.buffer_bytes, l.memory_bytes))));
-  row("workgroup", fmt::format("up to {} invocations, {} of shared memory",
-                               l.workgroup_invocations, bytes(l.shared_bytes)));
-  row("subgroup sizes",
-      fmt::format("{} ({} unless the kernel or --subgroup-size says otherwise)",
-                  fmt::join(l.subgroup_sizes, " "), l.default_subgroup_size));
+  row("workgroup", fmt::format("up to {} invocations, {} of shared memory", l.workgroup_invocations,
+                               bytes(l.shared_bytes)));
+  row("subgroup sizes", fmt::format("{} ({} unless the kernel or --subgroup-size says otherwise)",
+                                    fmt::join(l.subgroup_sizes, " "), l.default_subgroup_size));
   row("grid barrier", l.native_grid_barrier ? "native" : "by splitting the kernel");
   row("forward progress", l.forward_progress ? "yes" : "no");
   row("target", d.target);
   row("driver version", d.driver_version);
   for (const auto& [name, value] : d.properties) row(name, value);
+  std::string label = "options";
+  for (const auto& table : {driver::name_options(), driver::common_options(), d.options})
+    for (const driver::DeviceOption& o : table)
+      row(std::exchange(label, ""), fmt::format("{:<43}{}", form_of(o), o.sentence));
 }
 
 /// An open device knows more of itself: what its self-test found.

@@ -80,6 +80,24 @@ Result<Bytes> read_raw(const std::string& path, const std::string& name, SizeLim
   return Bytes(first, first + contents.bytes.size());
 }
 
+/// True for a file whose ending says that its bytes are not the elements.
+bool is_other_format(const std::string& path) {
+  constexpr std::string_view endings[] = {".npy",  ".npz", ".csv", ".tsv", ".json", ".png", ".jpg",
+                                          ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".wav"};
+  std::string ending = path.substr(std::min(path.rfind('.'), path.size()));
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+  return std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
+}
+
+Diagnostic not_raw(const std::string& path, const std::string& name) {
+  return diagnose(
+             Code::InputFormat, {},
+             fmt::format("`--in {0}=@{1}` would read the bytes of `{1}` as elements", name, path))
+      .with_fix(fmt::format("convert it to raw elements, or write `--in {}=raw:@{}` to read its "
+                            "bytes as they are",
+                            name, path));
+}
+
 Result<Bytes> parse_random(std::string_view spec, const std::string& name, Type element,
                            SizeLimit limit) {
   const size_t colon = spec.find(':');
@@ -155,8 +173,13 @@ void append_element(Bytes& bytes, Type element, uint64_t bits) {
 
 Result<Bytes> parse_elements(std::string_view spec, const std::string& name, Type element,
                              SizeLimit limit) {
-  constexpr std::string_view random = "random:";
-  if (spec.starts_with('@')) return read_raw(std::string(spec.substr(1)), name, limit);
+  constexpr std::string_view random = "random:", raw = "raw:@";
+  if (spec.starts_with(raw)) return read_raw(std::string(spec.substr(raw.size())), name, limit);
+  if (spec.starts_with('@')) {
+    const std::string path(spec.substr(1));
+    if (is_other_format(path)) return not_raw(path, name);
+    return read_raw(path, name, limit);
+  }
   if (spec.starts_with(random))
     return parse_random(spec.substr(random.size()), name, element, limit);
   return parse_list(spec, name, element);

@@ -29,9 +29,9 @@ struct SizeLimit {
   Code exceeded = Code::OutOfMemory;
 };
 
-/// What stands behind `name=` of `--in`: "@file", "random:N[:seed]", or values with commas between
-/// them ("" is no element). `name` is for the messages. No more than the limit
-/// is made or read.
+/// Reads what follows `name=` of `--in`: "@file", "raw:@file", "random:N[:seed]", or values with
+/// commas between them ("" is no element). `name` is for the messages. No more than the limit is
+/// made or read.
 Result<Bytes> parse_elements(std::string_view spec, const std::string& name, Type element,
                              SizeLimit limit = {});
 

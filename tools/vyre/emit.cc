@@ -15,12 +15,12 @@
 #include "emit/spirv/emit.h"
 #include "opt/pipeline.h"
 #include "plan/split_grid.h"
-#include "support/file.h"
 #include "support/source_line.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/optimizer_launch.h"
+#include "tools/vyre/output_files.h"
 #include "tools/vyre/program_file.h"
 #include "tools/vyre/report.h"
 #include "tools/vyre/target.h"
@@ -307,6 +307,10 @@ Result<opt::OptimizeOptions> passes_for(const EmitCommand& c, const cli::Target&
 }  // namespace
 
 int emit(const EmitCommand& command) {
+  OutputFiles outputs;
+  Diagnostics mistakes;
+  if (!command.out.empty() && !outputs.open("the code", command.out, mistakes))
+    return report(mistakes, {}, false);
   const auto code = target_of(command);
   if (!code) return report(code.errors(), {}, false);
   const auto load = load_options(command.launch);
@@ -332,13 +336,11 @@ int emit(const EmitCommand& command) {
   show(loaded.diagnostics, loaded.sources);
   if (command.out.empty()) {
     write_out(*text);
-  } else if (const auto error = write_file(command.out, *text)) {
-    return report(
-        {diagnose(Code::CannotWrite, {}, fmt::format("cannot write the code: {}", error->what))
-             .with_fix("name a file in a folder that can be written to")},
-        {}, false);
+    return exit_done;
   }
-  return exit_done;
+  Diagnostics failed = outputs.write(command.out, *text);
+  if (failed.empty()) failed = outputs.commit();
+  return failed.empty() ? exit_done : report(failed, {}, false);
 }
 
 }  // namespace vyre::cli

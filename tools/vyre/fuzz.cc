@@ -12,7 +12,7 @@
 #include <cstring>
 #include <random>
 
-#include "lab/device_spec.h"
+#include "driver/device_name.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/json.h"
 #include "tools/vyre/numbers.h"
@@ -90,7 +90,7 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   if (!command.minutes.empty() && !minutes)
     mistakes.push_back(bad_value("--minutes", command.minutes, "write a positive number"));
   if (!command.backends.empty()) {
-    options.subjects = lab::split_specs(command.backends);
+    options.subjects = driver::split_device_names(command.backends);
     const auto subjects = lab::choose_subjects(options.subjects);
     if (!subjects)
       mistakes.insert(mistakes.end(), subjects.errors().begin(), subjects.errors().end());

@@ -66,6 +66,32 @@ Json properties_of(const driver::DeviceInfo& d) {
   return properties;
 }
 
+std::string_view type_of(const driver::DeviceOption& o) {
+  switch (o.type) {
+    case driver::DeviceOption::Type::Flag:
+      return "flag";
+    case driver::DeviceOption::Type::Integer:
+      return "integer";
+    case driver::DeviceOption::Type::Word:
+      return "word";
+    case driver::DeviceOption::Type::Text:
+      return "text";
+  }
+  return "";
+}
+
+/// The options of every device, and the device's own.
+Json options_of(const driver::DeviceInfo& d) {
+  Json options = Json::array();
+  for (const auto& table : {driver::name_options(), driver::common_options(), d.options})
+    for (const driver::DeviceOption& o : table)
+      options.push_back({{"name", o.name},
+                         {"type", type_of(o)},
+                         {"range", range_of(o)},
+                         {"sentence", o.sentence}});
+  return options;
+}
+
 Json device_of(const driver::DeviceInfo& d) {
   const driver::DeviceLimits& l = d.limits;
   return {{"index", d.index},
@@ -81,6 +107,7 @@ Json device_of(const driver::DeviceInfo& d) {
             {"default_subgroup_size", l.default_subgroup_size},
             {"native_grid_barrier", l.native_grid_barrier},
             {"forward_progress", l.forward_progress}}},
+          {"options", options_of(d)},
           {"properties", properties_of(d)}};
 }
 

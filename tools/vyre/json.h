@@ -32,7 +32,8 @@ std::string check_json(const Module& module, size_t kernels, size_t graphs, bool
 std::string codes_json(std::span<const CodeInfo> codes);
 
 /// {"backends": [{"name", "summary", "available", "why", "devices": [{"index", "name", "target",
-/// "driver_version", "limits": {…}, "properties": {…}}]}]}
+/// "driver_version", "limits": {…}, "options": [{"name", "type", "range", "sentence"}],
+/// "properties": {…}}]}]}
 std::string backends_json(std::span<const driver::Probed> backends);
 
 /// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs",

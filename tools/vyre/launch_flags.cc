@@ -233,7 +233,8 @@ class Binder {
   }
 
   void store(const Parameter& p, const std::string& value) {
-    if (value == "@-" || value == "@/dev/stdin") {
+    const std::string_view file = std::string_view(value).substr(value.starts_with("raw:") ? 4 : 0);
+    if (file == "@-" || file == "@/dev/stdin") {
       if (std::exchange(stdin_used_, true)) {
         failed_[p.buffer] = true;
         errors_.push_back(

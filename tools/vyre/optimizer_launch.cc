@@ -78,6 +78,11 @@ class LaunchSizes {
 Result<driver::DeviceInfo> find_device(const std::string& backend) {
   const Result<driver::Choice> choice = driver::choose(backend);
   if (!choice) return choice.errors();
+  if (choice->name.has_options())
+    return diagnose(Code::OptionMisuse, {},
+                    fmt::format("`--backend {}`: nothing runs, so the options have no effect",
+                                choice->name.text))
+        .with_fix(fmt::format("write `--backend {}`", choice->name.device));
   std::string why;
   std::vector<driver::DeviceInfo> devices = choice->backend->probe(&why);
   if (choice->index < devices.size()) return std::move(devices[choice->index]);

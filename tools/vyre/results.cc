@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "support/file.h"
 #include "tools/vyre/numbers.h"
 
 namespace vyre::cli {
@@ -38,11 +37,10 @@ class RequestParser {
     const std::string& value = assignment->value;
     if (value.size() < 2 || value[0] != '@')
       return bad_value("--out", word, fmt::format("write `--out {}=@FILE`", p->name));
-    if (!paths_.insert(value).second || !written_.insert(p->name).second) {
+    if (!written_.insert(p->name).second) {
       errors_.push_back(
-          diagnose(
-              Code::GivenTwice, {},
-              fmt::format("`--out {}` names a buffer or a file that another `--out` names", word))
+          diagnose(Code::GivenTwice, {},
+                   fmt::format("`--out {}` names a buffer that another `--out` names", word))
               .with_fix("keep one of them"));
       return;
     }
@@ -80,7 +78,6 @@ class RequestParser {
   const Target& target_;
   ResultRequests requests_;
   Diagnostics errors_;
-  std::set<std::string> paths_;
   std::set<std::string> written_;
 };
 
@@ -132,14 +129,24 @@ std::string printed_results(const Target& target, const ResultRequests& requests
   return text;
 }
 
+void open_files(const std::vector<std::string>& out, OutputFiles& outputs, Diagnostics& mistakes) {
+  for (const std::string& word : out) {
+    const size_t at = word.find("=@");
+    if (at != word.npos && at + 2 < word.size())
+      outputs.open(fmt::format("`{}`", word.substr(0, at)), word.substr(at + 2), mistakes);
+  }
+}
+
 Diagnostics write_files(const ResultRequests& requests, const Launch& launch,
-                        const RunResult& result) {
+                        const RunResult& result, OutputFiles& outputs) {
   Diagnostics errors;
-  for (const FileRequest& f : requests.files)
-    if (const auto error = write_file(f.path, bytes_of(f.parameter, launch, result)))
-      errors.push_back(diagnose(Code::CannotWrite, {},
-                                fmt::format("cannot write `{}`: {}", f.parameter.name, error->what))
-                           .with_fix("name a file in a folder that can be written to"));
+  for (const bool direct : {false, true})
+    for (const FileRequest& f : requests.files) {
+      // What is written directly cannot be taken back.
+      if (outputs.is_direct(f.path) != direct || (direct && !errors.empty())) continue;
+      const Diagnostics failed = outputs.write(f.path, bytes_of(f.parameter, launch, result));
+      errors.insert(errors.end(), failed.begin(), failed.end());
+    }
   return errors;
 }
 

@@ -9,6 +9,7 @@
 
 #include "support/result.h"
 #include "tools/vyre/execute.h"
+#include "tools/vyre/output_files.h"
 #include "tools/vyre/target.h"
 
 namespace vyre::cli {
@@ -51,8 +52,11 @@ const Bytes& bytes_of(const Parameter& parameter, const Launch& launch, const Ru
 std::string printed_results(const Target& target, const ResultRequests& requests,
                             const Launch& launch, const RunResult& result);
 
-/// Writes every requested file. A file that cannot be written is left as it was, and an error.
+/// Opens every file that `--out` words name; words that are malformed are parse_requests's matter.
+void open_files(const std::vector<std::string>& out, OutputFiles& outputs, Diagnostics& mistakes);
+
+/// Writes every requested file. Files that are written directly come last.
 Diagnostics write_files(const ResultRequests& requests, const Launch& launch,
-                        const RunResult& result);
+                        const RunResult& result, OutputFiles& outputs);
 
 }  // namespace vyre::cli

@@ -74,14 +74,6 @@ Diagnostics without_notes(const Diagnostics& list) {
   return kept;
 }
 
-/// The paths of `--out name=@path`; what is malformed is found elsewhere.
-std::vector<std::string> output_paths(const std::vector<std::string>& out) {
-  std::vector<std::string> paths;
-  for (const std::string& word : out)
-    if (const size_t at = word.find("=@"); at != word.npos) paths.push_back(word.substr(at + 2));
-  return paths;
-}
-
 /// One `vyre run`, from its words to its exit code. The report grows on the way, so that a failed
 /// run has one, too.
 class Session {
@@ -92,17 +84,19 @@ class Session {
   }
 
   int run() {
-    files_ = try_report_files({command_.report, command_.trace, command_.profile_out},
-                              output_paths(command_.out), mistakes_);
+    open_files(command_.out, outputs_, mistakes_);
+    files_ = open_report_files({command_.report, command_.trace, command_.profile_out}, outputs_,
+                               mistakes_);
     if (!load() || !bind()) return fail(mistakes_);
     if (const Diagnostics errors = execute(); !errors.empty()) return fail(errors);
     if (command_.verify)
       if (const Diagnostics errors = verify(); !errors.empty()) return fail(errors);
-    const Diagnostics write_errors = write_files(*requests_, *launch_, ran_.result);
+    const Diagnostics write_errors = write_files(*requests_, *launch_, ran_.result, outputs_);
     if (!write_errors.empty()) return fail(write_errors);
     report_.diagnostics = without_notes(loaded_.diagnostics);
     Diagnostics report_errors = write_reports();
-    append(report_errors, write_profile_file(files_, measured_));
+    append(report_errors, write_profile_file(files_, measured_, outputs_));
+    if (report_errors.empty()) report_errors = outputs_.commit();
     if (!report_errors.empty()) return cli::report(report_errors, {}, command_.json);
     show_results();
     return exit_done;
@@ -321,13 +315,15 @@ class Session {
     if (is_page(files_.report)) report_.sources = loaded_.sources;
     const driver::CacheStats cache = driver::CompileCache::shared().stats();
     report_.cache = {cache.memory_hits, cache.disk_hits, cache.misses};
-    return write_report_files(files_, report_);
+    return write_report_files(files_, report_, outputs_);
   }
 
   int fail(Diagnostics errors) {
     report_.exit_code = exit_code(errors);
     report_.diagnostics = errors;
+    outputs_.discard();
     append(errors, write_reports());
+    append(errors, outputs_.commit());
     return cli::report(errors, loaded_.sources, command_.json);
   }
 
@@ -367,6 +363,7 @@ class Session {
 
   const RunCommand& command_;
   const uint64_t start_;
+  OutputFiles outputs_;
   ReportFiles files_;
   report::RunReport report_;
   Diagnostics mistakes_;

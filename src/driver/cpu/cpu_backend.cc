@@ -74,11 +74,24 @@ std::string cpu_model() {
   return "CPU";
 }
 
+constexpr DeviceOption device_options[] = {
+    {.name = "isa",
+     .type = DeviceOption::Type::Word,
+     .values = "x86-64-v2|x86-64-v3|x86-64-v4|aarch64",
+     .sentence = "Instruction set of the code; the machine must run it."},
+    {.name = "threads",
+     .type = DeviceOption::Type::Integer,
+     .min = 1,
+     .max = most_threads,
+     .sentence = "Threads of a launch."},
+};
+
 DeviceInfo cpu_info(const CpuOptions& options) {
   DeviceInfo i;
   const std::string_view isa = emit_llvm::name(options.isa);
   i.backend = "cpu";
   i.optimizes = true;
+  i.options = device_options;
   i.costs = "cpu";
   i.compute_units = uint32_t(options.threads);
   i.name = fmt::format("{}, {} thread{}, {}", cpu_model(), options.threads,

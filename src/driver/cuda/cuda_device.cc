@@ -73,9 +73,8 @@ void CudaDevice::release(MemoryHandle memory) { memory_.release(memory); }
 Result<std::shared_ptr<CompiledKernel>> CudaDevice::compile(std::shared_ptr<const Program> program,
                                                             const CompileOptions& options) {
   if (context_->is_lost()) return context_->loss();
-  const Result<emit_ptx::EmitOptions> emit = emit_options(*program, options, arch_);
-  if (!emit) return emit.errors();
-  Result<std::shared_ptr<Kernel>> kernel = Kernel::compile(context_, std::move(program), *emit);
+  const emit_ptx::EmitOptions emit = emit_options(*program, options, arch_);
+  Result<std::shared_ptr<Kernel>> kernel = Kernel::compile(context_, std::move(program), emit);
   if (!kernel) return kernel.errors();
   return std::shared_ptr<CompiledKernel>(std::move(*kernel));
 }
@@ -84,9 +83,8 @@ std::shared_ptr<CompiledKernel> CudaDevice::load_kernel(std::shared_ptr<const Pr
                                                         const CompileOptions& options,
                                                         std::span<const std::byte> bytes) {
   if (context_->is_lost()) return nullptr;
-  const Result<emit_ptx::EmitOptions> emit = emit_options(*program, options, arch_);
-  if (!emit) return nullptr;
-  return Kernel::load(context_, std::move(program), *emit, properties_.capability, bytes);
+  const emit_ptx::EmitOptions emit = emit_options(*program, options, arch_);
+  return Kernel::load(context_, std::move(program), emit, properties_.capability, bytes);
 }
 
 bool CudaDevice::has_native_barrier(const Program& program) {
@@ -107,9 +105,7 @@ bool CudaDevice::takes_coarse(const CompileOptions&, const LaunchShape& shape) {
 
 Result<std::optional<Listing>> CudaDevice::list_code(const Program& program,
                                                      const CompileOptions& options) {
-  const Result<emit_ptx::EmitOptions> emit = emit_options(program, options, arch_);
-  if (!emit) return emit.errors();
-  Result<Listing> listing = list_ptx(program, *emit);
+  Result<Listing> listing = list_ptx(program, emit_options(program, options, arch_));
   if (!listing) return listing.errors();
   return std::optional<Listing>(std::move(*listing));
 }

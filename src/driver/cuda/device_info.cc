@@ -9,6 +9,21 @@
 namespace vyre::driver::cuda {
 namespace {
 
+constexpr DeviceOption device_options[] = {
+    {.name = "exact-float-add",
+     .type = DeviceOption::Type::Integer,
+     .max = 1,
+     .sentence = "1: atomic_add of f32 keeps subnormals, by a slower loop."},
+    {.name = "lines",
+     .type = DeviceOption::Type::Integer,
+     .max = 1,
+     .sentence = "1: the code has line information, for profilers."},
+    {.name = "min-blocks",
+     .type = DeviceOption::Type::Integer,
+     .max = 32,
+     .sentence = "Workgroups that a multiprocessor shall hold at once; 0: not said."},
+};
+
 /// Launches are coarse that fill the device more than once. (Copying is faster by four from fewer on,
 /// by 1 µs; with more ops it need not be.)
 constexpr uint64_t coarse_rounds = 2;
@@ -79,6 +94,7 @@ std::optional<Properties> describe_device(const Api& api, int ordinal) {
   i.driver_version =
       fmt::format("CUDA {}{}{}", version_text(api.version), module.empty() ? "" : ", ", module);
   i.optimizes = true;
+  i.options = device_options;
   i.limits.workgroup_invocations =
       std::min(1024u, static_cast<uint32_t>(ask(Attribute::MaxThreadsPerBlock)));
   i.limits.shared_bytes = static_cast<uint64_t>(

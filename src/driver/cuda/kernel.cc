@@ -50,29 +50,19 @@ uint64_t since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-Result<emit_ptx::EmitOptions> emit_options(const Program& program, const CompileOptions& options,
-                                           emit_ptx::Arch arch) {
+emit_ptx::EmitOptions emit_options(const Program& program, const CompileOptions& options,
+                                   emit_ptx::Arch arch) {
   emit_ptx::EmitOptions emit;
   emit.arch = arch;
   if (options.subgroup_size) emit.subgroup_size = options.subgroup_size;
   emit.stoppable = options.stoppable;
   emit.native_grid_barrier = plan::has_grid_barrier(program);
-  for (const std::string_view extra : options.extra) {
-    const size_t equals = extra.find('=');
-    if (equals == extra.npos) continue;
-    const std::string_view key = extra.substr(0, equals), value = extra.substr(equals + 1);
-    if (key != "exact-float-add" && key != "lines" && key != "min-blocks") continue;
-    uint32_t n = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-    const uint32_t most = key == "min-blocks" ? 32 : 1;
-    if (error != std::errc{} || end != value.data() + value.size() || n > most)
-      return diagnose(Code::BadOptionValue, {},
-                      fmt::format("`{}`: this is no number from 0 to {}", extra, most))
-          .with_fix("write `exact-float-add=1`, `lines=1`, or `min-blocks=` and a number");
-    if (key == "exact-float-add") emit.exact_float_add = n;
-    if (key == "lines") emit.lines = n;
-    if (key == "min-blocks") emit.min_blocks_per_sm = n;
-  }
+  const auto number = [&](std::string_view name) {
+    return uint32_t(option_number(options.extra, name).value_or(0));
+  };
+  emit.exact_float_add = number("exact-float-add");
+  emit.lines = number("lines");
+  emit.min_blocks_per_sm = number("min-blocks");
   return emit;
 }
 

@@ -12,10 +12,10 @@
 
 namespace vyre::driver::cuda {
 
-/// What CompileOptions::extra says: `exact-float-add=1`, `lines=1`, `min-blocks=2`. Others are not
-/// ours.
-Result<emit_ptx::EmitOptions> emit_options(const Program& program, const CompileOptions& options,
-                                           emit_ptx::Arch arch);
+/// What CompileOptions::extra says: `exact-float-add=1`, `lines=1`, `min-blocks=2`, checked by the
+/// driver.
+emit_ptx::EmitOptions emit_options(const Program& program, const CompileOptions& options,
+                                   emit_ptx::Arch arch);
 
 class Kernel : public CompiledKernel {
  public:

@@ -16,6 +16,13 @@ uint64_t machine_bytes() {
   return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGE_SIZE));
 }
 
+constexpr DeviceOption device_options[] = {
+    {.name = "schedule",
+     .type = DeviceOption::Type::Word,
+     .values = "order|reverse|random:N",
+     .sentence = "Order of invocations; N is the seed of a random one."},
+};
+
 DeviceInfo interp_info() {
   DeviceInfo i;
   i.backend = "interp";
@@ -24,6 +31,7 @@ DeviceInfo interp_info() {
   i.driver_version = "1";
   i.costs = "interp";
   i.keeps_code = false;  // compiling is next to nothing
+  i.options = device_options;
   i.limits.workgroup_invocations = 1024;
   i.limits.shared_bytes = 1ull << 30;
   i.limits.buffer_bytes = max_buffer_bytes;
@@ -54,12 +62,13 @@ class InterpDevice : public HostDevice {
     auto kernel = std::make_shared<InterpKernel>();
     kernel->options.subgroup_size =
         options.subgroup_size ? options.subgroup_size : info().limits.default_subgroup_size;
-    for (const std::string& e : options.extra) {
-      if (e == "schedule=reverse") kernel->options.schedule = interp::Schedule::Reverse;
-      constexpr std::string_view random = "schedule=random:";
-      if (e.starts_with(random)) {
+    if (const auto schedule = option_value(options.extra, "schedule")) {
+      constexpr std::string_view random = "random:";
+      if (*schedule == "reverse") kernel->options.schedule = interp::Schedule::Reverse;
+      if (schedule->starts_with(random)) {
         kernel->options.schedule = interp::Schedule::Random;
-        std::from_chars(e.data() + random.size(), e.data() + e.size(), kernel->options.seed);
+        std::from_chars(schedule->data() + random.size(), schedule->data() + schedule->size(),
+                        kernel->options.seed);
       }
     }
     const auto size = interp::subgroup_size(*program, kernel->options);

@@ -33,6 +33,21 @@ std::string_view kind_of(const PhysicalDevice& d) {
 /// large one is.
 constexpr uint64_t coarse_invocations = uint64_t{1} << 19;
 
+constexpr DeviceOption device_options[] = {
+    {.name = "functions",
+     .type = DeviceOption::Type::Integer,
+     .max = 1,
+     .sentence = "1: expanded operations become functions; 0: they are inlined."},
+    {.name = "profile",
+     .type = DeviceOption::Type::Text,
+     .values = "capability set, such as -fma32",
+     .sentence = "Emulate operations as on a device that lacks them, for tests."},
+    {.name = "unroll",
+     .type = DeviceOption::Type::Integer,
+     .max = 1,
+     .sentence = "1: short loops are unrolled; 0: they stay loops."},
+};
+
 DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   DeviceInfo i;
   const VkPhysicalDeviceLimits& l = d.properties.limits;
@@ -42,6 +57,7 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   i.target = "Vulkan 1.2";
   i.driver_version = fmt::format("{} ({:#x})", d.driver, d.properties.driverVersion);
   i.optimizes = true;
+  i.options = device_options;
   i.costs = d.is_cpu() ? "cpu" : "gpu";
   i.limits.workgroup_invocations = l.maxComputeWorkGroupInvocations;
   i.limits.shared_bytes = l.maxComputeSharedMemorySize;

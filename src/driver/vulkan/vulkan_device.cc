@@ -19,22 +19,6 @@ Listing listing_of(std::string_view text) {
   return listing;
 }
 
-/// "unroll=0" and its like; other options are left alone.
-Result<> set_switch(emit_spirv::EmitOptions& o, std::string_view extra) {
-  using Options = emit_spirv::EmitOptions;
-  constexpr std::pair<std::string_view, bool Options::*> switches[] = {
-      {"unroll=", &Options::unroll}, {"functions=", &Options::functions}};
-  for (const auto& [name, field] : switches) {
-    if (!extra.starts_with(name)) continue;
-    const std::string_view value = extra.substr(name.size());
-    if (value != "0" && value != "1")
-      return diagnose(Code::BadOptionValue, {}, fmt::format("`{}` has no meaning", extra))
-          .with_fix(fmt::format("write `{0}0` or `{0}1`", name));
-    o.*field = value == "1";
-  }
-  return Ok{};
-}
-
 }  // namespace
 
 VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, DeviceInfo info)
@@ -102,12 +86,10 @@ Result<emit_spirv::EmitOptions> VulkanDevice::options_for(const CompileOptions& 
   o.subgroup_size = options.subgroup_size;
   o.stoppable = options.stoppable;
   o.unroll = !c_->physical.is_cpu();
-  for (const std::string& extra : options.extra) {
-    constexpr std::string_view key = "profile=";
-    if (const Result<> set = set_switch(o, extra); !set) return set.errors();
-    if (!extra.starts_with(key)) continue;
-    Result<emit_exact::Profile> forced =
-        force_profile(std::string_view(extra).substr(key.size()), profile, c_->physical);
+  if (const auto n = option_number(options.extra, "unroll")) o.unroll = *n != 0;
+  if (const auto n = option_number(options.extra, "functions")) o.functions = *n != 0;
+  if (const auto text = option_value(options.extra, "profile")) {
+    Result<emit_exact::Profile> forced = force_profile(*text, profile, c_->physical);
     if (!forced) return forced.errors();
     o.profile = *forced;
   }
