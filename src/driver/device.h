@@ -106,7 +106,9 @@ struct MemoryNeed {
       0;  // of a graph; each allocation is rounded up to plan::memory_alignment
   uint64_t scratch =
       0;  // scratch buffers, and spill buffers of kernels that are split at grid barriers
-  uint64_t total() const { return parameters + intermediates + scratch; }
+  uint64_t working = 0;  // shared and private arrays, and values that live across barriers, of the
+                         // workgroups that run at once; 0 while these are small
+  uint64_t total() const { return parameters + intermediates + scratch + working; }
 };
 
 /// How a graph is planned.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <new>
 
 #include "driver/cache.h"
 #include "driver/calibrate.h"
 #include "driver/device_state.h"
+#include "interp/launch_kernel.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
 #include "plan/coarsen.h"
@@ -37,9 +39,14 @@ Diagnostics misfits(const Program& p, const DeviceInfo& info, const CompileOptio
     d.push_back(
         too_large(p, fmt::format("kernel `{}` has workgroups of {} invocations; {} allows {}",
                                  p.name, invocations, info.name, l.workgroup_invocations)));
-  if (const uint64_t shared = stats(p).shared_bytes; shared > l.shared_bytes)
+  const ProgramStats s = stats(p);
+  if (const uint64_t shared = s.shared_bytes; shared > l.shared_bytes)
     d.push_back(too_large(p, fmt::format("kernel `{}` has {} bytes of shared memory; {} has {}",
                                          p.name, shared, info.name, l.shared_bytes)));
+  if (const uint64_t bytes = s.private_bytes; bytes > l.private_bytes)
+    d.push_back(too_large(p, fmt::format("each invocation of kernel `{}` has {} bytes of private "
+                                         "arrays; {} has {}",
+                                         p.name, bytes, info.name, l.private_bytes)));
   const uint32_t subgroup = p.subgroup ? p.subgroup : options.subgroup_size;
   if (subgroup && std::find(l.subgroup_sizes.begin(), l.subgroup_sizes.end(), subgroup) ==
                       l.subgroup_sizes.end())
@@ -189,7 +196,7 @@ Optimized coarse_form(Optimized of, uint32_t by) {
 }  // namespace
 
 Result<Executable> Device::compile(const Program& program, const CompileOptions& options,
-                                   const LaunchShape* launch) {
+                                   const LaunchShape* launch) try {
   Diagnostics wrong = misfits(program, info(), options);
   if (!wrong.empty()) return wrong;
   const Result<uint32_t> asked = asked_coarsening(options);
@@ -211,6 +218,8 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   if (coarse && launch && suits_coarse(backend, *coarse, p, options, *launch))
     return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options, true);
   return state_->compile(**optimized, optimize_ns, options, true, std::move(coarse));
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a compiled kernel");
 }
 
 Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
@@ -286,7 +295,7 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
   return other.executable;
 }
 
-Result<ListedCode> Device::list_code(const Executable& executable) const {
+Result<ListedCode> Device::list_code(const Executable& executable) const try {
   ListedCode code;
   for (const ExecutableState::Segment& s : executable.state()->segments) {
     auto listing = state_->backend->list_code(*s.program, executable.state()->options);
@@ -295,6 +304,8 @@ Result<ListedCode> Device::list_code(const Executable& executable) const {
     code.segments.push_back(*listing ? std::move(**listing) : print_lines(*s.program));
   }
   return code;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a listing");
 }
 
 }  // namespace vyre::driver

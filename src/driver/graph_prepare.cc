@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "driver/graph_state.h"
 #include "driver/memory_need.h"
+#include "interp/launch_kernel.h"
 
 namespace vyre::driver {
 namespace {
@@ -142,6 +144,8 @@ class Preparation {
     const Result<LaunchScratch> scratch = scratch_of(call.executable, call.shape);
     if (!scratch) return scratch.errors();
     scratch_bytes_ = std::max(scratch_bytes_, scratch->bytes);
+    s_->need.working = std::max(
+        s_->need.working, working_bytes(*state_.backend, *call.executable.state(), scratch->shape));
     return Ok{};
   }
 
@@ -203,6 +207,7 @@ class Preparation {
   }
 
   Result<> allocate() {
+    s_->memory.reserve(sizes_.size());
     for (const uint64_t bytes : sizes_) {
       Result<Buffer> made = device_.allocate(bytes);
       if (!made) {
@@ -267,24 +272,28 @@ Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape
 
 GraphState::~GraphState() {
   if (memory.empty()) return;
-  // Not freed here: this may be in the middle of anything.
+  // Not freed here: this may be in the middle of anything. Moving a list's node allocates nothing.
   const std::lock_guard lock(retired->mutex);
-  retired->buffers.insert(retired->buffers.end(), memory.begin(), memory.end());
+  retired->buffers.splice(retired->buffers.end(), memory_node);
 }
 
 Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph,
-                                        const GraphShape& shape, const GraphOptions& options) {
+                                        const GraphShape& shape, const GraphOptions& options) try {
   Result<std::shared_ptr<const GraphState>> made =
       Preparation(*this, *state_, options).run(module, graph, shape);
   if (!made) return made.errors();
   GraphExecutable e;
   e.state_ = std::move(*made);
   return e;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a prepared graph");
 }
 
 Result<MemoryNeed> Device::memory_need(const Module& module, const Graph& graph,
-                                       const GraphShape& shape, const GraphOptions& options) {
+                                       const GraphShape& shape, const GraphOptions& options) try {
   return Preparation(*this, *state_, options).measure(module, graph, shape);
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("the plan of a graph");
 }
 
 const plan::PlannedGraph& GraphExecutable::planned() const { return state_->planned; }
