@@ -136,6 +136,7 @@ class GraphExecutable {
   /// be launched (an error when they are reached), have none.
   const Executable* executable(uint32_t node) const;
   /// What it needs on the device. Its parameters are the caller's; the rest it has until it ends.
+  /// `working` is counted if the graph or the device has a memory limit.
   const MemoryNeed& memory() const;
   /// The same if every intermediate of the graph as written had memory of its own. Scratch is that
   /// of the kernels that run.
