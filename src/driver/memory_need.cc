@@ -15,6 +15,7 @@ namespace {
 /// Those of the invocations that run at once, of a device that holds them itself. 0 if small.
 uint64_t private_arrays(const DeviceLimits& limits, const Program& p, const LaunchShape& shape) {
   using Wide = unsigned __int128;
+  if (limits.resident_invocations == 0) return 0;
   const Wide size = Wide{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2];
   const Wide invocations = std::min(size * shape.workgroups(), Wide{limits.resident_invocations});
   const Wide bytes = invocations * stats(p).private_bytes;
