@@ -152,17 +152,27 @@ TEST(working_memory, of_the_sanitizer_is_limited) {
   EXPECT_TRUE(interp::sanitize(m.kernels[0], output_only(), options).errors.empty());
 }
 
-/// Every workgroup needs zeros in 64 MiB, which takes milliseconds; there are a million of them.
+/// Workgroups of 1,024 have a frame of their own: 64 frames, of 1 GiB each, begin between two looks
+/// at the clock.
 TEST(working_memory, is_zeroed_only_until_the_deadline) {
   const Program p = kernel(
-      "kernel k(y: out u32[1]) workgroup(16) grid(16777216) {\n  var t: u32[1048576]\n"
+      "kernel k(y: out u32[1]) workgroup(1024) grid(1048576) {\n  var t: u32[262144]\n"
       "  y[t[global_id.x & 15]] = t[7]\n}\n");
   interp::Options options;
   options.time_limit = 0.05;
   const double before = cpu_seconds();
   const auto r = interp::run(p, output_only(), options);
   EXPECT_EQ(code_of(r), Code::TimeLimitExceeded);
-  EXPECT_LT(cpu_seconds() - before, 5.0);
+  EXPECT_LT(cpu_seconds() - before, 2.0);
+}
+
+TEST(working_memory, of_a_buffer_is_filled_only_until_the_deadline) {
+  Device d = open();
+  const Buffer large = *d.allocate(uint64_t{1} << 30);
+  SubmitOptions options;
+  options.time_limit = 0.005;
+  EXPECT_EQ(code_of(d.submit({Fill{large, 1}}, options)->wait()), Code::TimeLimitExceeded);
+  EXPECT_TRUE(d.is_undefined(large));
 }
 
 }  // namespace
