@@ -79,15 +79,6 @@ TEST_F(AddressSpace, that_is_too_small_is_an_error_on_the_cpu) {
   sweep({"run", "t.vyre:k", "--backend", "cpu", "--in", "x=random:100000"});
 }
 
-TEST_F(AddressSpace, that_is_too_small_is_an_error_while_a_kernel_is_compiled) {
-  std::string text =
-      "kernel k(x: in u32[], y: inout u32[]) workgroup(64) grid(len(x)) {\n  let i = global_id.x\n";
-  for (int j = 1; j < 120; ++j)
-    text += fmt::format("  if x[i + {0}] == {0} {{ y[i] = y[i] + x[i * {0}] }}\n", j);
-  file("large.vyre", text + "}\n");
-  sweep({"run", "large.vyre", "--backend", "cpu", "--in", "x=random:100", "--in", "y=random:100"});
-}
-
 TEST_F(AddressSpace, that_is_too_small_is_an_error_of_a_graph) {
   sweep({"run", "t.vyre:g", "--backend", "cpu", "--in", "x=random:1000000", "--verify"});
 }
