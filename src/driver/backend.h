@@ -35,8 +35,8 @@ namespace vyre::driver {
 struct DeviceLimits {
   uint32_t workgroup_invocations = 1024;
   uint64_t shared_bytes = 0;  // of one workgroup
-  /// Private arrays of one invocation; more takes the driver's compiler too long, or its hardware
-  /// has no more.
+  /// Of the private arrays of one invocation. For more, the driver's compiler takes too long or the
+  /// hardware has no memory.
   uint64_t private_bytes = ~uint64_t{0};
   /// Invocations that hold private arrays at once; 0: BackendDevice::working_bytes() has them.
   uint64_t resident_invocations = 0;

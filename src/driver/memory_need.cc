@@ -12,7 +12,8 @@
 namespace vyre::driver {
 namespace {
 
-/// Those of the invocations that run at once, of a device that holds them itself. 0 if small.
+/// Returns the bytes of the private arrays that the device holds at once; 0 where these are few, or
+/// where the backend counts them.
 uint64_t private_arrays(const DeviceLimits& limits, const Program& p, const LaunchShape& shape) {
   using Wide = unsigned __int128;
   if (limits.resident_invocations == 0) return 0;

@@ -312,7 +312,7 @@ bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) 
   return false;
 }
 
-/// The same of a launch. Its shape has the spill buffers. Without a limit the backend looks itself.
+/// Compares the workgroups of a launch with the limit. Its shape has the spill buffers.
 bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceCommand& c) {
   if (d_.options.memory_limit == 0) return true;
   c.working_limit = std::max<uint64_t>(1, d_.limit() - std::min(d_.used, d_.limit()));

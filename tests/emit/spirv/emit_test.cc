@@ -48,9 +48,10 @@ TEST(SpirvEmit, says_how_parameters_are_given) {
 
 TEST(SpirvEmit, large_private_arrays_are_zeroed_by_a_loop) {
   const auto kernel = [](int elements) {
-    return kernel_of(fmt::format("kernel k(y: out u32[]) workgroup(64) grid(len(y)) {{\n"
-                                 "  var t: u32[{}]\n  y[global_id.x] = t[y[0] % {}]\n}}\n",
-                                 elements, elements));
+    return kernel_of(
+        fmt::format("kernel k(y: out u32[]) workgroup(64) grid(len(y)) {{\n"
+                    "  var t: u32[{}]\n  y[global_id.x] = t[y[0] % {}]\n}}\n",
+                    elements, elements));
   };
   EXPECT_EQ(count(kernel(64), spv::OpLoopMerge), 0u);
   EXPECT_EQ(count(kernel(65), spv::OpLoopMerge), 1u);
