@@ -8,7 +8,7 @@ include(cmake/test_main.cmake)
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_util.cc)
-list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu|cuda|gpu|vulkan)/")
+list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu|cuda|gpu|memory|vulkan)/")
 if(test_sources)
   add_test_binary(vyre_tests ${test_sources})
   # z3 proves the rules of simplify; without it that test says so and is skipped.
@@ -87,6 +87,17 @@ if(cuda_test_sources)
     add_dependencies(vyre_cuda_tests vyre-cli)
   endif()
   add_test_groups(vyre_cuda_tests cuda)
+endif()
+
+# Allocations that fail: a binary of its own, because it replaces operator new.
+file(GLOB memory_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/memory/*.cc)
+if(memory_test_sources)
+  add_test_binary(vyre_memory_tests ${memory_test_sources})
+  if(TARGET vyre_cpu)
+    target_compile_definitions(vyre_memory_tests PRIVATE VYRE_HAVE_CPU)
+    add_dependencies(vyre_memory_tests vyre_cpu)  # tests open it
+  endif()
+  add_test_groups(vyre_memory_tests memory)
 endif()
 
 file(GLOB runner_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runner/*.cc)

@@ -36,6 +36,11 @@ namespace vyre::driver {
 struct DeviceLimits {
   uint32_t workgroup_invocations = 1024;
   uint64_t shared_bytes = 0;  // of one workgroup
+  /// Of the private arrays of one invocation. For more, the driver's compiler takes too long or the
+  /// hardware has no memory.
+  uint64_t private_bytes = ~uint64_t{0};
+  /// Invocations that hold private arrays at once; 0: BackendDevice::working_bytes() has them.
+  uint64_t resident_invocations = 0;
   uint64_t buffer_bytes = 0;  // of one buffer
   uint64_t memory_bytes = 0;  // of the device
   std::vector<uint32_t> subgroup_sizes;
@@ -43,7 +48,7 @@ struct DeviceLimits {
   /// Programs with grid barriers may run as they are, if BackendDevice::runs_at_once says so.
   bool native_grid_barrier = false;
   bool forward_progress = false;
-  bool loops = false;  // takes DeviceCommand::Kind::Loop
+  bool loops = false;          // takes DeviceCommand::Kind::Loop
   bool vector_access = false;  // its code loads and stores neighbouring elements in one access
   /// Launches of so many invocations are better done by fewer that each do several; 0: never.
   uint64_t coarse_from = 0;
@@ -128,6 +133,9 @@ struct DeviceCommand {
   std::vector<uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
   std::vector<uint64_t> scalars;  // bits
   LaunchShape shape;
+  /// Bytes that its workgroups may take together, where the backend knows only while they run how
+  /// many are under way; 0: as many as the device has.
+  uint64_t working_limit = 0;
   /// Workgroups in x that one of the device's does (plan/coarsen.h): only ceil(n / coarse) are
   /// needed, and more do no harm. The kernel is told `shape.num_workgroups`.
   uint32_t coarse = 1;
@@ -177,6 +185,13 @@ class BackendDevice {
   virtual bool runs_at_once(const CompiledKernel&, const LaunchShape&) { return true; }
   /// May it be a coarse launch? Only if its grid is one that the device has as it is.
   virtual bool takes_coarse(const CompileOptions&, const LaunchShape&) { return true; }
+  /// Bytes that a launch takes besides its buffers, for the workgroups that run at once: shared and
+  /// private arrays, and values that live across barriers. Saturates. 0 where a thread takes at
+  /// most small_working_bytes: those are the process's.
+  virtual uint64_t working_bytes(const CompiledKernel&, const Program&, const LaunchShape&) {
+    return 0;
+  }
+  static constexpr uint64_t small_working_bytes = 256 << 10;
   /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
   virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>,
                                                       const CompileOptions&,

@@ -16,8 +16,12 @@ class BufferOwner {
     for (const Buffer& b : buffers_) (void)bool(device_.free(b));
   }
   Result<Buffer> allocate(uint64_t bytes) {
+    buffers_.emplace_back();
     Result<Buffer> b = device_.allocate(bytes);
-    if (b) buffers_.push_back(*b);
+    if (b)
+      buffers_.back() = *b;
+    else
+      buffers_.pop_back();
     return b;
   }
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "driver/cache.h"
 #include "driver/device_state.h"
 #include "driver/registry.h"
+#include "interp/launch_kernel.h"
 #include "opt/pipeline.h"
 
 namespace vyre::driver {
@@ -49,9 +51,10 @@ const plan::SplitPlan* Executable::plan() const { return state_->plan.get(); }
 bool Ticket::is_done() const { return device_->is_done(*state_); }
 double Ticket::progress() const { return device_->progress(*state_); }
 
-Result<SubmitReport> Ticket::wait() const {
+Result<SubmitReport> Ticket::wait() const try {
   device_->settle(state_);
   const std::lock_guard lock(state_->mutex);
+  if (state_->out_of_memory) return interp::out_of_memory("the end of a submission");
   if (!state_->errors.empty()) return state_->errors;
   if (!std::exchange(state_->delivered, true))
     for (const TicketState::Out& out : state_->readbacks) {
@@ -61,17 +64,21 @@ Result<SubmitReport> Ticket::wait() const {
         std::memcpy(out.to.data(), out.staging->data(), out.to.size());
     }
   return state_->report;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("the end of a submission");
 }
 
 // ---- Devices.
 
-Result<Device> Device::open(std::string_view name, const OpenOptions& options) {
+Result<Device> Device::open(std::string_view name, const OpenOptions& options) try {
   const Result<Choice> choice = choose(name);
   if (!choice) return choice.errors();
   return open(*choice, options);
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a device");
 }
 
-Result<Device> Device::open(const Choice& choice, const OpenOptions& options) {
+Result<Device> Device::open(const Choice& choice, const OpenOptions& options) try {
   const auto open_one = [&](const Choice& c) {
     OpenOptions own = options;
     if (choice.name.split) {
@@ -99,9 +106,11 @@ Result<Device> Device::open(const Choice& choice, const OpenOptions& options) {
   device->state_->standing.subgroup_size = choice.name.subgroup_size;
   device->state_->standing.extra = choice.name.extra;
   return device;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a device");
 }
 
-Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions& options) {
+Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions& options) try {
   auto passes = standing_passes(options);
   if (!passes) return passes.errors();
   Result<std::unique_ptr<BackendDevice>> opened = backend.open(index);
@@ -117,6 +126,8 @@ Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions&
   else if (!options.cache)
     d.state_->options.cache = &CompileCache::shared();
   return d;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a device");
 }
 
 const DeviceInfo& Device::info() const { return state_->backend->info(); }
@@ -137,7 +148,7 @@ Result<MemoryHandle> DeviceState::take(uint64_t bytes, const std::string& what) 
   return memory;
 }
 
-Result<Buffer> Device::allocate(uint64_t bytes) {
+Result<Buffer> Device::allocate(uint64_t bytes) try {
   DeviceState& s = *state_;
   s.free_retired();
   const std::lock_guard lock(s.mutex);
@@ -146,12 +157,18 @@ Result<Buffer> Device::allocate(uint64_t bytes) {
                     fmt::format("a buffer of {} bytes; {} allows {} in one buffer", bytes,
                                 s.backend->info().name, s.backend->info().limits.buffer_bytes))
         .with_fix("split the data into several buffers");
+  if (s.free_slots.empty()) {
+    s.slots.emplace_back();
+    try {
+      s.free_slots.reserve(s.slots.capacity());  // so that giving back allocates nothing
+    } catch (const std::bad_alloc&) {
+      s.slots.pop_back();
+      throw;
+    }
+    s.free_slots.push_back(uint32_t(s.slots.size() - 1));
+  }
   const Result<MemoryHandle> memory = s.take(bytes, fmt::format("a buffer of {} bytes", bytes));
   if (!memory) return memory.errors();
-  if (s.free_slots.empty()) {
-    s.free_slots.push_back(uint32_t(s.slots.size()));
-    s.slots.emplace_back();
-  }
   const uint32_t slot = s.free_slots.back();
   s.free_slots.pop_back();
   Slot& made = s.slots[slot];
@@ -160,6 +177,8 @@ Result<Buffer> Device::allocate(uint64_t bytes) {
   made.alive = true;
   made.undefined = false;
   return Buffer{s.id, slot, made.generation, bytes};
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a buffer");
 }
 
 std::optional<Diagnostic> DeviceState::problem(const Buffer& b, bool must_be_defined) {
@@ -190,16 +209,17 @@ void DeviceState::give_back(const Buffer& b) {
 }
 
 void DeviceState::free_retired() {
-  std::vector<Buffer> gone;
+  std::list<std::vector<Buffer>> gone;
   {
     const std::lock_guard lock(retired->mutex);
     gone.swap(retired->buffers);
   }
   const std::lock_guard lock(mutex);
-  for (const Buffer& b : gone) give_back(b);
+  for (const std::vector<Buffer>& of_graph : gone)
+    for (const Buffer& b : of_graph) give_back(b);
 }
 
-Result<> Device::free(Buffer b) {
+Result<> Device::free(Buffer b) try {
   DeviceState& s = *state_;
   s.reap();  // what has ended uses nothing any more, waited for or not
   const std::lock_guard lock(s.mutex);
@@ -212,6 +232,8 @@ Result<> Device::free(Buffer b) {
         .with_fix("wait for their tickets first");
   s.give_back(b);
   return Ok{};
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("giving back a buffer");
 }
 
 uint64_t Device::memory_used() const {

@@ -106,7 +106,9 @@ struct MemoryNeed {
       0;  // of a graph; each allocation is rounded up to plan::memory_alignment
   uint64_t scratch =
       0;  // scratch buffers, and spill buffers of kernels that are split at grid barriers
-  uint64_t total() const { return parameters + intermediates + scratch; }
+  uint64_t working = 0;  // shared and private arrays, and values that live across barriers, of the
+                         // workgroups that run at once; 0 while these are small
+  uint64_t total() const { return parameters + intermediates + scratch + working; }
 };
 
 /// How a graph is planned.
@@ -134,6 +136,7 @@ class GraphExecutable {
   /// be launched (an error when they are reached), have none.
   const Executable* executable(uint32_t node) const;
   /// What it needs on the device. Its parameters are the caller's; the rest it has until it ends.
+  /// `working` is counted if the graph or the device has a memory limit.
   const MemoryNeed& memory() const;
   /// The same if every intermediate of the graph as written had memory of its own. Scratch is that
   /// of the kernels that run.

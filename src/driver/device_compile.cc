@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "driver/cache.h"
 #include "driver/calibrate.h"
 #include "driver/device_state.h"
+#include "interp/launch_kernel.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
 #include "plan/coarsen.h"
@@ -36,9 +38,14 @@ Diagnostics misfits(const Program& p, const DeviceInfo& info, const CompileOptio
     d.push_back(
         too_large(p, fmt::format("kernel `{}` has workgroups of {} invocations; {} allows {}",
                                  p.name, invocations, info.name, l.workgroup_invocations)));
-  if (const uint64_t shared = stats(p).shared_bytes; shared > l.shared_bytes)
+  const ProgramStats s = stats(p);
+  if (const uint64_t shared = s.shared_bytes; shared > l.shared_bytes)
     d.push_back(too_large(p, fmt::format("kernel `{}` has {} bytes of shared memory; {} has {}",
                                          p.name, shared, info.name, l.shared_bytes)));
+  if (const uint64_t bytes = s.private_bytes; bytes > l.private_bytes)
+    d.push_back(too_large(p, fmt::format("each invocation of kernel `{}` has {} bytes of private "
+                                         "arrays; {} has {}",
+                                         p.name, bytes, info.name, l.private_bytes)));
   const uint32_t subgroup = p.subgroup ? p.subgroup : options.subgroup_size;
   if (subgroup && std::find(l.subgroup_sizes.begin(), l.subgroup_sizes.end(), subgroup) ==
                       l.subgroup_sizes.end())
@@ -182,7 +189,7 @@ CompileOptions DeviceState::completed(CompileOptions options) const {
 }
 
 Result<Executable> Device::compile(const Program& program, const CompileOptions& given,
-                                   const LaunchShape* launch) {
+                                   const LaunchShape* launch) try {
   const CompileOptions options = state_->completed(given);
   Diagnostics wrong = option_mistakes(options.extra, info().options, info().backend);
   for (Diagnostic& d : misfits(program, info(), options)) wrong.push_back(std::move(d));
@@ -205,6 +212,8 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
   if (coarse && launch && suits_coarse(backend, *coarse, p, options, *launch))
     return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options, true);
   return state_->compile(**optimized, optimize_ns, options, true, std::move(coarse));
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a compiled kernel");
 }
 
 Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
@@ -280,7 +289,7 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
   return other.executable;
 }
 
-Result<ListedCode> Device::list_code(const Executable& executable) const {
+Result<ListedCode> Device::list_code(const Executable& executable) const try {
   ListedCode code;
   for (const ExecutableState::Segment& s : executable.state()->segments) {
     auto listing = state_->backend->list_code(*s.program, executable.state()->options);
@@ -289,6 +298,8 @@ Result<ListedCode> Device::list_code(const Executable& executable) const {
     code.segments.push_back(*listing ? std::move(**listing) : print_lines(*s.program));
   }
   return code;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a listing");
 }
 
 }  // namespace vyre::driver

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -108,6 +109,8 @@ struct TicketState {
   std::atomic<bool> finished{false};
   bool delivered = false;  // readbacks are in the caller's memory
   Diagnostics errors;      // fixed once finished
+  bool out_of_memory = false;  // there was none for the report or the errors; fixed once finished
+  bool failed() const { return out_of_memory || !errors.empty(); }
 };
 
 struct Slot {
@@ -131,7 +134,7 @@ struct StreamState {
 /// device: one that goes on a thread of the device must not be the last to hold it.
 struct Retired {
   std::mutex mutex;
-  std::vector<Buffer> buffers;  // guarded
+  std::list<std::vector<Buffer>> buffers;  // guarded; of each graph, whose own list is moved here
 };
 
 struct DeviceState {
@@ -218,6 +221,8 @@ struct DeviceState {
                                          SubmissionHandle& last);
   SubmissionOutcome outcome_of(TicketState& t);
   void settle_one(TicketState& t);
+  void settle_up_to(uint64_t number);
+  void conclude(TicketState& t, SubmissionOutcome& o, std::vector<LaunchSample>& samples);
   void let_go(TicketState& t, bool ok);
 };
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "driver/graph_state.h"
 #include "driver/memory_need.h"
+#include "interp/launch_kernel.h"
 
 namespace vyre::driver {
 namespace {
@@ -56,8 +58,12 @@ bool is_cleared_by_first_use(const Module& m, const Graph& g, uint32_t buffer) {
 
 class Preparation {
  public:
-  Preparation(Device& device, DeviceState& state, const GraphOptions& options)
-      : device_(device), state_(state), options_(options), s_(std::make_shared<GraphState>()) {
+  Preparation(Device& device, DeviceState& state, const GraphOptions& options, bool counts_working)
+      : device_(device),
+        state_(state),
+        options_(options),
+        counts_working_(counts_working),
+        s_(std::make_shared<GraphState>()) {
     s_->retired = state.retired;
   }
 
@@ -142,6 +148,10 @@ class Preparation {
     const Result<LaunchScratch> scratch = scratch_of(call.executable, call.shape);
     if (!scratch) return scratch.errors();
     scratch_bytes_ = std::max(scratch_bytes_, scratch->bytes);
+    if (counts_working_)  // on the interpreter it takes a compilation
+      s_->need.working =
+          std::max(s_->need.working,
+                   working_bytes(*state_.backend, *call.executable.state(), scratch->shape));
     return Ok{};
   }
 
@@ -203,6 +213,7 @@ class Preparation {
   }
 
   Result<> allocate() {
+    s_->memory.reserve(sizes_.size());
     for (const uint64_t bytes : sizes_) {
       Result<Buffer> made = device_.allocate(bytes);
       if (!made) {
@@ -219,6 +230,7 @@ class Preparation {
   Device& device_;
   DeviceState& state_;
   const GraphOptions& options_;
+  const bool counts_working_;  // MemoryNeed::working is wanted
   std::shared_ptr<GraphState> s_;
   std::vector<std::optional<Result<Executable>>> kernels_;
   std::vector<uint64_t> sizes_;  // of the memory to allocate
@@ -267,24 +279,29 @@ Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape
 
 GraphState::~GraphState() {
   if (memory.empty()) return;
-  // Not freed here: this may be in the middle of anything.
+  // Not freed here: this may be in the middle of anything. Moving a list's node allocates nothing.
   const std::lock_guard lock(retired->mutex);
-  retired->buffers.insert(retired->buffers.end(), memory.begin(), memory.end());
+  retired->buffers.splice(retired->buffers.end(), memory_node);
 }
 
 Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph,
-                                        const GraphShape& shape, const GraphOptions& options) {
+                                        const GraphShape& shape, const GraphOptions& options) try {
+  const bool is_limited = options.memory_limit > 0 || state_->options.memory_limit > 0;
   Result<std::shared_ptr<const GraphState>> made =
-      Preparation(*this, *state_, options).run(module, graph, shape);
+      Preparation(*this, *state_, options, is_limited).run(module, graph, shape);
   if (!made) return made.errors();
   GraphExecutable e;
   e.state_ = std::move(*made);
   return e;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a prepared graph");
 }
 
 Result<MemoryNeed> Device::memory_need(const Module& module, const Graph& graph,
-                                       const GraphShape& shape, const GraphOptions& options) {
-  return Preparation(*this, *state_, options).measure(module, graph, shape);
+                                       const GraphShape& shape, const GraphOptions& options) try {
+  return Preparation(*this, *state_, options, true).measure(module, graph, shape);
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("the plan of a graph");
 }
 
 const plan::PlannedGraph& GraphExecutable::planned() const { return state_->planned; }

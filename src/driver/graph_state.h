@@ -51,7 +51,8 @@ struct GraphState {
   plan::PlannedGraph planned;
   std::vector<std::optional<Call>> calls;  // by node of the planned graph
   std::vector<Home> homes;                 // by buffer of the planned graph
-  std::vector<Buffer> memory;
+  std::list<std::vector<Buffer>> memory_node = std::list<std::vector<Buffer>>(1);
+  std::vector<Buffer>& memory = memory_node.front();
   uint32_t scratch = none;            // of memory: what kernels have for one launch each
   std::vector<uint32_t> clear_first;  // buffers that start as zeros, and that nobody clears later
   struct Clear {

@@ -63,8 +63,13 @@ Result<SubmissionHandle> HostDevice::submit(uint32_t stream, std::vector<DeviceC
     }
   }
   job->stream = &s;
-  jobs_.emplace(handle, job);
-  s.queue.push_back(std::move(job));
+  s.queue.push_back(job);
+  try {
+    jobs_.emplace(handle, std::move(job));
+  } catch (const std::bad_alloc&) {
+    s.queue.pop_back();
+    throw;
+  }
   if (can_begin(s)) s.changed.notify_one();
   return handle;
 }
@@ -139,7 +144,23 @@ void HostDevice::close() {
 
 // ---- Commands.
 
-void HostDevice::execute(Job& job) {
+/// Throws nothing: threads of the device call it.
+void HostDevice::execute(Job& job) noexcept {
+  SubmissionOutcome& o = job.outcome;
+  try {
+    run_commands(job);
+  } catch (const std::exception&) {
+    o.kind = SubmissionOutcome::Kind::Failed;
+    try {
+      o.errors = {interp::out_of_memory("a submission under way")};
+    } catch (const std::bad_alloc&) {
+      o.errors.clear();
+    }
+  }
+  job.commands.clear();  // kernels and staging memory, while nobody waits for the lock
+}
+
+void HostDevice::run_commands(Job& job) {
   SubmissionOutcome& o = job.outcome;
   auto begin = Steady::now();
   for (size_t i = 0; i < job.commands.size(); ++i) {
@@ -156,7 +177,6 @@ void HostDevice::execute(Job& job) {
     begin = end;
     if (!ok) break;
   }
-  job.commands.clear();  // kernels and staging memory, while nobody waits for the lock
 }
 
 bool HostDevice::loop(Job& job, const DeviceCommand& c) {
@@ -181,6 +201,19 @@ bool HostDevice::loop(Job& job, const DeviceCommand& c) {
 
 void HostDevice::fill(std::byte* at, uint64_t bytes, uint8_t value) { std::memset(at, value, bytes); }
 
+/// False if the time was over before the end: memory may take seconds to fill.
+bool HostDevice::fill_until(Job& job, const DeviceCommand& c) {
+  constexpr uint64_t part = 64 << 20;
+  for (uint64_t at = 0; at < c.bytes; at += part) {
+    if (at > 0 && job.deadline && Steady::now() >= *job.deadline) {
+      job.outcome.kind = SubmissionOutcome::Kind::TimedOut;
+      return false;
+    }
+    fill(address(c.memory) + c.offset + at, std::min(part, c.bytes - at), c.value);
+  }
+  return true;
+}
+
 bool HostDevice::run(Job& job, const DeviceCommand& c) {
   using Kind = DeviceCommand::Kind;
   switch (c.kind) {
@@ -198,8 +231,7 @@ bool HostDevice::run(Job& job, const DeviceCommand& c) {
         std::memmove(address(c.memory) + c.offset, address(c.source) + c.source_offset, c.bytes);
       return true;
     case Kind::Fill:
-      if (c.bytes) fill(address(c.memory) + c.offset, c.bytes, c.value);
-      return true;
+      return fill_until(job, c);
     case Kind::Loop:
       return loop(job, c);
     case Kind::Launch:

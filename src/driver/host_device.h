@@ -80,9 +80,11 @@ class HostDevice : public BackendDevice {
   bool can_begin(const Stream& s) const;
   void run_first(std::unique_lock<std::mutex>& lock, Stream& s);
   void work(Stream& s);
-  void execute(Job& job);
+  void execute(Job& job) noexcept;
+  void run_commands(Job& job);
   bool run(Job& job, const DeviceCommand& c);
   bool loop(Job& job, const DeviceCommand& c);
+  bool fill_until(Job& job, const DeviceCommand& c);
   std::byte* address(MemoryHandle h);
 
   const DeviceInfo info_;

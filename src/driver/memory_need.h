@@ -25,6 +25,11 @@ Result<LaunchShape> extended_shape(const ExecutableState& executable, const Laun
 std::vector<LaunchBuffer> launch_buffers(const ExecutableState& executable,
                                          const LaunchShape& extended);
 
+/// BackendDevice::working_bytes() of a launch, or of that segment of a split program which takes
+/// most. `extended`: from extended_shape().
+uint64_t working_bytes(BackendDevice& backend, const ExecutableState& executable,
+                       const LaunchShape& extended);
+
 /// V0503 if the need is above the limit; a limit of 0 is none. `whose`: "kernel `k`".
 std::optional<Diagnostic> beyond_memory_limit(const MemoryNeed& need, uint64_t limit,
                                               const std::string& whose, const Place& place);

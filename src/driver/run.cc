@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "driver/buffer_owner.h"
 #include "driver/memory_need.h"
 #include "driver/optimizer_target.h"
 #include "driver/run_trace.h"
+#include "interp/launch_kernel.h"
 
 namespace vyre::driver {
 namespace {
@@ -36,7 +38,7 @@ std::optional<Diagnostic> beyond_output_limit(const Program& p, const LaunchShap
 }  // namespace
 
 Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inputs,
-                       const RunOptions& options) {
+                       const RunOptions& options) try {
   RunOutcome out;
   Result<LaunchShape> shape = resolve_launch(p, inputs);
   if (!shape) return shape.errors();
@@ -52,11 +54,14 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   if (!executable) return executable.errors();
   trace.compiled(*executable, begin, out.times);
   if (options.compiled) options.compiled(*executable);
-  const Result<MemoryNeed> need = device.memory_need(*executable, inputs);
-  if (!need) return need.errors();
-  if (auto beyond =
-          beyond_memory_limit(*need, options.memory_limit, fmt::format("kernel `{}`", p.name), {}))
-    return *beyond;
+  if (options.memory_limit > 0) {
+    const Result<MemoryNeed> need = device.memory_need(*executable, inputs);
+    if (!need) return need.errors();
+    if (auto beyond = beyond_memory_limit(*need, options.memory_limit,
+                                          fmt::format("kernel `{}`", p.name), {}))
+      return *beyond;
+    out.working_bytes = need->working;
+  }
   out.coarse = executable->coarse();
   out.subgroup_size = executable->subgroup_size();
   out.origin = executable->origin();
@@ -133,6 +138,8 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   out.device_bytes = device.memory_peak();
   out.events = trace.take();
   return out;
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a run");
 }
 
 }  // namespace vyre::driver

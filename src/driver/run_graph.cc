@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "driver/buffer_owner.h"
 #include "driver/run_trace.h"
+#include "interp/launch_kernel.h"
 #include "ir/graph_launch.h"
 #include "plan/graph_plan.h"
 
@@ -57,6 +60,7 @@ class GraphRun {
     Result<GraphExecutable> made = device_.prepare(module_, g_, shape, how);
     if (!made) return made.errors();
     out_.graph = *made;
+    out_.working_bytes = made->memory().working;
     std::vector<bool> seen(made->planned().fused.module.kernels.size());
     const Graph& planned = made->planned().fused.graph();
     for (uint32_t i = 0; i < planned.nodes.size(); ++i) {
@@ -183,8 +187,11 @@ class GraphRun {
 }  // namespace
 
 Result<GraphRunOutcome> run_graph(Device& device, const Module& module, const Graph& graph,
-                                  const interp::GraphInputs& inputs, const RunOptions& options) {
+                                  const interp::GraphInputs& inputs,
+                                  const RunOptions& options) try {
   return GraphRun(device, module, graph, inputs, options).run();
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a run of a graph");
 }
 
 }  // namespace vyre::driver

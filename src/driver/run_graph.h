@@ -23,6 +23,7 @@ struct GraphRunOutcome {
   GraphExecutable graph;            // how it ran: the plan
   uint64_t uploaded = 0, read_back = 0;
   uint64_t device_bytes = 0;  // the most that was in use at once
+  uint64_t working_bytes = 0;  // MemoryNeed::working
   uint64_t segments = 0;  // SubmitReport::launches of the first repeat: more if kernels were split
   uint32_t subgroup_size = 0;    // of the kernels that fix none; 0 if no such kernel was called
   std::string origin;            // of the code: compiled if that is so for one kernel

@@ -251,6 +251,7 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
       return t_.temporaries[i];
     }
   const DeviceInfo& info = d_.backend->info();
+  make_room_for_one(t_.temporaries);
   Result<MemoryHandle> made =
       bytes <= info.limits.buffer_bytes
           ? d_.take(bytes, what)
@@ -262,7 +263,7 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
     for (Diagnostic& d : made.errors()) report(std::move(d));
     return std::nullopt;
   }
-  t_.temporary_bytes += bytes;  // taken; the handle is lost only if the next line throws
+  t_.temporary_bytes += bytes;
   t_.temporaries.push_back(*made);
   temporaries_.push_back({bytes, number_});
   return *made;
@@ -298,6 +299,27 @@ bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceCommand
   return true;
 }
 
+/// V0503 if the workgroups of a launch take more than the device's memory limit leaves.
+bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) {
+  const uint64_t left = d_.limit() - std::min(d_.used, d_.limit());
+  if (working <= left) return true;
+  report(
+      diagnose(Code::MemoryLimitExceeded, {},
+               fmt::format("memory limit: the workgroups of {} that run at once need {} bytes for "
+                           "arrays and values; {} of {} are left on {}",
+                           whose, working, left, d_.limit(), d_.backend->info().name))
+          .with_fix("raise the memory limit, or use smaller shared and private arrays"));
+  return false;
+}
+
+/// Compares the workgroups of a launch with the limit. Its shape has the spill buffers.
+bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceCommand& c) {
+  if (d_.options.memory_limit == 0) return true;
+  c.working_limit = std::max<uint64_t>(1, d_.limit() - std::min(d_.used, d_.limit()));
+  return leaves_room(working_bytes(*d_.backend, e, c.shape),
+                     fmt::format("kernel `{}`", e.program->name));
+}
+
 void SubmissionBuilder::one(const Launch& l) {
   const ExecutableState* e = l.executable.state();
   if (!e || e->device != d_.id) {
@@ -327,7 +349,7 @@ void SubmissionBuilder::one(const Launch& l) {
   const auto& n = c.shape.num_workgroups;
   if (n[0] == 0 || n[1] == 0 || n[2] == 0) return;  // outputs are zeros, and that is all
   if (e->plan) return launch_split(l, std::move(c));
-  if (!take_temporaries(*e, c)) return;
+  if (!take_temporaries(*e, c) || !leaves_room(*e, c)) return;
   c.program = e->segments[0].program;
   c.kernel = e->segments[0].kernel;
   c.coarse = e->coarse;
@@ -344,7 +366,7 @@ void SubmissionBuilder::launch_split(const Launch& l, DeviceCommand c) {
     return;
   }
   c.shape = std::move(*extended);
-  if (!take_temporaries(*e, c)) return;
+  if (!take_temporaries(*e, c) || !leaves_room(*e, c)) return;
   size_t words = 0;
   for (size_t i = 0; i < hidden.size(); ++i)
     if (hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = e->program->buffers.size() + i;

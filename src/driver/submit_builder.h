@@ -7,6 +7,12 @@
 
 namespace vyre::driver {
 
+/// Makes room for one more, so that the next push_back allocates nothing.
+template <class T>
+void make_room_for_one(std::vector<T>& list) {
+  if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
+}
+
 /// Builds one submission. Used with the device's mutex held; reports every problem it finds.
 /// Temporaries are given back when it goes, unless keep() was called.
 class SubmissionBuilder {
@@ -65,6 +71,8 @@ class SubmissionBuilder {
                                const std::optional<std::array<uint64_t, 3>>& grid);
   void prepare(const Launch& l, const Program& p, DeviceCommand& c);
   bool take_temporaries(const ExecutableState& e, DeviceCommand& c);
+  bool leaves_room(uint64_t working, const std::string& whose);
+  bool leaves_room(const ExecutableState& e, DeviceCommand& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
   /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
   bool bind_graph(const LaunchGraph& l, const GraphState& s, std::vector<MemoryRange>& places,

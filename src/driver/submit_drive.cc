@@ -21,6 +21,16 @@ SubmissionOutcome failed(Diagnostics errors) {
   return o;
 }
 
+/// How a submission ends whose commands could not be recorded. Throws nothing.
+SubmissionOutcome out_of_memory() {
+  try {
+    return failed({diagnose(Code::OutOfMemory, {}, "out of memory while commands were recorded")
+                       .with_fix("free memory")});
+  } catch (const std::bad_alloc&) {
+    return failed({});
+  }
+}
+
 /// A word was read in time, but the time is over now: the last launch is the one that was running.
 std::optional<SubmissionOutcome> time_is_over(const TicketState& t) {
   if (!t.deadline || std::chrono::steady_clock::now() < *t.deadline) return std::nullopt;
@@ -51,23 +61,23 @@ void DeviceState::work(StreamState& stream) {
     changed.wait(lock, [&] { return closing || !stream.held.empty(); });
     if (closing) return;
     const std::shared_ptr<TicketState> t = stream.held.front();
-    std::vector<SubmissionHandle> after;
     for (const auto& o : t->after) {
       changed.wait(lock, [&] { return closing || o->recorded; });
       if (closing) return;
-      if (!o->ended) after.push_back(o->handle);
     }
-    t->after.clear();
-    lock.unlock();
     SubmissionHandle last = 0;
     std::optional<SubmissionOutcome> ended;
     try {
+      std::vector<SubmissionHandle> after;
+      for (const auto& o : t->after)
+        if (!o->ended) after.push_back(o->handle);
+      lock.unlock();
       ended = drive(*t, std::move(after), last);
     } catch (const std::exception&) {
-      ended = failed({diagnose(Code::OutOfMemory, {}, "out of memory while commands were recorded")
-                          .with_fix("free memory")});
+      ended = out_of_memory();
     }
-    lock.lock();
+    if (!lock.owns_lock()) lock.lock();
+    t->after.clear();
     t->ended = std::move(ended);
     t->handle = last;
     t->recorded = true;

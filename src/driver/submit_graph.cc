@@ -259,6 +259,7 @@ Result<MemoryRange> GraphScript::scratch(uint64_t bytes, const Program& program)
             need, s_->memory_limit, fmt::format("graph `{}`", s_->graph().name), s_->graph().place))
       return *beyond;
     const std::lock_guard lock(d_.mutex);
+    make_room_for_one(t_.temporaries);
     Result<MemoryHandle> made =
         d_.take(bytes, fmt::format("what `{}` needs for one launch", program.name));
     if (!made) return made.errors();
@@ -297,10 +298,21 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
   const ExecutableState& e = *executable.state();
   Result<LaunchScratch> own = scratch_of(executable, shape);
   if (!own) return fail(own.errors());
+  if (s_->memory_limit > 0 && !s_->graph().nodes[step.node].grid.empty()) {
+    MemoryNeed need = s_->need;
+    need.working = std::max(need.working, working_bytes(*d_.backend, e, own->shape));
+    if (auto beyond = beyond_memory_limit(
+            need, s_->memory_limit, fmt::format("graph `{}`", s_->graph().name), s_->graph().place))
+      return fail({*beyond});
+  }
 
   DeviceCommand c;
   c.kind = Kind::Launch;
   c.timed = t_.call_times;
+  if (s_->memory_limit > 0) {
+    const uint64_t buffers = s_->need.total() - s_->need.working;
+    c.working_limit = s_->memory_limit - std::min(buffers, s_->memory_limit - 1);
+  }
   c.buffers.assign(own->offsets.size(), 0);
   c.offsets.assign(own->offsets.size(), 0);
   scalars.resize(own->offsets.size());
@@ -476,6 +488,9 @@ void SubmissionBuilder::one(const LaunchGraph& l) {
     const GraphState::Home& home = s->homes[i];
     places[i] = {d_.slots[s->memory[home.index].slot].memory, home.offset, shape.bytes(g, i)};
   }
+  if (d_.options.memory_limit > 0 &&
+      !leaves_room(s->need.working, fmt::format("graph `{}`", g.name)))
+    return;
   for (const Buffer& b : s->memory) writes(b, true);  // nothing of an earlier run is looked at
   if (replay(*s, places, shape)) {
     t_.graphs[number_] = s;

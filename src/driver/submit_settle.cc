@@ -64,12 +64,13 @@ Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
 /// A submission that reads what one before it did not finish writing.
 std::optional<Diagnostic> unusable_input(const TicketState& t) {
   for (const TicketState::Need& need : t.needs)
-    if (need.writer->finished && !need.writer->errors.empty())
+    if (need.writer->finished && need.writer->failed())
       return diagnose(Code::UndefinedBuffer, {},
                       fmt::format("command {}: the buffer of {} bytes is undefined: a submission "
                                   "before that writes it failed",
                                   need.command + 1, need.bytes))
-          .note("it failed with: " + need.writer->errors[0].message)
+          .note("it failed with: " +
+                (need.writer->out_of_memory ? "out of memory" : need.writer->errors[0].message))
           .with_fix("wait for the ticket of what writes the buffer, and upload or fill it");
   return std::nullopt;
 }
@@ -123,19 +124,66 @@ void DeviceState::settle(const std::shared_ptr<TicketState>& t) {
   if (t->finished) return;
   // What it reads was written before: by submissions that have ended on the device, but perhaps
   // nobody asked how. Oldest first, and no recursion: chains may be as long as a program's life.
-  std::vector<std::shared_ptr<TicketState>> chain = {t};
-  {
+  std::vector<std::shared_ptr<TicketState>> chain;
+  try {
     const std::lock_guard lock(mutex);
+    chain.push_back(t);
     std::unordered_set<const TicketState*> seen = {t.get()};
     for (size_t i = 0; i < chain.size(); ++i)
       for (size_t k = 0; k < chain[i]->needs.size(); ++k) {
         const auto& writer = chain[i]->needs[k].writer;
         if (!writer->finished && seen.insert(writer.get()).second) chain.push_back(writer);
       }
+  } catch (const std::bad_alloc&) {
+    return settle_up_to(t->number);
   }
   std::sort(chain.begin(), chain.end(),
             [](const auto& a, const auto& b) { return a->number < b->number; });
   for (const auto& one : chain) settle_one(*one);
+}
+
+/// Settles all submissions up to this one, the oldest first. Allocates nothing.
+void DeviceState::settle_up_to(uint64_t number) {
+  for (;;) {
+    std::shared_ptr<TicketState> oldest;
+    {
+      const std::lock_guard lock(mutex);
+      for (const auto& [id, stream] : streams) {
+        if (stream.pending.empty()) continue;
+        const auto& t = stream.pending.front();  // a stream's are in order
+        if (t->number <= number && (!oldest || t->number < oldest->number)) oldest = t;
+      }
+    }
+    if (!oldest) return;
+    settle_one(*oldest);
+  }
+}
+
+/// Errors, the report and what telemetry is told. Adds nothing to the samples if it failed.
+void DeviceState::conclude(TicketState& t, SubmissionOutcome& o,
+                           std::vector<LaunchSample>& samples) {
+  account(t, o);
+  if (o.kind != Kind::Done) {
+    t.errors = errors_of(t, o);
+    if (t.errors.empty())
+      t.errors = {diagnose(Code::DeviceFailed, {},
+                           fmt::format("{} failed and gave no reason", backend->info().name))
+                      .with_fix("try again, or use another device")};
+  }
+  if (auto unusable = unusable_input(t)) t.errors = {std::move(*unusable)};
+  if (!t.errors.empty()) return;
+  for (const TicketState::Out& out : t.readbacks) t.report.read_back += out.staging->size();
+  if (!options.telemetry) return;
+  for (size_t i = 0; t.call_times && i < t.executables.size(); ++i)
+    if (const ExecutableState* e = t.executables[i].state())
+      samples.push_back({telemetry_key(backend->info()), e->program->op_id, e->program->name,
+                         t.report.command_ns[i], t.launch_bytes[i]});
+  for (const CallTime& call : t.report.calls) {
+    if (call.is_loop) continue;  // whose time it was is not known
+    const auto& c = *t.graphs[call.command]->calls[call.node];
+    const Program& p = c.executable.optimized();
+    samples.push_back({telemetry_key(backend->info()), p.op_id, p.name, call.ns, c.bytes});
+  }
 }
 
 void DeviceState::settle_one(TicketState& t) {
@@ -144,30 +192,13 @@ void DeviceState::settle_one(TicketState& t) {
     const std::lock_guard own(t.mutex);
     if (t.finished) return;
     SubmissionOutcome o = outcome_of(t);
-    account(t, o);
-    if (o.kind != Kind::Done) {
-      t.errors = errors_of(t, o);
-      if (t.errors.empty())
-        t.errors = {diagnose(Code::DeviceFailed, {},
-                             fmt::format("{} failed and gave no reason", backend->info().name))
-                        .with_fix("try again, or use another device")};
+    try {
+      conclude(t, o, samples);
+    } catch (const std::bad_alloc&) {
+      t.out_of_memory = true;
+      samples.clear();
     }
-    if (auto unusable = unusable_input(t)) t.errors = {std::move(*unusable)};
-    const bool ok = t.errors.empty();
-    if (ok)
-      for (const TicketState::Out& out : t.readbacks) t.report.read_back += out.staging->size();
-    let_go(t, ok);
-    for (size_t i = 0; ok && options.telemetry && t.call_times && i < t.executables.size(); ++i)
-      if (const ExecutableState* e = t.executables[i].state())
-        samples.push_back({telemetry_key(backend->info()), e->program->op_id, e->program->name,
-                           t.report.command_ns[i], t.launch_bytes[i]});
-    if (ok && options.telemetry)
-      for (const CallTime& call : t.report.calls) {
-        if (call.is_loop) continue;  // whose time it was is not known
-        const auto& c = *t.graphs[call.command]->calls[call.node];
-        const Program& p = c.executable.optimized();
-        samples.push_back({telemetry_key(backend->info()), p.op_id, p.name, call.ns, c.bytes});
-      }
+    let_go(t, t.errors.empty() && !t.out_of_memory);
     t.recorder = {};  // one that failed has scripts left, and they have graphs
     t.graphs.clear();
     t.finished = true;
@@ -247,13 +278,12 @@ void DeviceState::reap_if_many() {
 }
 
 void DeviceState::finish() {
-  std::vector<std::shared_ptr<TicketState>> all;
+  uint64_t last = 0;
   {
     const std::lock_guard lock(mutex);
-    for (const auto& [id, stream] : streams)
-      all.insert(all.end(), stream.pending.begin(), stream.pending.end());
+    last = submitted;
   }
-  for (const auto& t : all) settle(t);
+  settle_up_to(last);
 }
 
 /// Nobody has a handle of the device or a ticket of it: nobody can see how what is under way ends.

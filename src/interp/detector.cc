@@ -160,9 +160,9 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
 /// False: reads what was not written.
 bool Detector::touch_private(FrameShadow& f, const Instr& instr, const View& view, uint32_t lane,
                              uint64_t element) {
-  uint8_t& written = f.private_written[instr.buffer][lane * view.count + element];
-  if (instr.what != Do::Store) return written != 0;
-  written = 1;
+  std::byte& written = f.private_written[instr.buffer].data()[lane * view.count + element];
+  if (instr.what != Do::Store) return written != std::byte{0};
+  written = std::byte{1};
   return true;
 }
 

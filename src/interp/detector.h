@@ -23,7 +23,7 @@ struct FrameShadow {
   std::vector<Knowledge> of_lanes, of_subgroups, of_groups;
   uint64_t learned = 0;                               // tick of the last forgetting
   std::vector<std::unique_ptr<Shadow>> shared;        // by buffer
-  std::vector<std::vector<uint8_t>> private_written;  // by buffer; copy after copy
+  std::vector<ZeroedMemory> private_written;          // by buffer; copy after copy
 };
 
 class Detector : public Observer {
@@ -62,6 +62,7 @@ class Detector : public Observer {
 
   void watch(const Program& program, const LaunchShape& shape);
   std::shared_ptr<FrameShadow> make_frame_shadow();
+  static void clear_private(FrameShadow& f);
   bool take(uint64_t bytes, const char* what);
   Shadow* add_shadow(std::vector<std::unique_ptr<Shadow>>& list, size_t at, uint64_t elements);
   Turn turn(const Frame& frame, uint32_t lane) const;

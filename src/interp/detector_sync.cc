@@ -114,14 +114,15 @@ std::shared_ptr<FrameShadow> Detector::make_frame_shadow() {
   const FlatCode& code = launch_->code;
   auto f = std::make_shared<FrameShadow>();
   const uint64_t subgroups = uint64_t{code.groups} * group_subgroups_;
-  uint64_t bytes = (code.groups + subgroups) * sizeof(uint64_t);
-  if (sites_->synchronizes) bytes += (code.lanes + subgroups + code.groups) * sizeof(Knowledge);
+  using Wide = unsigned __int128;
+  Wide wide_bytes = (code.groups + subgroups) * sizeof(uint64_t);
+  if (sites_->synchronizes)
+    wide_bytes += (code.lanes + subgroups + code.groups) * sizeof(Knowledge);
   for (size_t i = 0; i < p.buffers.size(); ++i) {
-    if (watched_[i].is_shared) bytes += Shadow::bytes(launch_->shape.counts[i]);
-    if (watched_[i].is_private)
-      bytes =
-          saturating(bytes + static_cast<unsigned __int128>(code.lanes) * launch_->shape.counts[i]);
+    if (watched_[i].is_shared) wide_bytes += Shadow::bytes(launch_->shape.counts[i]);
+    if (watched_[i].is_private) wide_bytes += Wide{code.lanes} * launch_->shape.counts[i];
   }
+  const uint64_t bytes = saturating(wide_bytes);
   if (!take(bytes, "the sanitizer's record of a workgroup")) return nullptr;
   taken_ += bytes;
   f->groups.resize(code.groups);
@@ -136,13 +137,26 @@ std::shared_ptr<FrameShadow> Detector::make_frame_shadow() {
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     const uint64_t count = launch_->shape.counts[i];
     if (watched_[i].is_shared) f->shared[i] = std::make_unique<Shadow>(count);
-    if (watched_[i].is_private) f->private_written[i].resize(code.lanes * count);
+    if (watched_[i].is_private) f->private_written[i] = ZeroedMemory(code.lanes * count);
   }
   return f;
 }
 
+/// Forgets what earlier workgroups of the frame wrote. Large records are made anew: that takes time
+/// for those pages only that were touched.
+void Detector::clear_private(FrameShadow& f) {
+  constexpr uint64_t large = 1 << 20;
+  for (ZeroedMemory& written : f.private_written) {
+    if (written.size() < large)
+      std::fill_n(written.data(), written.size(), std::byte{0});
+    else
+      written = ZeroedMemory(written.size());
+  }
+}
+
 void Detector::begin_frame(Frame& frame) {
-  if (!frame.shadow) frame.shadow = make_frame_shadow();
+  const bool is_new = !frame.shadow;
+  if (is_new) frame.shadow = make_frame_shadow();
   if (!frame.shadow) return;
   FrameShadow& f = *frame.shadow;
   f.begun = ++tick_;
@@ -150,7 +164,7 @@ void Detector::begin_frame(Frame& frame) {
   std::fill(f.subgroups.begin(), f.subgroups.end(), 0);
   f.learned = 0;
   forget_old(f);
-  for (auto& list : f.private_written) std::fill(list.begin(), list.end(), 0);
+  if (!is_new) clear_private(f);
   for (auto& shared : f.shared)
     if (shared) shared->released.clear();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "interp/machine.h"
 
@@ -33,6 +34,18 @@ void fill(void* to, uint32_t width, uint32_t lanes, uint64_t bits) {
 bool is_array(Role r) { return r == Role::Shared || r == Role::Private; }
 
 }  // namespace
+
+uint64_t frame_bytes(const FlatCode& code, const LaunchShape& shape) {
+  using Wide = unsigned __int128;
+  const Program& p = *code.program;
+  Wide bytes = Wide{code.units} * 64 + align;
+  for (size_t i = 0; i < p.buffers.size(); ++i) {
+    if (!is_array(p.buffers[i].role)) continue;
+    const Wide one = Wide{shape.counts[i]} * size_of(p.buffers[i].element);
+    bytes += one * (p.buffers[i].role == Role::Private ? code.lanes : 1) + align;
+  }
+  return saturating(bytes);
+}
 
 Machine::Machine(const FlatCode& code, const LaunchShape& shape, std::vector<View> buffers,
                  std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options,
@@ -69,22 +82,15 @@ Machine::Machine(const FlatCode& code, const LaunchShape& shape, std::vector<Vie
         std::swap(first[l - 1], first[static_cast<ptrdiff_t>(random_.next() % l)]);
   }
 
-  unsigned __int128 bytes = static_cast<unsigned __int128>(code.units) * 64 + align;
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
-    if (!is_array(p.buffers[i].role)) continue;
-    const unsigned __int128 one =
-        static_cast<unsigned __int128>(shape.counts[i]) * size_of(p.buffers[i].element);
-    bytes += one * (p.buffers[i].role == Role::Private ? code.lanes : 1) + align;
-  }
-  frame_bytes_ = saturating(bytes);
+  frame_bytes_ = interp::frame_bytes(code, shape);
 }
 
 Frame Machine::make_frame() const {
   const Program& p = *code_.program;
   Frame f;
-  f.memory = std::make_unique<std::byte[]>(frame_bytes_);
-  const auto address = reinterpret_cast<uintptr_t>(f.memory.get());
-  f.base = f.memory.get() + (aligned(address) - address);
+  f.memory = ZeroedMemory(frame_bytes_);
+  const auto address = reinterpret_cast<uintptr_t>(f.memory.data());
+  f.base = f.memory.data() + (aligned(address) - address);
   f.views = buffers_;
   uint64_t place = code_.units * 64;
   for (size_t i = 0; i < p.buffers.size(); ++i) {
@@ -171,7 +177,23 @@ void Machine::fill_ids(Frame& frame) const {
   }
 }
 
-void Machine::start(Frame& frame, unsigned __int128 first, uint32_t count) const {
+/// False if the time is over: arrays may be as large as memory is.
+bool Machine::zero_arrays(Frame& frame) {
+  if (std::exchange(frame.is_fresh, false)) return true;
+  constexpr uint64_t part = 4 << 20;
+  for (size_t i = 0; i < frame.views.size(); ++i) {
+    if (!is_array(code_.program->buffers[i].role)) continue;
+    const View& v = frame.views[i];
+    const uint64_t bytes = v.lane_stride ? v.lane_stride * code_.lanes : v.bytes;
+    for (uint64_t at = 0; at < bytes; at += part) {
+      if (at > 0 && clock_.expired()) return false;
+      std::memset(v.base + at, 0, std::min(part, bytes - at));
+    }
+  }
+  return true;
+}
+
+bool Machine::start(Frame& frame, unsigned __int128 first, uint32_t count) {
   frame.pc = 0;
   frame.first_group = first;
   frame.group_count = count;
@@ -185,11 +207,7 @@ void Machine::start(Frame& frame, unsigned __int128 first, uint32_t count) const
   std::memset(active.bytes, 1, present);
   active.count() = present;
   set_empty(dead);
-  for (size_t i = 0; i < frame.views.size(); ++i)
-    if (is_array(code_.program->buffers[i].role)) {
-      const View& v = frame.views[i];
-      std::memset(v.base, 0, v.lane_stride ? v.lane_stride * code_.lanes : v.bytes);
-    }
+  return zero_arrays(frame);
 }
 
 }  // namespace vyre::interp

@@ -63,13 +63,15 @@ class Launch {
   }
 
  private:
-  /// False if the observer refuses.
-  [[nodiscard]] bool start(Frame& frame, uint64_t number) {
+  /// An error if the time is over or the observer refuses.
+  Result<> start(Frame& frame, uint64_t number) {
     const Wide first = Wide{order_[number]} * code_.groups;
     const Wide left = groups_ - first;
-    machine_.start(frame, first, left < code_.groups ? static_cast<uint32_t>(left) : code_.groups);
+    const uint32_t count = left < code_.groups ? static_cast<uint32_t>(left) : code_.groups;
+    if (!machine_.start(frame, first, count)) return timed_out(none);
     if (observer_) observer_->begin_frame(frame);
-    return !observer_ || !observer_->failure();
+    if (observer_ && observer_->failure()) return *observer_->failure();
+    return Ok{};
   }
 
   Result<> take_frames(uint64_t n) {
@@ -88,7 +90,7 @@ class Launch {
     if (auto taken = take_frames(1); !taken) return taken;
     Frame frame = machine_.make_frame();
     for (uint64_t n = 0; n < frames_; ++n) {
-      if (!start(frame, n)) return *observer_->failure();
+      if (auto started = start(frame, n); !started) return started;
       const Stop stop = machine_.run(frame, 0);
       if (stop == Stop::TimedOut) return timed_out(machine_.stopped_at());
       if (stop == Stop::Refused) return *observer_->failure();
@@ -125,7 +127,7 @@ class Launch {
           }
           frame = std::move(spare.back());
           spare.pop_back();
-          if (!start(frame, begun++)) return *observer_->failure();
+          if (auto started = start(frame, begun++); !started) return started;
         }
         const Stop stop = machine_.run(frame, p_.requires_forward_progress ? quantum : 0);
         if (stop == Stop::TimedOut) return timed_out(machine_.stopped_at());
@@ -196,6 +198,16 @@ Result<uint32_t> subgroup_size(const Program& program, const Options& options) {
   return diagnose(Code::BadSubgroupSize, {},
                   fmt::format("a subgroup size of {} is not possible", size))
       .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
+}
+
+uint64_t working_bytes(const Program& program, const LaunchShape& shape) {
+  const auto& n = shape.num_workgroups;
+  const Wide groups = Wide{n[0]} * n[1] * n[2];
+  if (groups == 0) return 0;
+  const FlatCode code = compile(program, saturating(groups), false);
+  const Wide frames = code.grid_sync ? (groups + code.groups - 1) / code.groups : 1;
+  const Wide frame = frame_bytes(code, shape);
+  return frame > ~0ull / frames ? ~0ull : static_cast<uint64_t>(frame * frames);
 }
 
 Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,

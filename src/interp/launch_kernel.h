@@ -29,6 +29,10 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
                                const Options& options, Clock& clock, Memory& memory,
                                TimedOut* stopped = nullptr);
 
+/// Bytes of the workgroups that are under way at once, saturated: every one of them where they wait
+/// for each other at grid barriers, else those of one frame. Compiles the program.
+uint64_t working_bytes(const Program& program, const LaunchShape& shape);
+
 /// bad_alloc as a diagnostic.
 Diagnostic out_of_memory(const std::string& what);
 

@@ -12,6 +12,7 @@
 #include "interp/limits.h"
 #include "interp/masks.h"
 #include "interp/observer.h"
+#include "interp/zeroed_memory.h"
 
 namespace vyre::interp {
 
@@ -43,14 +44,18 @@ enum class Stop : uint8_t { Done, GridBarrier, Quantum, TimedOut, Refused };  //
 struct FrameShadow;
 
 struct Frame {
-  std::unique_ptr<std::byte[]> memory;
+  ZeroedMemory memory;
   std::byte* base = nullptr;  // aligned to 64
+  bool is_fresh = true;       // its arrays are zeros still
   std::vector<View> views;    // by buffer
   uint32_t pc = 0;
   unsigned __int128 first_group = 0;  // linear, x fastest
   uint32_t group_count = 0;
   std::shared_ptr<FrameShadow> shadow;  // the sanitizer's
 };
+
+/// Bytes of a frame of a launch, saturated: values of its lanes, shared and private arrays.
+uint64_t frame_bytes(const FlatCode& code, const LaunchShape& shape);
 
 class Machine {
  public:
@@ -64,8 +69,9 @@ class Machine {
   uint64_t frame_bytes() const { return frame_bytes_; }
   /// Constants in place. Throws bad_alloc.
   Frame make_frame() const;
-  /// Begins with workgroups first … first + count - 1: ids, zeroed arrays, pc at the start.
-  void start(Frame& frame, unsigned __int128 first, uint32_t count) const;
+  /// Begins with workgroups first … first + count - 1: ids, zeroed arrays, pc at the start. False:
+  /// the time was over before all arrays were zeros.
+  [[nodiscard]] bool start(Frame& frame, unsigned __int128 first, uint32_t count);
   /// Runs until the frame is done or has to wait. With a quantum, stops after that many back-edges.
   Stop run(Frame& frame, uint64_t quantum);
 
@@ -78,6 +84,7 @@ class Machine {
 
  private:
   void fill_ids(Frame& frame) const;
+  bool zero_arrays(Frame& frame);
   std::array<uint32_t, 3> invocation(const Frame& frame, uint32_t lane) const;
   void record_traps(const Frame& frame, const uint8_t* lanes, const uint32_t* codes, OpId op);
   const uint32_t* lane_order();

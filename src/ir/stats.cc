@@ -28,7 +28,9 @@ ProgramStats stats(const Program& p) {
       s.runtime_sized |= is_parameter(b.role) && b.role != Role::Scalar;
       continue;
     }
-    const uint64_t bytes = count * size_of(b.element);
+    // Saturates below 2^58: a kernel may have 64 arrays of 2^64-1 elements.
+    const uint64_t bytes =
+        std::min(count, (uint64_t{1} << 54) / size_of(b.element)) * size_of(b.element);
     if (b.role == Role::Shared) s.shared_bytes += bytes;
     else if (b.role == Role::Private) s.private_bytes += bytes;
     else if (b.role == Role::Table) s.table_bytes += bytes;

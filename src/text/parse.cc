@@ -172,15 +172,7 @@ ParseOutcome parse_here(std::string source, const ParseOptions& options) {
 
 ParseOutcome parse(std::string source, const ParseOptions& options) {
   ParseOutcome outcome;
-  std::exception_ptr failure;  // bad_alloc belongs to the caller
-  run_on_big_stack([&] {
-    try {
-      outcome = parse_here(std::move(source), options);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
-  if (failure) std::rethrow_exception(failure);
+  run_on_big_stack([&] { outcome = parse_here(std::move(source), options); });
   return outcome;
 }
 

@@ -409,6 +409,52 @@ TEST_F(Run, limits_of_time_memory_and_output) {
   expect_code(r, "V0504");
 }
 
+TEST_F(Run, private_arrays_count_against_the_memory_limit) {
+  const std::string text =
+      "kernel k(y: out u32[16]) workgroup(16) grid(16) {\n  var t: u32[70000000]\n"
+      "  t[global_id.x] = 1\n  y[global_id.x] = t[global_id.x + 1]\n}\n"
+      "graph g(y: out u32[16]) { call k(y) }\n";
+  file("t.vyre", text);
+  for (const std::string name : {"k", "g"}) {
+    for (const std::string backend : {"interp", "cpu"})
+      for (const std::string extra : {"--verify", "--verbose"}) {
+        const auto r =
+            vyre({"run", "t.vyre:" + name, "--backend", backend, "--memory-limit", "64M", extra});
+        expect_exit(r, 1);
+        expect_code(r, "V0503");
+      }
+    const auto s = vyre({"check", "t.vyre:" + name, "--sanitize", "--memory-limit", "64M"});
+    expect_exit(s, 1);
+    expect_code(s, "V0503");
+  }
+  const auto p = vyre({"plan", "t.vyre:g", "--memory-limit", "64M"});
+  expect_exit(p, 1);
+  expect_code(p, "V0503");
+}
+
+TEST_F(Run, bisect_does_not_blame_a_backend_for_a_short_time_limit) {
+  // A GiB, which the CPU backend zeroes; on the interpreter it costs nothing until it is written.
+  file("t.vyre",
+       "kernel k(y: out u32[16]) workgroup(16) grid(16) {\n  var t: u32[16777216]\n"
+       "  t[global_id.x] = 1\n  y[global_id.x] = t[global_id.x + 1]\n}\n");
+  const auto r = vyre({"bisect", "t.vyre:k", "--backend", "cpu", "--time-limit", "0.01"});
+  expect_exit(r, 1);
+  expect_code(r, "V0502");
+  EXPECT_EQ(r.err.find("V0631"), r.err.npos) << r.err;
+}
+
+TEST_F(Run, the_time_limit_ends_the_zeroing_of_private_arrays) {
+  // 64 workgroups of 256 MiB each; the deadline is met long before.
+  const std::string text =
+      "kernel k(y: out u32[1]) workgroup(16) grid(1024) {\n  var t: u32[4194304]\n"
+      "  y[t[global_id.x & 15]] = t[7]\n}\n";
+  for (const std::string backend : {"interp", "cpu"}) {
+    const auto r = run_text(text, {"--backend", backend, "--time-limit", "0.1"});
+    expect_exit(r, 1);
+    expect_code(r, "V0502");
+  }
+}
+
 TEST_F(Run, absurd_lengths_are_errors_and_not_crashes) {
   const std::string text = "kernel k(y: out u8[]) workgroup(4) grid(1) {\n  y[0] = 1\n}\n";
   auto r = run_text(text, {"--len", "y=1125899906842624"});  // 2^50

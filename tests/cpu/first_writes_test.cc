@@ -239,5 +239,17 @@ TEST(FirstWrites, private_arrays) {
                 "");
 }
 
+/// Above a MiB they are zeroed in parts, with a look at the stop word after each.
+TEST(FirstWrites, zeroes_large_private_arrays) {
+  expect_zeroed(source_of("var t: u32[40001]\n var s: u32 = 0\n"
+                          "for k in 0..40001 step 97 { s += t[k] }\n"
+                          "for k in 0..40001 step 97 { t[k] = k + g }\n y[g] = s + t[97]"),
+                "t ");
+  expect_zeroed(source_of("var t: u8[160007]\n let s = u32(t[160006 - l]) + u32(t[x[g] % 160007])\n"
+                          "t[160006 - l] = 3\n barrier workgroup\n"
+                          "y[g] = s * 1000 + u32(t[160006 - l]) + u32(t[x[g] % 160007])"),
+                "t ");
+}
+
 }  // namespace
 }  // namespace vyre::driver

@@ -205,6 +205,8 @@ class Bisection {
         reference(ran && ran->subgroup_size ? ran->subgroup_size : usual_size);
     if (stops(expected)) return expected.errors();
     difference_.reset();
+    timed_out_.clear();
+    if (!ran && ran.errors()[0].code == Code::TimeLimitExceeded) timed_out_ = ran.errors();
     const std::string here = fmt::format("`--backend {}`", device_.info().backend),
                       there = "the interpreter";
     if (ran && expected)
@@ -237,6 +239,7 @@ class Bisection {
     std::optional<Diagnostic> difference = difference_;
     const Result<bool> first = differs_after(0);
     if (!first) return stop(first.errors());
+    if (*first && !timed_out_.empty()) return stop(timed_out_);  // no pass made it slow
     if (*first) return without_passes(stop);
     if (*last) return find(stop, progress, *difference);
     return no_difference();
@@ -351,6 +354,7 @@ class Bisection {
   std::map<uint32_t, Result<RunResult>> references_;  // by subgroup size
   double reference_seconds_ = 0;                      // that they took
   std::optional<Diagnostic> difference_;
+  Diagnostics timed_out_;  // of the last run on the device, if it passed the time limit
 };
 
 }  // namespace

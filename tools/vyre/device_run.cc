@@ -54,6 +54,7 @@ Result<DeviceRun> run_kernel(driver::Device& device, const Program& kernel, cons
   r.uploaded = o->uploaded;
   r.read_back = o->read_back;
   r.device_peak = o->device_bytes;
+  r.working_bytes = o->working_bytes;
   r.launches = 1;
   r.segments = o->segments;
   r.coarse = o->coarse;
@@ -76,6 +77,7 @@ Result<DeviceRun> run_graph(driver::Device& device, const Target& target, const 
   r.uploaded = o->uploaded;
   r.read_back = o->read_back;
   r.device_peak = o->device_bytes;
+  r.working_bytes = o->working_bytes;
   r.launches = o->calls;
   r.segments = o->segments;
   r.subgroup_size = o->subgroup_size;

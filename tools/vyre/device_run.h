@@ -24,6 +24,7 @@ struct DeviceRun {
   std::vector<uint64_t> device_ns;  // by repeat
   std::vector<driver::RunEvent> events;
   uint64_t uploaded = 0, read_back = 0, device_peak = 0;
+  uint64_t working_bytes = 0;  // driver::MemoryNeed::working
   uint64_t launches = 0, segments = 0;
   uint32_t coarse = 1;         // of a kernel: invocations that one did the work of
   uint32_t subgroup_size = 0;  // 0: a graph whose kernels all fix their own

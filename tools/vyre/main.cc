@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 
 #include "tools/vyre/commands.h"
 #include "tools/vyre/report.h"
@@ -44,20 +46,28 @@ int run_command(const std::vector<std::string>& words, bool json) {
   return report(command.errors(), {}, json);
 }
 
-int guarded(const std::vector<std::string>& words, bool json) {
-  const auto out_of_memory = [&] {
+/// The report of a lack of memory; where there is none for that either, a line without it.
+int out_of_memory(bool json) {
+  try {
     return report({diagnose(Code::OutOfMemory, {}, "the machine has no more memory")
                        .with_fix("use smaller buffers, or free memory")},
                   {}, json);
-  };
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view text = "error[V0521]: the machine has no more memory\n";
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    return exit_system_failed;
+  }
+}
+
+int guarded(std::span<char* const> words, bool json) {
   // No exception crosses the library's API but these: what the standard library throws when memory
   // is gone or a size is absurd.
   try {
-    return run_command(words, json);
+    return run_command({words.begin(), words.end()}, json);
   } catch (const std::bad_alloc&) {
-    return out_of_memory();
+    return out_of_memory(json);
   } catch (const std::length_error&) {
-    return out_of_memory();
+    return out_of_memory(json);
   } catch (const std::exception& e) {
     return report({diagnose(Code::InternalError, {}, fmt::format("vyre failed: {}", e.what()))
                        .with_fix("report it, with the command and its files")},
@@ -80,9 +90,10 @@ int main(int argc, char** argv) {
   using namespace vyre;
   cli::open_standard_streams();   // first: before any file is opened
   std::signal(SIGXFSZ, SIG_IGN);  // so that a full quota is an error of write(), not our end
-  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const std::span<char* const> words(argv + std::min(argc, 1), argv + argc);
   // Known before the words are understood, because they may be wrong.
-  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  const bool json = std::any_of(words.begin(), words.end(),
+                                [](std::string_view word) { return word == "--json"; });
   const int code = cli::guarded(words, json);
   if (!cli::output_failed()) return code;
   cli::show({diagnose(Code::CannotWrite, {}, "cannot write to standard output")

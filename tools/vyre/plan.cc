@@ -109,10 +109,13 @@ Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const Pl
   how.memory_limit = limit;
   const auto need = device->memory_need(*target.module, *target.graph, shape, how);
   if (!need) return need.errors();
-  return fmt::format(
+  std::string text = fmt::format(
       "memory of a run: {} bytes of {}: {} of parameters, {} of intermediates, {} of scratch "
-      "buffers and values kept at grid barriers\n",
+      "buffers and values kept at grid barriers",
       need->total(), limit, need->parameters, need->intermediates, need->scratch);
+  if (need->working > 0)
+    text += fmt::format(", {} of the workgroups that run at once", need->working);
+  return text + "\n";
 }
 
 /// Returns what the budget alone allows, whichever kernels may be fused. "" if one stage exceeds it:

@@ -234,8 +234,9 @@ class Session {
     Progress progress(fmt::format("verifying {}", target_.name()));
     launch.options.progress = [&](double fraction) { progress.update(fraction); };
     // The limits are for both runs together.
-    auto reference = execute_within(target_, launch,
-                                    {static_cast<double>(begin - start_) / 1e9, ran_.device_peak});
+    auto reference = execute_within(
+        target_, launch,
+        {static_cast<double>(begin - start_) / 1e9, ran_.device_peak + ran_.working_bytes});
     if (!reference) {
       for (Diagnostic& d : reference.errors())
         d.note(fmt::format("this is of the second run, with {}", second));

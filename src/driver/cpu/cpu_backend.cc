@@ -157,6 +157,16 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
     return chosen ? load_cpu_kernel(*program, options, *chosen, bytes) : nullptr;
   }
 
+  uint64_t working_bytes(const CompiledKernel& kernel, const Program&,
+                         const LaunchShape& shape) override {
+    const auto& k = static_cast<const CpuKernel&>(kernel);
+    if (k.info.arena_bytes <= small_working_bytes) return 0;
+    const uint32_t threads =
+        k.threads ? std::min(k.threads, workers_.threads()) : workers_.threads();
+    const auto at_once = std::min<unsigned __int128>(threads, shape.workgroups());
+    return interp::saturating(at_once * k.info.arena_bytes);
+  }
+
   Result<std::optional<Listing>> list_code(const Program& program,
                                            const CompileOptions& options) override {
     const Result<CpuOptions> chosen = options_with(options);
@@ -191,12 +201,27 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
     return options;
   }
 
+  static Diagnostic no_memory(uint64_t bytes, const Program& p) {
+    return diagnose(
+               Code::OutOfMemory, p.place(p.loc),
+               fmt::format("out of memory: the workgroups of kernel `{}` that run at once need "
+                           "{} bytes",
+                           p.name, bytes))
+        .with_fix("use smaller shared or private arrays, or smaller workgroups");
+  }
+
   bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers,
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
     const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads,
                           &kernel.group_ns};
+    if (const uint64_t working = working_bytes(kernel, *c.program, c.shape);
+        working > info().limits.memory_bytes) {
+      o.kind = SubmissionOutcome::Kind::Failed;
+      o.errors = {no_memory(working, *c.program)};
+      return false;
+    }
     const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_,
                                          around.deadline, around.progress);
     switch (end.kind) {
@@ -212,8 +237,7 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
         return false;
       case LaunchEnd::Kind::OutOfMemory:
         o.kind = SubmissionOutcome::Kind::Failed;
-        o.errors = {interp::out_of_memory(fmt::format("{} bytes for a workgroup of `{}`",
-                                                      kernel.info.arena_bytes, c.program->name))};
+        o.errors = {no_memory(kernel.info.arena_bytes, *c.program)};
         return false;
     }
     return true;

@@ -100,6 +100,8 @@ std::optional<Properties> describe_device(const Api& api, int ordinal) {
   i.limits.shared_bytes = static_cast<uint64_t>(
       std::max(ask(Attribute::SharedBytesPerBlockOptin), ask(Attribute::SharedBytesPerBlock)));
   i.limits.memory_bytes = memory;
+  i.limits.private_bytes = 512 << 10;
+  i.limits.resident_invocations = 1 << 18;
   i.limits.buffer_bytes = std::min<uint64_t>(memory, max_buffer_bytes);
   i.limits.subgroup_sizes = {1, 2, 4, 8, 16, 32, 64};
   i.limits.default_subgroup_size = 32;

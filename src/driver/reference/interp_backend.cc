@@ -77,6 +77,12 @@ class InterpDevice : public HostDevice {
     return std::shared_ptr<CompiledKernel>(std::move(kernel));
   }
 
+  uint64_t working_bytes(const CompiledKernel&, const Program& program,
+                         const LaunchShape& shape) override {
+    const uint64_t bytes = interp::working_bytes(program, shape);
+    return bytes > small_working_bytes ? bytes : 0;
+  }
+
  private:
   bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers,
               const Surroundings& around) override {
@@ -84,6 +90,7 @@ class InterpDevice : public HostDevice {
     interp::Options options = static_cast<const InterpKernel&>(*c.kernel).options;
     if (around.deadline) options.time_limit = seconds_left(*around.deadline);
     options.progress = around.progress;  // at most twenty times a second
+    if (c.working_limit > 0) options.memory_limit = std::max(c.working_limit, small_working_bytes);
     std::vector<interp::View> views(p.buffers.size());
     for (size_t i = 0; i < p.buffers.size(); ++i) {
       if (!is_parameter(p.buffers[i].role) || p.buffers[i].role == Role::Scalar) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "driver/cache.h"
 #include "driver/vulkan/device_profile.h"
@@ -62,6 +63,10 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   i.limits.workgroup_invocations = l.maxComputeWorkGroupInvocations;
   i.limits.shared_bytes = l.maxComputeSharedMemorySize;
   i.limits.memory_bytes = d.device_local_bytes();
+  // lavapipe takes seconds to compile 16,000 words.
+  i.limits.private_bytes = d.is_cpu() ? 16 << 10 : 256 << 10;
+  i.limits.resident_invocations =
+      d.is_cpu() ? 1024 * std::max(1u, std::thread::hardware_concurrency()) : 1 << 18;
   i.limits.buffer_bytes = std::min(d.most_allocation_bytes, i.limits.memory_bytes);
   i.limits.subgroup_sizes = {1,  2,  4, 8,
                              16, 32, 64};  // others than its own by shuffles or shared memory

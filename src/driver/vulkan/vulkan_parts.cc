@@ -146,7 +146,13 @@ void VulkanDevice::drive(Stream& s) {
       continue;
     }
     const std::shared_ptr<Job> job = s.held.front();
-    drive(lock, *job);
+    try {
+      drive(lock, *job);
+    } catch (const std::bad_alloc&) {
+      if (!lock.owns_lock()) lock.lock();
+      job->outcome.kind = SubmissionOutcome::Kind::Failed;
+      job->ended = true;
+    }
     s.held.pop_front();
     progressed_.notify_all();
   }

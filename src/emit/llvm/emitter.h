@@ -56,6 +56,7 @@ class Emitter {
   V at_start(llvm::function_ref<V()> make);  // makes it in the function's first block
   void poll(OpId op);
   void zero_arrays(Role role);
+  void zero(V at, uint64_t bytes);
   void set_noalias(llvm::Instruction* access, uint32_t buffer);
   uint64_t array_count(uint32_t buffer) const;
 

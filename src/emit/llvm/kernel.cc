@@ -21,6 +21,14 @@ constexpr unsigned at_scalars = offsetof(LaunchArgs, scalars);
 constexpr unsigned at_groups = offsetof(LaunchArgs, num_workgroups);
 constexpr unsigned at_stop = offsetof(LaunchArgs, stop);
 
+/// Sizes stay below it, so that their sums and products do not wrap. No machine has so much memory.
+constexpr uint64_t most_arena = uint64_t{1} << 48;
+constexpr uint64_t zeroed_at_once = 1 << 20;  // bytes between two polls
+
+uint64_t bytes_of_array(uint64_t elements, uint64_t element_bytes) {
+  return elements > most_arena / element_bytes ? most_arena : elements * element_bytes;
+}
+
 uint64_t aligned(uint64_t bytes) { return (bytes + arena_align - 1) / arena_align * arena_align; }
 
 llvm::StringRef ref(std::string_view s) { return {s.data(), s.size()}; }
@@ -98,11 +106,13 @@ void Emitter::begin_function() {
     const Buffer& buffer = p_.buffers[i];
     if (buffer.role == Role::Shared) {
       array_offset_[i] = arena_bytes_;
-      arena_bytes_ = aligned(arena_bytes_ + array_count(i) * size_of(buffer.element));
+      arena_bytes_ =
+          aligned(arena_bytes_ + bytes_of_array(array_count(i), size_of(buffer.element)));
     } else if (buffer.role == Role::Private) {
       array_offset_[i] = private_stride_;
-      private_stride_ =
-          aligned(private_stride_ + (array_count(i) + 1) * S_ * size_of(buffer.element));
+      const uint64_t lane = uint64_t{S_} * size_of(buffer.element);
+      private_stride_ = std::min(
+          aligned(private_stride_ + bytes_of_array(array_count(i), lane) + lane), most_arena);
     }
   }
   const uint64_t privates = arena_bytes_;
@@ -297,15 +307,40 @@ void Emitter::zero_arrays(Role role) {
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
     const Buffer& buffer = p_.buffers[i];
     if (buffer.role != role || !needs_zeros_[i]) continue;
-    uint64_t bytes = array_count(i) * size_of(buffer.element);
+    uint64_t element = size_of(buffer.element);
+    uint64_t bytes = bytes_of_array(array_count(i), element);
     // Element after element, or lane after lane with one element more.
     if (role == Role::Private)
-      bytes = (bytes + (lane_major_[i] ? size_of(buffer.element) : 0)) * S_;
+      bytes = bytes_of_array(array_count(i) + lane_major_[i], element * S_);
     const uint32_t copies = role == Role::Private && k_.phased ? k_.subgroups : 1;
     for (uint32_t n = 0; n < copies; ++n)
-      b_.CreateMemSet(arena_at(array_offset_[i] + n * private_stride_), b_.getInt8(0), bytes,
-                      llvm::Align(arena_align));
+      zero(arena_at(array_offset_[i] + n * private_stride_), bytes);
   }
+}
+
+/// Polls on the way: arrays may be as large as memory is.
+void Emitter::zero(V at, uint64_t bytes) {
+  const uint64_t parts = options_.stoppable ? bytes / zeroed_at_once : 0;
+  if (parts > 1) {
+    BB before = b_.GetInsertBlock();
+    BB loop = block("zero");
+    BB done = block("zeroed");
+    b_.CreateBr(loop);
+    enter(loop);
+    llvm::PHINode* part = b_.CreatePHI(b_.getInt64Ty(), 2);
+    part->addIncoming(b_.getInt64(0), before);
+    V offset = b_.CreateMul(part, b_.getInt64(zeroed_at_once));
+    b_.CreateMemSet(b_.CreateInBoundsGEP(b_.getInt8Ty(), at, offset), b_.getInt8(0), zeroed_at_once,
+                    llvm::Align(arena_align));
+    poll(p_.blocks[0].first);
+    V next = b_.CreateAdd(part, b_.getInt64(1));
+    part->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt64(parts)), loop, done);
+    enter(done);
+    at = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), at, parts * zeroed_at_once);
+    bytes -= parts * zeroed_at_once;
+  }
+  b_.CreateMemSet(at, b_.getInt8(0), bytes, llvm::Align(arena_align));
 }
 
 void Emitter::poll(OpId op) {

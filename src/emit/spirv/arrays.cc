@@ -8,6 +8,13 @@
 
 namespace vyre::emit_spirv {
 
+namespace {
+
+/// Elements of private arrays that are zeroed by an initializer; drivers make a store of each.
+constexpr uint32_t most_initialized = 64;
+
+}  // namespace
+
 /// What an array is declared as. Packed ones are words; private narrow elements have a word each.
 Id Emitter::element_type(uint32_t buffer) {
   const Buffer& b = p_.buffers[buffer];
@@ -38,7 +45,7 @@ Id Emitter::array_of(uint32_t buffer) {
           f_.packed[buffer] ? uint64_t{4} * count : uint64_t{count} * size_of(b.element);
       break;
     case Role::Private:
-      made = function_variable(type, m_.constant_null(type));
+      made = function_variable(type, count > most_initialized ? 0 : m_.constant_null(type));
       break;
     default: {
       const uint64_t bytes = f_.buffers[buffer].count * size_of(b.element);
@@ -90,24 +97,43 @@ void Emitter::clear_shared() {
       continue;
     }
     // Everyone clears one element and goes on by the size of the workgroup.
-    const Id head = label(), body = label(), next = label(), exit = label(), before = here_;
-    const Id step = m_.new_id();
-    jump(head);
-    begin(head);
-    const Incoming from[] = {{first, before}, {step, next}};
-    const Id at = phi(u32(), from);
-    const Id more = ins(spv::OpULessThan, b(), {at, c32(count)});
-    eff(spv::OpLoopMerge, {exit, next, 0});
-    eff(spv::OpBranchConditional, {more, body, exit});
-    begin(body);
-    clear(at);
-    jump(next);
-    begin(next);
-    put(spv::OpIAdd, u32(), step, {at, c32(f_.invocations)});
-    jump(head);
-    begin(exit);
+    for_each(first, count, f_.invocations, clear);
   }
   if (any) control_barrier(spv::ScopeWorkgroup);
+}
+
+/// Calls body with first, first + step … below end.
+void Emitter::for_each(Id first, uint32_t end, uint32_t step, const std::function<void(Id)>& body) {
+  const Id head = label(), inside = label(), next = label(), exit = label(), before = here_;
+  const Id following = m_.new_id();
+  jump(head);
+  begin(head);
+  const Incoming from[] = {{first, before}, {following, next}};
+  const Id at = phi(u32(), from);
+  const Id more = ins(spv::OpULessThan, b(), {at, c32(end)});
+  eff(spv::OpLoopMerge, {exit, next, 0});
+  eff(spv::OpBranchConditional, {more, inside, exit});
+  begin(inside);
+  body(at);
+  jump(next);
+  begin(next);
+  put(spv::OpIAdd, u32(), following, {at, c32(step)});
+  jump(head);
+  begin(exit);
+}
+
+/// Large private arrays are zeros when an invocation begins; small ones have an initializer.
+void Emitter::clear_private() {
+  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    if (p_.buffers[i].role != Role::Private || !f_.buffers[i].needs_zeros) continue;
+    if (elements(i) <= most_initialized) continue;
+    Place place;
+    place.buffer = i;
+    place.space = Space::Private;
+    const Id zero = m_.constant_null(element_type(i));
+    for_each(c32(0), elements(i), 1,
+             [&](Id at) { store(array_pointer(place, at), zero, Space::Private, i, 0); });
+  }
 }
 
 }  // namespace vyre::emit_spirv

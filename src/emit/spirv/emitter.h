@@ -179,6 +179,8 @@ class Emitter {
   Id element_type(uint32_t buffer);
   uint32_t elements(uint32_t buffer) const;
   void clear_shared();
+  void clear_private();
+  void for_each(Id first, uint32_t end, uint32_t step, const std::function<void(Id)>& body);
   Id shared_words(const char* name, uint32_t count);  // memory of our own
 
   // ---- control.cc

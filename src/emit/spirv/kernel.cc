@@ -59,6 +59,7 @@ Kernel Emitter::run() {
         leave_if(ins(spv::OpUGreaterThanEqual, b(), {linear_id(), c32(f_.invocations)}));
       });
     clear_shared();
+    clear_private();
     block(0);
     return Id{0};
   });
@@ -100,8 +101,11 @@ void Emitter::modes() {
 
 Id Emitter::function_variable(Id type, Id initial) {
   const Id id = m_.new_id();
-  variables_.put(spv::OpVariable, {m_.type_pointer(spv::StorageClassFunction, type), id,
-                                   spv::StorageClassFunction, initial});
+  const Id pointer = m_.type_pointer(spv::StorageClassFunction, type);
+  if (initial)
+    variables_.put(spv::OpVariable, {pointer, id, spv::StorageClassFunction, initial});
+  else
+    variables_.put(spv::OpVariable, {pointer, id, spv::StorageClassFunction});
   return id;
 }
 

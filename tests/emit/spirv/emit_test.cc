@@ -46,6 +46,18 @@ TEST(SpirvEmit, says_how_parameters_are_given) {
   EXPECT_TRUE(kernel_of(text, on("push_constant_bytes=64")).info.block_in_memory);
 }
 
+TEST(SpirvEmit, large_private_arrays_are_zeroed_by_a_loop) {
+  const auto kernel = [](int elements) {
+    return kernel_of(
+        fmt::format("kernel k(y: out u32[]) workgroup(64) grid(len(y)) {{\n"
+                    "  var t: u32[{}]\n  y[global_id.x] = t[y[0] % {}]\n}}\n",
+                    elements, elements));
+  };
+  EXPECT_EQ(count(kernel(64), spv::OpLoopMerge), 0u);
+  EXPECT_EQ(count(kernel(65), spv::OpLoopMerge), 1u);
+  EXPECT_EQ(count(kernel(65), spv::OpStore), 1 + count(kernel(64), spv::OpStore));
+}
+
 TEST(SpirvEmit, halves_of_scalars_are_where_the_scalar_is) {
   const char* text =
       "kernel k(a: u64, y: out u32[]) workgroup(64) grid(len(y)) { y[global_id.x] = u32(a >> 32) "
