@@ -32,8 +32,8 @@ void* run(void* data) {
   return nullptr;
 }
 
-/// True if the address space has no room for the smaller stack. pthread_create reports the same error for
-/// this and for a refused thread.
+/// True if the address space has no room for the smaller stack. pthread_create reports the same
+/// error for this and for a refused thread.
 bool lacks_memory() {
   void* const probe =
       ::mmap(nullptr, stack_bytes[1], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
