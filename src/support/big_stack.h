@@ -1,14 +1,15 @@
 #pragma once
 
-// Runs a function on a stack of its own. The reader of the language recurses up to its nesting limit
-// of 1,000; callers may be threads with small stacks, and sanitizers make frames large.
+// Runs a function on a large stack. The reader of the language recurses up to its nesting limit of
+// 1,000; callers may be threads with small stacks, and sanitizers make frames large.
 
 #include <functional>
 
 namespace vyre {
 
-/// Calls fn and returns when it is done. Where no thread can be made, fn runs on the caller's stack.
-/// fn must not throw.
+/// Calls fn and returns when it is done. What fn throws, the caller gets. On a thread that already
+/// runs on a large stack, fn is called directly. Throws std::bad_alloc if there is no memory for
+/// the stack; where the system refuses threads, fn runs on the caller's stack.
 void run_on_big_stack(const std::function<void()>& fn);
 
 }  // namespace vyre
