@@ -98,6 +98,25 @@ TEST(LargeKernels, loops_within_loops) {
   expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", deepest), trips());
 }
 
+// Lanes leave the loops at different times, and values pass through loops that do not change them.
+TEST(LargeKernels, values_carried_through_nested_loops) {
+  constexpr int n = 60;
+  std::string body;
+  for (int k = 0; k < n; ++k) body += fmt::format(" var v{0} = x[i + {0}] % 3\n", k);
+  for (int k = 0; k < n; ++k) {
+    body += fmt::format(" while v{0} < 3 {{ v{0} += 1\n", k);
+    if (k % 4 == 1) body += fmt::format(" if (v{0} + i) % 5 == {1} {{ continue }}\n", k, k % 5);
+    if (k % 4 == 2) body += fmt::format(" if (v{0} * 7 + i) % 11 == 3 {{ break }}\n", k);
+    if (k % 4 == 3)
+      body += fmt::format(" for j{0} in 0..x[i + {0}] % 2 {{ v{1} += j{0} }}\n", k, n - k);
+  }
+  for (int k = n; k-- > 0;) body += fmt::format(" v{} += i % 2\n }}\n", (k * 7) % n);
+  for (int k = 0; k < n; ++k) body += fmt::format(" s = s * 3 + v{}\n", k);
+  std::vector<uint32_t> x(200);
+  for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 2654435761u >> 7;
+  expect_same(with_body(body), x);
+}
+
 TEST(LargeKernels, compile_on_a_small_stack) {
   // The threads of a pool may have little.
   pthread_attr_t attributes;

@@ -16,7 +16,7 @@ namespace vyre::emit_llvm {
 enum class Effort : uint8_t {
   Full,
   Large,  // without passes that lengthen live ranges or schedule again after register allocation
-  Quick,  // linear passes only, and unoptimized machine code, which is slower
+  Quick,  // no passes, and unoptimized machine code, which is slower
 };
 
 struct Module::State {
