@@ -117,14 +117,11 @@ TEST(LargeKernels, values_carried_through_nested_loops) {
   expect_same(with_body(body), x);
 }
 
-TEST(LargeKernels, compile_on_a_small_stack) {
-  // The threads of a pool may have little.
+/// Calls fn on a thread with 256 KiB of stack: the threads of a pool may have little.
+void on_small_stack(const std::function<void()>& fn) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-  const std::function<void()> body = [] {
-    expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", 300), trips());
-  };
   pthread_t thread;
   ASSERT_EQ(pthread_create(
                 &thread, &attributes,
@@ -132,10 +129,25 @@ TEST(LargeKernels, compile_on_a_small_stack) {
                   (*static_cast<const std::function<void()>*>(f))();
                   return nullptr;
                 },
-                const_cast<std::function<void()>*>(&body)),
+                const_cast<std::function<void()>*>(&fn)),
             0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
+}
+
+TEST(LargeKernels, compile_on_a_small_stack) {
+  on_small_stack(
+      [] { expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", 300), trips()); });
+}
+
+TEST(LargeKernels, frames_larger_than_the_stack_of_the_caller) {
+  constexpr int n = 6000;
+  std::string body;
+  for (int k = 0; k < n; ++k) body += fmt::format(" let v{0} = x[i + {0}] ^ {0}\n", k);
+  for (int k = n; k-- > 0;) body += fmt::format(" s = s * 3 + v{}\n", k);
+  std::vector<uint32_t> x(n);
+  for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 2654435761u;
+  on_small_stack([&] { expect_same(with_body(body), x); });
 }
 
 }  // namespace

@@ -172,8 +172,8 @@ class CpuDevice : public HostDevice {
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
-    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads,
-                          &kernel.group_ns};
+    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.info.stack_bytes,
+                          kernel.threads, &kernel.group_ns};
     const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_,
                                          around.deadline, around.progress);
     switch (end.kind) {

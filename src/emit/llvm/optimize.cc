@@ -36,17 +36,24 @@ llvm::FunctionPassManager short_list() {
   return passes;
 }
 
+struct Managers {
+  explicit Managers(Isa isa) : builder(&target_machine(isa)) {}
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager groups;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+};
+
 /// Not at all for what is too large: slots become values where loops join, each variable in each
 /// loop, and unoptimized code would keep all of these apart on the stack.
 void optimize_here(Module& module) {
   set_target(module);
   Module::State& state = module.state();
   if (state.effort == Effort::Quick) return;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager groups;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&target_machine(state.isa));
+  const LlvmOwner<Managers> managers(new Managers(state.isa));
+  auto& [loops, functions, groups, modules, builder] = *managers;
   // The only functions outside are ours: no call is to be taken for one of the C library's.
   functions.registerPass([&] {
     llvm::TargetLibraryInfoImpl library(llvm::Triple(state.module->getTargetTriple()));
