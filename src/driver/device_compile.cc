@@ -9,6 +9,7 @@
 #include "driver/cache.h"
 #include "driver/calibrate.h"
 #include "driver/device_state.h"
+#include "interp/limits.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
 #include "plan/coarsen.h"
@@ -96,6 +97,7 @@ class OneKernel {
 
  private:
   Result<Kernel> compile() {
+    if (options_.limits.is_over()) return options_.limits.timed_out(*program_);
     Result<std::shared_ptr<CompiledKernel>> kernel = d_.backend->compile(program_, options_);
     if (!kernel) return kernel.errors();
     return Kernel{std::move(*kernel), Origin::Compiled};
@@ -190,6 +192,9 @@ Optimized coarse_form(Optimized of, uint32_t by) {
 
 Result<Executable> Device::compile(const Program& program, const CompileOptions& options,
                                    const LaunchShape* launch) {
+  if (Result<> valid = interp::check_time_limit(options.limits.seconds()); !valid)
+    return valid.errors();
+  if (options.limits.is_over()) return options.limits.timed_out(program);
   Diagnostics wrong = misfits(program, info(), options);
   if (!wrong.empty()) return wrong;
   const Result<uint32_t> asked = asked_coarsening(options);
@@ -279,7 +284,9 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
     same.report = e.optimizer;
     same.full_writes = e.full_writes;
     if (other.coarse > 1) same = coarse_form(std::move(same), other.coarse);
-    Result<Executable> made = compile(same, 0, e.options, true);
+    CompileOptions options = e.options;
+    options.limits = options.limits.restarted();
+    Result<Executable> made = compile(same, 0, options, true);
     if (!made) return made;
     other.executable = std::move(*made);
   }

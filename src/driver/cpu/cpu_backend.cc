@@ -13,6 +13,7 @@
 #include "driver/cache_key.h"
 #include "driver/cpu/cpu_kernel.h"
 #include "driver/cpu/cpu_launch.h"
+#include "driver/cpu/isolated_compile.h"
 #include "driver/host_device.h"
 #include "emit/llvm/isa.h"
 #include "interp/launch_kernel.h"
@@ -126,7 +127,9 @@ class CpuDevice : public HostDevice {
     const Result<CpuOptions> chosen = options_with(options);
     if (!chosen) return chosen.errors();
     const auto begin = std::chrono::steady_clock::now();
-    Result<std::shared_ptr<CpuKernel>> kernel = compile_kernel(*program, options, *chosen);
+    Result<std::shared_ptr<CpuKernel>> kernel = options.limits.any()
+                                                    ? compile_isolated(*program, options, *chosen)
+                                                    : compile_kernel(*program, options, *chosen);
     if (!kernel) return kernel.errors();
     (*kernel)->compile_ns =
         uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
