@@ -19,7 +19,7 @@ class CompileLimitsOfTheTool : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// Runs a kernel with x = 1, 2 and y = 10, 20, with a compile cache of the test's own.
+  /// Runs a kernel with x = 1, 2 and y = 10, 20, with a compile cache in the test's folder.
   ProcessResult run(const std::string& kernel, std::vector<std::string> more,
                     const std::string& compiler = "") const {
     std::vector<std::string> words = {"env", "VYRE_CACHE_DIR=" + folder_ + "/cache"};

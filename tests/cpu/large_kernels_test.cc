@@ -105,7 +105,7 @@ TEST(LargeKernels, values_carried_through_nested_loops) {
   for (int k = 0; k < n; ++k) body += fmt::format(" var v{0} = x[i + {0}] % 3\n", k);
   for (int k = 0; k < n; ++k) {
     body += fmt::format(" while v{0} < 3 {{ v{0} += 1\n", k);
-    if (k % 4 == 0)  // as many trips in each lane that is here
+    if (k % 4 == 0)  // as many trips in each active lane
       body += fmt::format(" for j{0} in 0..x[{0}] % 3 {{ v{1} += j{0} + 1 }}\n", k, n - 1 - k);
     if (k % 4 == 1) body += fmt::format(" if (v{0} + i) % 5 == {1} {{ continue }}\n", k, k % 5);
     if (k % 4 == 2) body += fmt::format(" if (v{0} * 7 + i) % 11 == 3 {{ break }}\n", k);

@@ -9,7 +9,7 @@
 #include <string>
 
 int main() {
-  ::closefrom(STDERR_FILENO + 1);  // what the caller left open is not to be kept
+  ::closefrom(STDERR_FILENO + 1);  // descriptors that the caller left open
   char self[PATH_MAX];
   const ssize_t n = ::readlink("/proc/self/exe", self, sizeof self);
   if (n <= 0) return 1;

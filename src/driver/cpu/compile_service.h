@@ -1,6 +1,6 @@
 #pragma once
 
-// The compiler process: answers requests, each in a process of its own. Forking a process that has
+// The compiler process: forks a process for each request. Forking a process that has
 // loaded LLVM and waits takes less than a millisecond; a crash, a deadline or a lack of memory ends
 // one compilation and nothing else.
 

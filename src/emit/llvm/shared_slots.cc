@@ -5,8 +5,8 @@
 namespace vyre::emit_llvm {
 namespace {
 
-/// Kernels that carry fewer values keep the code that they have: a slot of its own becomes better
-/// code, and costs nothing there.
+/// Kernels that carry fewer values have a slot per value: that becomes better code, and costs
+/// little there.
 constexpr size_t min_carried = 1000;
 
 class Finder {
