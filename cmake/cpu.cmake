@@ -72,6 +72,12 @@ set(exports ${PROJECT_SOURCE_DIR}/cmake/vyre_cpu.map)
 target_link_options(vyre_cpu PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${exports})
 set_target_properties(vyre_cpu PROPERTIES LINK_DEPENDS ${exports})
 
+# The process that compiles kernels with limits; it opens the library beside it.
+add_executable(vyre_cpu_compiler ${PROJECT_SOURCE_DIR}/tools/cpu_compiler/main.cc)
+set_target_properties(vyre_cpu_compiler PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+target_link_libraries(vyre_cpu_compiler PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(vyre_cpu vyre_cpu_compiler)
+
 # The tool is of the same build as the component, or it refuses it.
 if(TARGET vyre-cli)
   add_dependencies(vyre-cli vyre_cpu)

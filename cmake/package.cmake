@@ -18,6 +18,7 @@ install(SCRIPT cmake/install_headers.cmake)
 # Opened by name when a program asks for the CPU backend.
 if(TARGET vyre_cpu)
   install(TARGETS vyre_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS vyre_cpu_compiler RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)

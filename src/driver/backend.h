@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/compile_limits.h"
 #include "driver/device_options.h"
 #include "ir/launch.h"
 #include "ir/program.h"
@@ -91,6 +92,7 @@ struct CompileOptions {
   uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
   bool stoppable = true;       // poll the deadline at back-edges
   Optimization optimize;       // done when the backend is asked
+  CompileLimits limits;        // not part of cache keys: code does not depend on them
   /// Options of the device: "schedule=reverse" (driver/device_options.h). Sorted.
   std::vector<std::string> extra;
   bool operator==(const CompileOptions&) const = default;

@@ -221,6 +221,7 @@ using Command =
 struct SubmitOptions {
   uint32_t stream = 0;
   double time_limit = 0;      // seconds for the whole submission; 0: none
+  double time_used = 0;       // seconds of the limit that are over already, by compiling
   uint64_t output_limit = 0;  // bytes of its readbacks; 0: none
   /// Launches, and calls of graphs that the host launches (SubmitReport::calls), are timed one by
   /// one. Without, neighbours have one time, told of the first, and may run closer together.

@@ -10,6 +10,7 @@
 #include "driver/calibrate.h"
 #include "driver/device_state.h"
 #include "interp/launch_kernel.h"
+#include "interp/limits.h"
 #include "ir/stats.h"
 #include "plan/check_split.h"
 #include "plan/coarsen.h"
@@ -102,6 +103,7 @@ class OneKernel {
 
  private:
   Result<Kernel> compile() {
+    if (options_.limits.is_over()) return options_.limits.timed_out(*program_);
     Result<std::shared_ptr<CompiledKernel>> kernel = d_.backend->compile(program_, options_);
     if (!kernel) return kernel.errors();
     return Kernel{std::move(*kernel), Origin::Compiled};
@@ -191,6 +193,9 @@ CompileOptions DeviceState::completed(CompileOptions options) const {
 Result<Executable> Device::compile(const Program& program, const CompileOptions& given,
                                    const LaunchShape* launch) try {
   const CompileOptions options = state_->completed(given);
+  if (Result<> valid = interp::check_time_limit(options.limits.seconds()); !valid)
+    return valid.errors();
+  if (options.limits.is_over()) return options.limits.timed_out(program);
   Diagnostics wrong = option_mistakes(options.extra, info().options, info().backend);
   for (Diagnostic& d : misfits(program, info(), options)) wrong.push_back(std::move(d));
   if (!wrong.empty()) return wrong;
@@ -282,7 +287,9 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
     same.report = e.optimizer;
     same.full_writes = e.full_writes;
     if (other.coarse > 1) same = coarse_form(std::move(same), other.coarse);
-    Result<Executable> made = compile(same, 0, e.options, true);
+    CompileOptions options = e.options;
+    options.limits = options.limits.restarted();
+    Result<Executable> made = compile(same, 0, options, true);
     if (!made) return made;
     other.executable = std::move(*made);
   }

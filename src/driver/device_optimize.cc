@@ -69,7 +69,8 @@ bool DeviceState::runs_passes(const CompileOptions& compile) const {
 
 Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& program,
                                                                const CompileOptions& compile) {
-  const opt::OptimizeOptions wanted = options_for(*this, program, compile.optimize);
+  opt::OptimizeOptions wanted = options_for(*this, program, compile.optimize);
+  if (compile.limits.deadline()) wanted.schedule.is_over = [&] { return compile.limits.is_over(); };
   Result<opt::ChosenPasses> chosen = opt::choose_passes(program, wanted);
   if (!chosen) return chosen.errors();
   auto made = std::make_shared<Optimized>();
@@ -101,6 +102,7 @@ Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& pr
           opt::run_passes(*changed, made->passes, wanted.target, wanted.schedule, made->report);
       !done)
     return done.errors();
+  if (compile.limits.is_over()) return compile.limits.timed_out(program);
   made->given = std::make_shared<const Program>(program);
   made->full_writes = opt::FullWrites(*changed);
   made->program = std::move(changed);

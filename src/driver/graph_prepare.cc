@@ -72,7 +72,7 @@ class Preparation {
     s_->given = extract(module, graph);
     s_->memory_limit = options_.memory_limit;
     if (auto planned = plan(shape); !planned) return planned.errors();
-    bind_calls();
+    if (auto bound = bind_calls(); !bound) return bound.errors();
     place_buffers();
     sum_up(shape);
     const Graph& given = s_->given.graphs[0];
@@ -107,7 +107,8 @@ class Preparation {
     return Ok{};
   }
 
-  void bind_calls() {
+  /// Calls that cannot be launched keep their errors; the end of the time ends the preparation.
+  Result<> bind_calls() {
     const Module& m = s_->planned.fused.module;
     const Graph& g = s_->graph();
     kernels_.resize(m.kernels.size());
@@ -117,9 +118,12 @@ class Preparation {
       if (g.nodes[i].kind != GraphNodeKind::Call) continue;
       s_->calls[i].emplace();
       s_->calls[i]->arm = arm++;
-      if (auto bound = bind(i, *s_->calls[i]); !bound)
+      if (auto bound = bind(i, *s_->calls[i]); !bound) {
+        if (options_.compile.limits.is_over()) return bound.errors();
         s_->calls[i]->errors = s_->blame(std::move(bound.errors()), i, false);
+      }
     }
+    return Ok{};
   }
 
   Result<> bind(uint32_t node, GraphState::Call& call) {

@@ -37,6 +37,11 @@ std::optional<Diagnostic> beyond_output_limit(const Program& p, const LaunchShap
 
 }  // namespace
 
+CompileLimits compile_limits(const RunOptions& options) {
+  if (options.time_limit == 0 && options.memory_limit == 0) return options.compile.limits;
+  return CompileLimits(options.time_limit, options.memory_limit);
+}
+
 Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inputs,
                        const RunOptions& options) try {
   RunOutcome out;
@@ -49,10 +54,12 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   RunTrace trace;
   const uint64_t begin = steady_ns();
   CompileOptions compile = options.compile;
+  compile.limits = compile_limits(options);
   compile.optimize.launch_bytes = parameter_bytes(p, out.shape);
   Result<Executable> executable = device.compile(p, compile, &out.shape);
   if (!executable) return executable.errors();
   trace.compiled(*executable, begin, out.times);
+  const double compile_seconds = double(steady_ns() - begin) / 1e9;
   if (options.compiled) options.compiled(*executable);
   if (options.memory_limit > 0) {
     const Result<MemoryNeed> need = device.memory_need(*executable, inputs);
@@ -98,6 +105,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
                          double time_limit = 0) -> Result<SubmitReport> {
     SubmitOptions o;
     o.time_limit = time_limit;
+    o.time_used = compile_seconds;
     o.output_limit = options.output_limit;
     o.call_times = options.call_times || device.has_telemetry();
     const uint64_t start = steady_ns();

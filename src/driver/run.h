@@ -12,9 +12,9 @@ inline constexpr uint8_t dirty_byte = 0xa5;
 
 struct RunOptions {
   CompileOptions compile;
-  double time_limit = 0;
+  double time_limit = 0;  // seconds; each launch has what compiling left
   uint64_t output_limit = 0;
-  uint64_t memory_limit = 0;  // MemoryNeed::total(); 0: the device's
+  uint64_t memory_limit = 0;  // MemoryNeed::total(), and of a compilation; 0: the device's
   /// Of graphs: how they are planned (GraphOptions).
   bool fuse = true, reuse = true;
   std::shared_ptr<const plan::GraphPlan> plan;
@@ -69,6 +69,9 @@ struct RunOutcome {
   std::string origin;            // of the code: compiled, memory cache, disk cache
   std::vector<RunEvent> events;  // in the order in which they began, those of the device last
 };
+
+/// The limits of a run that begins now, for its compilations; CompileOptions::limits without any.
+CompileLimits compile_limits(const RunOptions& options);
 
 /// On an error nothing is returned, and the device's memory is given back.
 Result<RunOutcome> run(Device& device, const Program& program, const LaunchInputs& inputs,

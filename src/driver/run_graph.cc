@@ -52,6 +52,7 @@ class GraphRun {
   Result<> prepare(const GraphShape& shape) {
     GraphOptions how;
     how.compile = options_.compile;
+    how.compile.limits = compile_limits(options_);
     how.fuse = options_.fuse;
     how.reuse = options_.reuse;
     how.plan = options_.plan;
@@ -75,6 +76,7 @@ class GraphRun {
     }
     trace_.host("prepare", begin);
     const uint64_t all = steady_ns() - begin;
+    prepare_seconds_ = double(all) / 1e9;
     out_.times.compile = all - std::min(all, out_.times.optimize + out_.times.emit);
     return Ok{};
   }
@@ -162,6 +164,7 @@ class GraphRun {
     if (commands.empty()) return SubmitReport{};
     SubmitOptions o;
     o.time_limit = time_limit;
+    o.time_used = prepare_seconds_;
     o.call_times = options_.call_times || device_.has_telemetry();
     const uint64_t begin = steady_ns();
     const Result<Ticket> t = device_.submit(std::move(commands), o);
@@ -181,6 +184,7 @@ class GraphRun {
   std::vector<Command> uploads_, restores_;  // before the first repeat; before each later one
   GraphRunOutcome out_;
   RunTrace trace_;
+  double prepare_seconds_ = 0;
   std::function<void(double)> progress_;
 };
 

@@ -17,10 +17,10 @@ void unique(std::vector<uint32_t>& v) {
   v.erase(std::unique(v.begin(), v.end()), v.end());
 }
 
-Deadline deadline_of(double seconds) {
+Deadline deadline_of(double seconds, double used) {
   using Steady = std::chrono::steady_clock;
   if (!(seconds > 0)) return std::nullopt;
-  const std::chrono::duration<double> limit(std::min(seconds, 1e9));
+  const std::chrono::duration<double> limit(std::clamp(seconds - used, 0.0, 1e9));
   return Steady::now() + std::chrono::duration_cast<Steady::duration>(limit);
 }
 
@@ -146,7 +146,7 @@ Result<std::shared_ptr<TicketState>> DeviceState::submit(const std::vector<Comma
   t->time_limit = how.time_limit;
   t->times = how.times;
   t->call_times = how.call_times && how.times;
-  t->deadline = deadline_of(how.time_limit);
+  t->deadline = deadline_of(how.time_limit, how.time_used);
   t->report.command_ns.assign(commands.size(), 0);
 
   const std::lock_guard lock(mutex);

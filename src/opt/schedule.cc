@@ -146,7 +146,9 @@ class Runner {
   }
 
  private:
-  bool stopped() const { return done_ >= options_.stop_after; }
+  bool stopped() const {
+    return done_ >= options_.stop_after || (options_.is_over && options_.is_over());
+  }
 
   void note_clean(const PassDescriptor& pass) {
     PassRun run;

@@ -30,6 +30,8 @@ struct ScheduleOptions {
   std::string dump_folder;
   /// Runs of passes after which to stop; for `vyre opt --stop-after` and bisection.
   uint64_t stop_after = ~uint64_t{0};
+  /// Asked before every run of a pass; true ends the rounds. May be empty.
+  std::function<bool()> is_over;
   /// Keep the program as text after every run that changed it, up to so many lines in all.
   bool keep_texts = false;
   static constexpr size_t most_kept_lines = 200'000;

@@ -4,14 +4,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string_view>
+#include <span>
+
+#include "support/descriptor.h"
 
 extern char** environ;
 
@@ -19,24 +20,6 @@ namespace vyre {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { reset(); }
-
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-
- private:
-  int fd_;
-};
 
 struct Pipe {
   Descriptor read_end;
@@ -51,21 +34,6 @@ struct Pipe {
     return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
   }
 };
-
-// Standard input is a file in memory: there is no writer that could block or meet a closed pipe.
-int fill_input(Descriptor& input, std::string_view text) {
-  input.reset(::memfd_create("vyre-stdin", MFD_CLOEXEC));
-  if (!input.open()) return errno;
-  while (!text.empty()) {
-    const ssize_t n = ::write(input.get(), text.data(), text.size());
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return ::lseek(input.get(), 0, SEEK_SET) == 0 ? 0 : errno;
-}
 
 int spawn(pid_t& pid, const std::vector<std::string>& command, const ProcessOptions& options,
           int in, int out, int err) {
@@ -151,7 +119,9 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   Descriptor input;
   Pipe out;
   Pipe err;
-  if (const int code = fill_input(input, options.input)) return failed(code);
+  // Standard input is a file in memory: there is no writer that could block or meet a closed pipe.
+  if (const int code = make_memory_file(std::as_bytes(std::span(options.input)), input))
+    return failed(code);
   if (const int code = out.create()) return failed(code);
   if (const int code = err.create()) return failed(code);
   pid_t pid = -1;

@@ -43,6 +43,16 @@ std::string values_across_a_barrier(int n) {
   return kernel_text(body, "u32");
 }
 
+/// Each loop carries its variable and those of the loops inside.
+std::string nested_loops(int n) {
+  std::string body;
+  for (int k = 0; k < n; ++k) body += fmt::format("  var v{0} = x[i+{0}]\n", k);
+  for (int k = 0; k < n; ++k) body += fmt::format("  while v{0} < {1} {{ v{0} += 1\n", k, k + 3);
+  body += std::string(n, '}') + "\n";
+  for (int k = 0; k < n; ++k) body += fmt::format("  y[i] += v{}\n", k);
+  return kernel_text(body, "u32");
+}
+
 /// CPU seconds of compiling without a cache: the least of two.
 double compile_seconds(const std::string& source, uint32_t lanes = 0) {
   OpenOptions open;
@@ -77,6 +87,12 @@ TEST(CompileGrowth, of_guarded_updates) {
 TEST(CompileGrowth, of_values_across_a_barrier) {
   const double quarter = compile_seconds(values_across_a_barrier(50));
   const double all = compile_seconds(values_across_a_barrier(200));
+  EXPECT_LT(all, 8 * quarter + 0.05);
+}
+
+TEST(CompileGrowth, of_nested_loops_over_as_many_variables) {
+  const double quarter = compile_seconds(nested_loops(100));
+  const double all = compile_seconds(nested_loops(400));
   EXPECT_LT(all, 8 * quarter + 0.05);
 }
 

@@ -98,14 +98,32 @@ TEST(LargeKernels, loops_within_loops) {
   expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", deepest), trips());
 }
 
-TEST(LargeKernels, compile_on_a_small_stack) {
-  // The threads of a pool may have little.
+// Lanes leave the loops at different times, and values pass through loops that do not change them.
+TEST(LargeKernels, values_carried_through_nested_loops) {
+  constexpr int n = 60;
+  std::string body;
+  for (int k = 0; k < n; ++k) body += fmt::format(" var v{0} = x[i + {0}] % 3\n", k);
+  for (int k = 0; k < n; ++k) {
+    body += fmt::format(" while v{0} < 3 {{ v{0} += 1\n", k);
+    if (k % 4 == 0)  // as many trips in each active lane
+      body += fmt::format(" for j{0} in 0..x[{0}] % 3 {{ v{1} += j{0} + 1 }}\n", k, n - 1 - k);
+    if (k % 4 == 1) body += fmt::format(" if (v{0} + i) % 5 == {1} {{ continue }}\n", k, k % 5);
+    if (k % 4 == 2) body += fmt::format(" if (v{0} * 7 + i) % 11 == 3 {{ break }}\n", k);
+    if (k % 4 == 3)
+      body += fmt::format(" for j{0} in 0..x[i + {0}] % 2 {{ v{1} += j{0} }}\n", k, n - k);
+  }
+  for (int k = n; k-- > 0;) body += fmt::format(" v{} += i % 2\n }}\n", (k * 7) % n);
+  for (int k = 0; k < n; ++k) body += fmt::format(" s = s * 3 + v{}\n", k);
+  std::vector<uint32_t> x(200);
+  for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 2654435761u >> 7;
+  expect_same(with_body(body), x);
+}
+
+/// Calls fn on a thread with 256 KiB of stack: the threads of a pool may have little.
+void on_small_stack(const std::function<void()>& fn) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-  const std::function<void()> body = [] {
-    expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", 300), trips());
-  };
   pthread_t thread;
   ASSERT_EQ(pthread_create(
                 &thread, &attributes,
@@ -113,10 +131,25 @@ TEST(LargeKernels, compile_on_a_small_stack) {
                   (*static_cast<const std::function<void()>*>(f))();
                   return nullptr;
                 },
-                const_cast<std::function<void()>*>(&body)),
+                const_cast<std::function<void()>*>(&fn)),
             0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
+}
+
+TEST(LargeKernels, compile_on_a_small_stack) {
+  on_small_stack(
+      [] { expect_same(nested("for k{0} in 0..x[i + {0}] {{ s = s * 3 + {0}\n", 300), trips()); });
+}
+
+TEST(LargeKernels, frames_larger_than_the_stack_of_the_caller) {
+  constexpr int n = 6000;
+  std::string body;
+  for (int k = 0; k < n; ++k) body += fmt::format(" let v{0} = x[i + {0}] ^ {0}\n", k);
+  for (int k = n; k-- > 0;) body += fmt::format(" s = s * 3 + v{}\n", k);
+  std::vector<uint32_t> x(n);
+  for (uint32_t i = 0; i < x.size(); ++i) x[i] = i * 2654435761u;
+  on_small_stack([&] { expect_same(with_body(body), x); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "check/check.h"
 #include "opt/pipeline.h"
 #include "support/file.h"
 #include "tests/opt/program_util.h"
@@ -124,6 +125,18 @@ TEST(Schedule, stops_after_as_many_runs_as_asked_for) {
     RunReport report;
     ASSERT_TRUE(run_passes(p, all_passes(), {}, options, report));
     EXPECT_EQ(report.runs.size(), n);
+  }
+}
+
+TEST(Schedule, stops_before_the_next_run_when_the_time_is_over) {
+  for (uint64_t n = 0; n < 4; ++n) {
+    Program p = program_of(sums);
+    ScheduleOptions options;
+    RunReport report;
+    options.is_over = [&] { return report.runs.size() >= n; };
+    ASSERT_TRUE(run_passes(p, all_passes(), {}, options, report));
+    EXPECT_EQ(report.runs.size(), n);
+    EXPECT_FALSE(has_errors(check(p)));
   }
 }
 

@@ -121,6 +121,8 @@ class Bisection {
   Result<Module> after(uint64_t n) {
     driver::GraphOptions how;
     how.compile.optimize = stopped_after(n);
+    how.compile.limits =
+        driver::CompileLimits(launch_->options.time_limit, launch_->options.memory_limit);
     if (!flags_.subgroup_size.empty()) how.compile.subgroup_size = launch_->options.subgroup_size;
     if (device_.info().limits.coarse_from) how.compile.extra.push_back("coarsen=1");
     const LaunchInputs& inputs = launch_->inputs;

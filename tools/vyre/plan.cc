@@ -107,6 +107,7 @@ Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const Pl
     how.compile.subgroup_size = launch.options.subgroup_size;
   how.plan = std::make_shared<plan::GraphPlan>(planned.plan);
   how.memory_limit = limit;
+  how.compile.limits = driver::CompileLimits(launch.options.time_limit, limit);
   const auto need = device->memory_need(*target.module, *target.graph, shape, how);
   if (!need) return need.errors();
   std::string text = fmt::format(

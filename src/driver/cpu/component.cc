@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/cpu/compile_service.h"
 #include "driver/cpu/cpu_backend.h"
 #include "driver/cpu_component.h"
 #include "emit/llvm/emit.h"
@@ -59,6 +60,11 @@ __attribute__((visibility("default"))) const char* vyre_cpu_interface_id() { ret
 __attribute__((visibility("default"))) const CpuComponent* vyre_cpu_component() {
   static const CpuComponent component = {cpu_backend(), &emit_program, &list_program};
   return &component;
+}
+
+/// For vyre_cpu_compiler.
+__attribute__((visibility("default"))) int vyre_cpu_serve(int socket) {
+  return serve_compilations(socket);
 }
 
 }  // extern "C"

@@ -13,6 +13,7 @@
 #include "driver/cache_key.h"
 #include "driver/cpu/cpu_kernel.h"
 #include "driver/cpu/cpu_launch.h"
+#include "driver/cpu/isolated_compile.h"
 #include "driver/cpu/process_end.h"
 #include "driver/host_device.h"
 #include "emit/llvm/isa.h"
@@ -143,7 +144,9 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
     const Result<CpuOptions> chosen = options_with(options);
     if (!chosen) return chosen.errors();
     const auto begin = std::chrono::steady_clock::now();
-    Result<std::shared_ptr<CpuKernel>> kernel = compile_kernel(*program, options, *chosen);
+    Result<std::shared_ptr<CpuKernel>> kernel = options.limits.any()
+                                                    ? compile_isolated(*program, options, *chosen)
+                                                    : compile_kernel(*program, options, *chosen);
     if (!kernel) return kernel.errors();
     (*kernel)->compile_ns =
         uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
@@ -214,8 +217,8 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
-    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.threads,
-                          &kernel.group_ns};
+    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes,
+                          kernel.info.stack_bytes, kernel.threads, &kernel.group_ns};
     if (const uint64_t working = working_bytes(kernel, *c.program, c.shape);
         working > info().limits.memory_bytes) {
       o.kind = SubmissionOutcome::Kind::Failed;

@@ -1,8 +1,12 @@
 #include "driver/cpu/cpu_kernel.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstring>
+#include <new>
 
+#include "driver/cpu/cpu_launch.h"
 #include "support/hash.h"
 
 namespace vyre::driver {
@@ -11,12 +15,13 @@ namespace {
 
 /// In front of the object file.
 struct Header {
-  std::array<char, 8> magic = {'V', 'Y', 'R', 'E', 'C', 'P', 'U', '1'};
+  std::array<char, 8> magic = {'V', 'Y', 'R', 'E', 'C', 'P', 'U', '2'};
   uint32_t abi = 0;
   uint32_t isa = 0;
   uint32_t subgroup_size = 0;
   uint32_t reserved = 0;
   uint64_t arena_bytes = 0;
+  uint64_t stack_bytes = 0;
   uint64_t object_bytes = 0;
   uint64_t hash = 0;  // of everything else: code that was changed by chance must not run
 };
@@ -35,6 +40,7 @@ std::vector<std::byte> CpuKernel::serialize() const {
   h.isa = static_cast<uint32_t>(isa);
   h.subgroup_size = info.subgroup_size;
   h.arena_bytes = info.arena_bytes;
+  h.stack_bytes = info.stack_bytes;
   h.object_bytes = object.size();
   h.hash = hash_of(h, object);
   std::vector<std::byte> bytes(sizeof h + object.size());
@@ -43,9 +49,16 @@ std::vector<std::byte> CpuKernel::serialize() const {
   return bytes;
 }
 
-Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
+Diagnostic out_of_memory_in_llvm(const Program& program) {
+  return diagnose(Code::OutOfMemory, program.place(program.loc),
+                  fmt::format("out of memory: LLVM found none while it compiled kernel `{}`",
+                              program.name))
+      .with_fix("use a smaller kernel, or free memory");
+}
+
+Result<std::shared_ptr<CpuKernel>> compile_object(const Program& program,
                                                   const CompileOptions& options,
-                                                  const CpuOptions& cpu) {
+                                                  const CpuOptions& cpu) try {
   emit_llvm::EmitOptions emit_options;
   emit_options.isa = cpu.isa;
   emit_options.subgroup_size = options.subgroup_size;
@@ -57,8 +70,12 @@ Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
   emit_llvm::optimize(*module);
   Result<std::vector<std::byte>> object = emit_llvm::to_object(*module);
   if (!object) return object.errors();
-  Result<std::unique_ptr<LinkedCode>> code = link_object(*object);
-  if (!code) return code.errors();
+  if (module->info.stack_bytes > max_stack_bytes)
+    return diagnose(
+               Code::KernelTooLarge, program.place(program.loc),
+               fmt::format("kernel `{}` needs {} bytes of stack on each thread; {} are possible",
+                           program.name, module->info.stack_bytes, max_stack_bytes))
+        .with_fix("use fewer variables and less nesting");
   auto kernel = std::make_shared<CpuKernel>();
   kernel->info = module->info;
   kernel->subgroup_size = module->info.subgroup_size;
@@ -66,7 +83,19 @@ Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
   kernel->isa = cpu.isa;
   kernel->threads = cpu.threads;
   kernel->object = std::move(*object);
-  kernel->code = std::move(*code);
+  return kernel;
+} catch (const std::bad_alloc&) {
+  return out_of_memory_in_llvm(program);
+}
+
+Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
+                                                  const CompileOptions& options,
+                                                  const CpuOptions& cpu) {
+  Result<std::shared_ptr<CpuKernel>> kernel = compile_object(program, options, cpu);
+  if (!kernel) return kernel;
+  Result<std::unique_ptr<LinkedCode>> code = link_object((*kernel)->object);
+  if (!code) return code.errors();
+  (*kernel)->code = std::move(*code);
   return kernel;
 }
 
@@ -86,7 +115,7 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const Compile
   Result<std::unique_ptr<LinkedCode>> code = link_object(object);
   if (!code) return nullptr;
   auto kernel = std::make_shared<CpuKernel>();
-  kernel->info = {h.abi, h.subgroup_size, h.arena_bytes};
+  kernel->info = {h.abi, h.subgroup_size, h.arena_bytes, h.stack_bytes};
   kernel->subgroup_size = h.subgroup_size;
   kernel->isa = cpu.isa;
   kernel->threads = cpu.threads;

@@ -28,6 +28,14 @@ struct CpuKernel : CompiledKernel {
   std::vector<std::byte> serialize() const override;
 };
 
+/// V0521.
+Diagnostic out_of_memory_in_llvm(const Program& program);
+
+/// A kernel without `code`: an object file. V0521 if LLVM finds no memory.
+Result<std::shared_ptr<CpuKernel>> compile_object(const Program& program,
+                                                  const CompileOptions& options,
+                                                  const CpuOptions& cpu);
+
 Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program, const CompileOptions& options, const CpuOptions& cpu);
 
 /// From what serialize() gave; null if the bytes are not what it gave for these options.

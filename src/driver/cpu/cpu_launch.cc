@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <tuple>
 
 #include "driver/host_memory.h"
 #include "ir/eval.h"
+#include "support/big_stack.h"
 
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
@@ -47,6 +49,9 @@ constexpr uint64_t part_ns = 20'000;
 constexpr uint64_t alone_ns = 40'000;
 /// Between two looks at the stop word on a thread that runs a launch alone.
 constexpr uint64_t longest_part_ns = 1'000'000;
+
+/// Kernels with larger frames run on a large stack: callers may be threads with small stacks.
+constexpr uint64_t own_stack_bytes = 64 << 10;
 
 uint64_t since(Clock::time_point begin) {
   return uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
@@ -166,16 +171,31 @@ class Launch {
     return first;
   }
 
-  void part(uint64_t first, uint64_t last) {
+  /// Calls the kernel, on a large stack if this thread's own may be too small. Throws
+  /// std::bad_alloc if there is no memory for a stack.
+  uint32_t enter(uint64_t first, uint64_t last, std::byte* arena) {
+    uint32_t at = 0;
+    const auto call = [&] {
+      const ExactFloats exact;
+      at = call_.entry(&args_, first, last, arena);
+    };
+    if (call_.stack_bytes <= own_stack_bytes)
+      call();
+    else
+      run_on_big_stack(call);
+    return at;
+  }
+
+  void fail_for_memory() {
+    out_of_memory_.store(true);
+    stop.store(1, std::memory_order_relaxed);
+  }
+
+  void part(uint64_t first, uint64_t last) try {
     if (is_stopped()) return;
     std::byte* const arena = arena_of_this_thread(call_.arena_bytes);
-    if (!arena) {
-      out_of_memory_.store(true);
-      stop.store(1, std::memory_order_relaxed);
-      return;
-    }
-    const ExactFloats exact;
-    if (const uint32_t at = call_.entry(&args_, first, last, arena)) {
+    if (!arena) return fail_for_memory();
+    if (const uint32_t at = enter(first, last, arena)) {
       uint32_t nobody = 0;
       stopped_at_.compare_exchange_strong(nobody, at);
       return;
@@ -183,6 +203,8 @@ class Launch {
     const uint64_t done = done_.fetch_add(last - first) + (last - first);
     if (progress_ && done < groups_)
       progress_(static_cast<double>(done) / static_cast<double>(groups_));
+  } catch (const std::bad_alloc&) {
+    fail_for_memory();
   }
 
   /// The one with the lowest invocation counts, as if they ran in order.

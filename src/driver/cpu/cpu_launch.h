@@ -35,10 +35,14 @@ class Workers {
   std::optional<tbb::task_arena> arena_;        // none once closed
 };
 
+/// The largest frame of a kernel: a large stack (support/big_stack.h) holds it.
+inline constexpr uint64_t max_stack_bytes = 96 << 20;
+
 /// What a launch is made of.
 struct KernelCall {
   emit_llvm::KernelFunction entry = nullptr;
   uint64_t arena_bytes = 0;
+  uint64_t stack_bytes = 0;
   uint32_t threads = 0;  // at most; 0: all
   /// What a workgroup took in the last launch, in nanoseconds; 0: not known.
   std::atomic<uint64_t>* group_ns = nullptr;

@@ -40,6 +40,7 @@ struct KernelInfo {
   uint32_t abi = abi_version;
   uint32_t subgroup_size = 0;  // lanes that run together
   uint64_t arena_bytes = 0;
+  uint64_t stack_bytes = 0;  // of its frame; 0 below 16 KiB
 };
 
 }  // namespace vyre::emit_llvm

@@ -4,9 +4,11 @@
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -16,6 +18,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "emit/llvm/isa.h"
@@ -50,6 +53,8 @@ void bound_compile_time() {
 void initialize_targets() {
   static std::once_flag once;
   std::call_once(once, [] {
+    // Where LLVM calls malloc; operator new throws anyway.
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     bound_compile_time();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -105,6 +110,21 @@ bool add_passes(const Module::State& state, llvm::legacy::PassManager& passes,
   return true;
 }
 
+/// Has LLVM tell the size of every frame above `told_from`.
+void measure_stack(Module::State& state) {
+  constexpr llvm::StringRef told_from = "16384";
+  for (llvm::Function& function : *state.module)
+    if (!function.isDeclaration()) function.addFnAttr("warn-stack-size", told_from);
+  state.context->setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* data) {
+        if (const auto* size = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(info)) {
+          uint64_t& largest = static_cast<Module::State*>(data)->stack_bytes;
+          largest = std::max(largest, size->getStackSize());
+        }
+      },
+      &state);
+}
+
 /// Runs the code generator. It consumes the module's IR, which has no use afterwards.
 Result<llvm::SmallVector<char, 0>> generate_here(Module& module, llvm::CodeGenFileType kind) {
   set_target(module);
@@ -114,10 +134,12 @@ Result<llvm::SmallVector<char, 0>> generate_here(Module& module, llvm::CodeGenFi
       split_long_blocks(function, 8 * vector_bytes(state.isa));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (!add_passes(state, passes, stream, kind))
+  measure_stack(state);
+  const LlvmOwner<llvm::legacy::PassManager> passes(new llvm::legacy::PassManager);
+  if (!add_passes(state, *passes, stream, kind))
     return diagnose(Code::InternalError, {}, fmt::format("LLVM cannot write this kind of file for {}", name(state.isa)));
-  passes.run(*state.module);
+  passes->run(*state.module);
+  module.info.stack_bytes = state.stack_bytes;
   return bytes;
 }
 
@@ -130,6 +152,8 @@ Result<llvm::SmallVector<char, 0>> generate(Module& module, llvm::CodeGenFileTyp
 }
 
 }  // namespace
+
+void initialize() { initialize_targets(); }
 
 llvm::TargetMachine& target_machine(Isa isa, Effort effort) {
   const bool optimized = effort != Effort::Quick;

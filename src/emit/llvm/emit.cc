@@ -46,10 +46,11 @@ Effort choose_effort(const Size& size) {
 
 }  // namespace
 
-Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Module::Module(std::unique_ptr<State> state) : state_(state.release()) {}
 Module::Module(Module&&) noexcept = default;
 Module& Module::operator=(Module&&) noexcept = default;
 Module::~Module() = default;
+void Module::DeleteState::operator()(State* state) const { DeleteUnlessThrown()(state); }
 
 Result<Module> emit(const Program& program, const EmitOptions& options) {
   const uint32_t size = program.subgroup ? program.subgroup : options.subgroup_size;
@@ -57,6 +58,7 @@ Result<Module> emit(const Program& program, const EmitOptions& options) {
     return diagnose(Code::BadSubgroupSize, {},
                     fmt::format("a subgroup size of {} is not possible", size))
         .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
+  initialize();
   auto state = std::make_unique<Module::State>();
   state->context = std::make_unique<llvm::LLVMContext>();
   state->module = std::make_unique<llvm::Module>(program.name, *state->context);

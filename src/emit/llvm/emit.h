@@ -30,6 +30,10 @@ Isa host_isa();
 /// Can this machine run it?
 bool host_runs(Isa isa);
 
+/// Prepares LLVM, which otherwise happens when it is first used. From then on a lack of memory
+/// inside LLVM is std::bad_alloc, as elsewhere.
+void initialize();
+
 struct EmitOptions {
   Isa isa = Isa::X86_64_V3;
   uint32_t subgroup_size = 0;  // 0: chosen for the program and the target; a program that fixes one wins
@@ -50,7 +54,10 @@ class Module {
   State& state() { return *state_; }
 
  private:
-  std::unique_ptr<State> state_;
+  struct DeleteState {
+    void operator()(State* state) const;
+  };
+  std::unique_ptr<State, DeleteState> state_;
 };
 
 /// The program has passed the checker and has no grid barrier (the driver splits those).

@@ -18,6 +18,7 @@
 #include "emit/llvm/phases.h"
 #include "emit/llvm/prepare.h"
 #include "emit/llvm/shapes.h"
+#include "emit/llvm/shared_slots.h"
 
 namespace vyre::emit_llvm {
 
@@ -268,6 +269,7 @@ class Emitter {
     Slot live = nullptr;        // lanes of this iteration; may be run itself
     std::vector<Slot> values;   // carried, or results of an if
     std::vector<Slot> results;  // of a loop where they are kept apart
+    std::vector<bool> shared;   // of a loop: the slot belongs to the loop around
     bool blend = false;         // slots hold what other lanes have
   };
 
@@ -283,6 +285,7 @@ class Emitter {
   const Shapes shapes_;
   const LikelyStrides likely_;
   const Stretches stretches_;
+  const SharedSlots shared_;
   const std::vector<bool> needs_zeros_;  // by buffer: arrays
   unsigned mask_width_ = 1;              // bits of a lane of a mask in a slot
 

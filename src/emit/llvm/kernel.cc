@@ -48,6 +48,7 @@ Emitter::Emitter(const Prepared& kernel, const EmitOptions& options, Module::Sta
       shapes_(kernel),
       likely_(kernel, shapes_),
       stretches_(kernel),
+      shared_(kernel, shapes_),
       needs_zeros_(find_needed_zeros(array_use(kernel))) {
   made_.resize(p_.values.size());
   home_slot_.resize(p_.values.size());

@@ -19,6 +19,14 @@ void Emitter::loop_op(OpId id) {
   const auto init = p_.operands(id).subspan(is_for ? 3 : 0);
   for (uint32_t k = 0; k < args.size(); ++k) {
     const ValueId a = args[k], r = p_.result(id, k);
+    if (const uint32_t outer = shared_.of_argument[a]; outer != SharedSlots::own) {
+      // It holds the initial value.
+      loop.values.push_back(innermost_loop()->values[outer]);
+      loop.shared.push_back(true);
+      loop.results.push_back(k_.uses[r] != 0 ? loop.values[k] : nullptr);
+      continue;
+    }
+    loop.shared.push_back(false);
     const bool stepping = !is_uniform(a) && is_integer(p_.type(a)) && shapes_.steps(a);
     loop.values.push_back(slot(stepping ? low_.value_type(p_.type(a)) : type_of(a)));
     store_slot(loop.values[k], is_uniform(a) ? get(init[k])
@@ -65,6 +73,7 @@ void Emitter::load_args(Context& loop) {
   const auto args = p_.args(o.first_block).subspan(o.code == Opcode::For ? 1 : 0);
   for (uint32_t k = 0; k < args.size(); ++k) {
     const ValueId a = args[k];
+    if (shared_.passes[a]) continue;
     if (!is_uniform(a) && is_integer(p_.type(a)) && shapes_.steps(a)) {
       V base = load_slot(loop.values[k], low_.value_type(p_.type(a)));
       set(a, step_out(base, *shapes_.stride(a)), base);
@@ -80,6 +89,9 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
   const auto args = p_.args(o.first_block).subspan(o.code == Opcode::For ? 1 : 0);
   for (uint32_t k = 0; k < args.size(); ++k) {
     const ValueId a = args[k], from = p_.operand(exit, k);
+    if (shared_.in_place[p_.op(exit).operands.begin + k]) continue;
+    // In a slot of the loop around there is what the lanes have that left that one.
+    const bool shared = loop.shared[k];
     Slot result = loop.results[k];
     const bool apart = result && result != loop.values[k];
     if (apart) store_carried(result, lanes_of(from), loop.masked);
@@ -99,7 +111,7 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
       if (is_uniform(a))
         store_uniform(result);
       else
-        store_carried(result, lanes_of(from), loop.masked);
+        store_carried(result, lanes_of(from), loop.masked || shared);
       continue;
     }
     if (is_uniform(a))
@@ -113,7 +125,7 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
       store_slot(loop.values[k], base);
     } else  // lanes that have left keep what they had, if anyone asks
       store_carried(loop.values[k], lanes_of(from),
-                    loop.masked && (result || k_.continues[loop.op]));
+                    shared || (loop.masked && (result || k_.continues[loop.op])));
   }
 }
 
@@ -124,7 +136,7 @@ void Emitter::finish_loop(Context& loop) {
   const auto init = p_.operands(loop.op).subspan(o.code == Opcode::For ? 3 : 0);
   for (uint32_t k = 0; k < o.results.count; ++k) {
     const ValueId r = p_.result(loop.op, k);
-    if (k_.uses[r] == 0) continue;
+    if (k_.uses[r] == 0 || shared_.passes[r]) continue;
     if (loop.results[k])
       set(r, load_slot(loop.results[k], type_of(r)));
     else

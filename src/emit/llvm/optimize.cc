@@ -36,22 +36,24 @@ llvm::FunctionPassManager short_list() {
   return passes;
 }
 
-/// For what is too large for the above: only what takes linear time. (EarlyCSE looks at all uses of
-/// a condition for each branch on it, and thousands of branches may be on the same.)
-llvm::FunctionPassManager quick_list() {
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  return passes;
-}
+struct Managers {
+  explicit Managers(Isa isa) : builder(&target_machine(isa)) {}
 
-void optimize_here(Module& module) {
-  set_target(module);
-  Module::State& state = module.state();
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager groups;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&target_machine(state.isa));
+  llvm::PassBuilder builder;
+};
+
+/// Not at all for what is too large: slots become values where loops join, each variable in each
+/// loop, and unoptimized code would keep all of these apart on the stack.
+void optimize_here(Module& module) {
+  set_target(module);
+  Module::State& state = module.state();
+  if (state.effort == Effort::Quick) return;
+  const LlvmOwner<Managers> managers(new Managers(state.isa));
+  auto& [loops, functions, groups, modules, builder] = *managers;
   // The only functions outside are ours: no call is to be taken for one of the C library's.
   functions.registerPass([&] {
     llvm::TargetLibraryInfoImpl library(llvm::Triple(state.module->getTargetTriple()));
@@ -63,7 +65,7 @@ void optimize_here(Module& module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, groups, modules);
-  llvm::FunctionPassManager passes = state.effort == Effort::Quick ? quick_list() : short_list();
+  llvm::FunctionPassManager passes = short_list();
   for (llvm::Function& function : *state.module) {
     if (function.isDeclaration()) continue;
     passes.run(function, functions);
