@@ -21,8 +21,9 @@
 //                            code)
 //
 // There is no implicit conversion between types of values; a C++ number takes the type of the value
-// beside it. Val, Var, Buf and Element are handles into their Kernel and must not outlive it. A
-// Kernel belongs to one thread at a time; different kernels may be written at the same time.
+// beside it, also in functions: max(x[i], 0.0f). Val, Var, Buf and Element are handles into their
+// Kernel and must not outlive it. A Kernel belongs to one thread at a time; different kernels may
+// be written at the same time.
 //
 // C++ leaves open in which order the operands of an operator or call are evaluated. Where the order
 // of loads and atomics matters, name the values first: `Val old = k.atomic_add(h[i], 1);`.
