@@ -7,8 +7,9 @@
 //                    warnings and notes; has_errors(list) tells whether the program may run.
 //     options.exact  results that depend on the order of float atomics are errors
 //
-// Whatever runs or compiles a program takes for granted that it was checked, wherever it came from:
-// parse(), Kernel::finish() and the wire decoder all leave the last word to check().
+// parse(), Kernel::finish() and the wire decoder leave the last word to check(). Device::compile(),
+// Device::prepare(), driver::run() and driver::run_graph() call it unless CompileOptions::checked
+// says that it was called; interp::run() takes a program that was checked.
 //
 // For any program, hostile ones too: linear time, no recursion. A pure function, safe from several
 // threads.

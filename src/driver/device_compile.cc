@@ -190,6 +190,9 @@ Optimized coarse_form(Optimized of, uint32_t by) {
 
 Result<Executable> Device::compile(const Program& program, const CompileOptions& options,
                                    const LaunchShape* launch) {
+  if (Result<> open = require_open(); !open) return open.errors();
+  if (!options.checked)
+    if (Result<> legal = state_->check_once(program); !legal) return legal.errors();
   Diagnostics wrong = misfits(program, info(), options);
   if (!wrong.empty()) return wrong;
   const Result<uint32_t> asked = asked_coarsening(options);
@@ -287,6 +290,8 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
 }
 
 Result<ListedCode> Device::list_code(const Executable& executable) const {
+  if (Result<> open = require_open(); !open) return open.errors();
+  if (auto problem = state_->problem(executable)) return *problem;
   ListedCode code;
   for (const ExecutableState::Segment& s : executable.state()->segments) {
     auto listing = state_->backend->list_code(*s.program, executable.state()->options);

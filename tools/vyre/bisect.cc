@@ -120,6 +120,7 @@ class Bisection {
   /// one, whose kernels the passes see.
   Result<Module> after(uint64_t n) {
     driver::GraphOptions how;
+    how.compile.checked = true;
     how.compile.optimize = stopped_after(n);
     if (!flags_.subgroup_size.empty()) how.compile.subgroup_size = launch_->options.subgroup_size;
     if (device_.info().limits.coarse_from) how.compile.extra.push_back("coarsen=1");
