@@ -45,17 +45,16 @@ graph frame(by: u8, x: in u8[], y: out u8[len(x)]) {
   std::cout << "3 calls, " << frame->planned().plan.fusion.groups.size() << " launch a frame, "
             << frame->memory_bytes() << " bytes for 2 intermediates\n";
 
-  const Result<driver::Buffer> x = device->allocate(picture.size()),
-                               y = device->allocate(picture.size());
+  const auto x = device->allocate<uint8_t>(picture.size()),
+             y = device->allocate<uint8_t>(picture.size());
   if (!x) return example::fail(x.errors());
   if (!y) return example::fail(y.errors());
   std::cout << "brightest of frames 0 to 4:";
   for (uint32_t i = 0; i < 5; ++i) {
     std::vector<uint8_t> result(picture.size());
-    const auto ticket = device->submit(
-        {driver::Upload{*x, std::as_bytes(std::span(picture))},
-         driver::LaunchGraph{*frame, {driver::scalar(40 + 5 * i), *x, *y}},
-         driver::Readback{*y, std::as_writable_bytes(std::span(result))}});
+    const auto ticket = device->submit({driver::upload(*x, picture),
+                                        driver::LaunchGraph{*frame, {40 + 5 * i, *x, *y}},
+                                        driver::read_back(*y, result)});
     if (!ticket) return example::fail(ticket.errors());
     if (const auto report = ticket->wait(); !report) return example::fail(report.errors());
     std::cout << ' ' << int(*std::max_element(result.begin(), result.end()));
