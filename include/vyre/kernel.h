@@ -6,7 +6,7 @@
 //                            with the C++ line, and uses the Kernel up.
 //   Parameters, in order     k.scalar(type, "a"), k.in, k.inout, k.out (length at launch, or a
 //   Size),
-//                            k.scratch, k.uniform
+//                            k.scratch, k.uniform; or by C++ type: k.in<float>("x")
 //   Memory of the body       k.shared, k.array (private), k.table
 //   Launch                   k.workgroup(x, y, z), k.grid(sizes), k.subgroup(n); sizes are formulas
 //                            over k.len(buffer): `k.grid(ceil_div(k.len(x), 4))`

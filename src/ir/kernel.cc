@@ -76,6 +76,10 @@ FormulaId Size::in(FormulaPool& pool) const {
 }
 
 Size Size::combine(FormulaOp op, Size a, Size b) {
+  if (a.is_mixed_ || b.is_mixed_ || (a.pool_ && b.pool_ && a.pool_ != b.pool_)) {
+    a.is_mixed_ = true;
+    return a;
+  }
   FormulaPool local;
   FormulaPool* pool = a.pool_ ? a.pool_ : b.pool_ ? b.pool_ : &local;
   // Named in order: the evaluation order of arguments is unspecified.
@@ -137,25 +141,25 @@ Buf Kernel::in(Type t, std::string n, Here h) {
   return add(Role::In, t, std::move(n), no_formula, h);
 }
 Buf Kernel::in(Type t, std::string n, Size c, Here h) {
-  return add(Role::In, t, std::move(n), c.in(builder_.program.formulas), h);
+  return add(Role::In, t, std::move(n), formula(c, h), h);
 }
 Buf Kernel::inout(Type t, std::string n, Here h) {
   return add(Role::InOut, t, std::move(n), no_formula, h);
 }
 Buf Kernel::inout(Type t, std::string n, Size c, Here h) {
-  return add(Role::InOut, t, std::move(n), c.in(builder_.program.formulas), h);
+  return add(Role::InOut, t, std::move(n), formula(c, h), h);
 }
 Buf Kernel::out(Type t, std::string n, Here h) {
   return add(Role::Out, t, std::move(n), no_formula, h);
 }
 Buf Kernel::out(Type t, std::string n, Size c, Here h) {
-  return add(Role::Out, t, std::move(n), c.in(builder_.program.formulas), h);
+  return add(Role::Out, t, std::move(n), formula(c, h), h);
 }
 Buf Kernel::scratch(Type t, std::string n, Size c, Here h) {
-  return add(Role::Scratch, t, std::move(n), c.in(builder_.program.formulas), h);
+  return add(Role::Scratch, t, std::move(n), formula(c, h), h);
 }
 Buf Kernel::uniform(Type t, std::string n, Size c, Here h) {
-  return add(Role::Uniform, t, std::move(n), c.in(builder_.program.formulas), h);
+  return add(Role::Uniform, t, std::move(n), formula(c, h), h);
 }
 Buf Kernel::shared(Type t, uint64_t c, std::string n, Here h) {
   return add(Role::Shared, t, std::move(n), builder_.program.formulas.constant(c), h);
@@ -180,20 +184,28 @@ Kernel& Kernel::subgroup(uint32_t size) {
   builder_.program.subgroup = size;
   return *this;
 }
-Kernel& Kernel::grid(Size x) {
-  builder_.program.grid[0] = x.in(builder_.program.formulas);
+FormulaId Kernel::formula(const Size& size, const Here& here) {
+  at(here);
+  FormulaPool& pool = builder_.program.formulas;
+  if (!size.is_mixed_ && (!size.pool_ || size.pool_ == &pool)) return size.in(pool);
+  is_own(nullptr, "size");
+  return pool.constant(0);
+}
+
+Kernel& Kernel::grid(Size x, Here here) {
+  builder_.program.grid[0] = formula(x, here);
   builder_.program.grid_dims = 1;
   return *this;
 }
-Kernel& Kernel::grid(Size x, Size y) {
-  grid(x);
-  builder_.program.grid[1] = y.in(builder_.program.formulas);
+Kernel& Kernel::grid(Size x, Size y, Here here) {
+  grid(x, here);
+  builder_.program.grid[1] = formula(y, here);
   builder_.program.grid_dims = 2;
   return *this;
 }
-Kernel& Kernel::grid(Size x, Size y, Size z) {
-  grid(x, y);
-  builder_.program.grid[2] = z.in(builder_.program.formulas);
+Kernel& Kernel::grid(Size x, Size y, Size z, Here here) {
+  grid(x, y, here);
+  builder_.program.grid[2] = formula(z, here);
   builder_.program.grid_dims = 3;
   return *this;
 }

@@ -28,6 +28,7 @@
 #include <type_traits>
 
 #include "ir/builder.h"
+#include "ir/scalar.h"
 #include "support/result.h"
 
 namespace vyre {
@@ -35,9 +36,6 @@ namespace vyre {
 class Kernel;
 class Var;
 class Element;
-
-template <class T>
-concept Number = std::is_arithmetic_v<T>;
 
 /// A call or an operator in C++, as the default of a parameter: `Here here = Here::current()`.
 using Here = std::source_location;
@@ -63,7 +61,7 @@ class Val {
 /// A C++ number that takes its type from its context.
 class Lit {
  public:
-  template <Number T>
+  template <HostNumber T>
   Lit(T v) {  // NOLINT: implicit by design
     if constexpr (std::is_same_v<T, bool>)
       kind_ = Kind::Bool, bits_ = v;
@@ -94,7 +92,7 @@ class Operand {
   Operand(const Val& v, Here here = Here::current()) : value_(v), here_(here) {}  // NOLINT
   Operand(const Var& v, Here here = Here::current());                             // NOLINT
   Operand(const Element& e, Here here = Here::current());                         // NOLINT
-  template <Number T>
+  template <HostNumber T>
   Operand(T number, Here here = Here::current())  // NOLINT
       : number_(number), is_number_(true), here_(here) {}
   const Here& here() const { return here_; }
@@ -179,6 +177,7 @@ class Size {
   uint64_t value_ = 0;
   FormulaPool* pool_ = nullptr;
   FormulaId id_ = no_formula;
+  bool is_mixed_ = false;  // of two kernels
 };
 
 class Kernel {
@@ -196,17 +195,67 @@ class Kernel {
   Buf out(Type t, std::string name, Size count, Here here = Here::current());
   Buf scratch(Type t, std::string name, Size count, Here here = Here::current());
   Buf uniform(Type t, std::string name, Size count, Here here = Here::current());
+  // The same for a C++ type: k.in<float>("x").
+  template <HostNumber T>
+  Val scalar(std::string name, Here here = Here::current()) {
+    return scalar(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf in(std::string name, Here here = Here::current()) {
+    return in(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf in(std::string name, Size count, Here here = Here::current()) {
+    return in(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf inout(std::string name, Here here = Here::current()) {
+    return inout(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf inout(std::string name, Size count, Here here = Here::current()) {
+    return inout(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf out(std::string name, Here here = Here::current()) {
+    return out(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf out(std::string name, Size count, Here here = Here::current()) {
+    return out(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf scratch(std::string name, Size count, Here here = Here::current()) {
+    return scratch(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf uniform(std::string name, Size count, Here here = Here::current()) {
+    return uniform(type_of<T>(), std::move(name), count, here);
+  }
   // Memory of the body.
   Buf shared(Type t, uint64_t count, std::string name = "tile", Here here = Here::current());
   Buf array(Type t, uint64_t count, std::string name = "w", Here here = Here::current());
   Buf table(Type t, std::span<const std::byte> bytes, std::string name = "table",
             Here here = Here::current());
+  template <HostNumber T>
+  Buf shared(uint64_t count, std::string name = "tile", Here here = Here::current()) {
+    return shared(type_of<T>(), count, std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf array(uint64_t count, std::string name = "w", Here here = Here::current()) {
+    return array(type_of<T>(), count, std::move(name), here);
+  }
+  /// The elements of a vector, array or span.
+  template <HostNumber T>
+  Buf table(std::span<const T> elements, std::string name = "table", Here here = Here::current()) {
+    return table(type_of<T>(), std::as_bytes(elements), std::move(name), here);
+  }
 
   Kernel& workgroup(uint32_t x, uint32_t y = 1, uint32_t z = 1);
   Kernel& subgroup(uint32_t size);
-  Kernel& grid(Size x);
-  Kernel& grid(Size x, Size y);
-  Kernel& grid(Size x, Size y, Size z);
+  Kernel& grid(Size x, Here here = Here::current());
+  Kernel& grid(Size x, Size y, Here here = Here::current());
+  Kernel& grid(Size x, Size y, Size z, Here here = Here::current());
   Kernel& op_id(std::string id);
   Size len(const Buf& b, Here here = Here::current());
   Size size_of_scalar(const Val& scalar, Here here = Here::current());
@@ -246,6 +295,10 @@ class Kernel {
   // Variables and control. Bodies are callables; conditions of while_ are, too.
   Var var(const Val& initial, Here here = Here::current());
   Var var(Type t, Lit initial, Here here = Here::current());
+  template <HostNumber T>
+  Var var(T initial, Here here = Here::current()) {
+    return var(type_of<T>(), initial, here);
+  }
   template <class Then>
   void if_(const Val& c, Then&& then, Here here = Here::current()) {
     begin_if(c, here);
@@ -316,6 +369,8 @@ class Kernel {
   bool is_usable(const Val& v);
   bool is_own(const Kernel* k, std::string_view what);
   static Type type_of_numbers(std::string_view signature, std::initializer_list<Operand> operands);
+  /// The size as a formula of this kernel.
+  FormulaId formula(const Size& size, const Here& here);
   Buf add(Role role, Type t, std::string name, FormulaId count, const Here& here);
   Val id(Opcode op, uint32_t dim, const Here& here);
   void begin_if(const Val& c, const Here& here);
@@ -381,7 +436,7 @@ VYRE_ASSIGN(>>=, Shr)
 template <class T>
 concept KernelValue = std::same_as<T, Val> || Assignable<T>;
 template <class... T>
-concept Operands = ((KernelValue<T> || Number<T>)&&...) && (KernelValue<T> || ...);
+concept Operands = ((KernelValue<T> || HostNumber<T>)&&...) && (KernelValue<T> || ...);
 
 template <class A>
 requires Operands<A> Val abs(const A& a, Here here = Here::current()) {

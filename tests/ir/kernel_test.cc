@@ -276,6 +276,47 @@ kernel k(x: in f32[], y: out f32[len(x)]) workgroup(4) grid(len(x)) {
 })")));
 }
 
+TEST(kernel, types_of_the_host_are_types_of_the_language) {
+  const std::vector<int16_t> steps = {1, -2, 3};
+  Kernel k("k");
+  Val a = k.scalar<double>("a");
+  Buf x = k.in<float>("x"), u = k.uniform<uint8_t>("u", 4);
+  Buf y = k.inout<int64_t>("y", k.len(x)), z = k.out<bool>("z", 2);
+  Buf t = k.scratch<uint16_t>("t", k.len(x) * 2);
+  k.workgroup(4).grid(k.len(x));
+  Buf tile = k.shared<uint32_t>(4), own = k.array<int32_t>(2), table = k.table<int16_t>(steps);
+  Var n = k.var(1.5);
+  n = a;
+  const Result<Program> p = k.finish();
+  ASSERT_TRUE(p) << render(p.errors(), {});
+  EXPECT_FALSE(has_errors(check(*p))) << render(check(*p), {});
+  std::vector<Type> types;
+  for (const Buffer& b : p->buffers) types.push_back(b.element);
+  EXPECT_EQ(types, (std::vector<Type>{Type::F64, Type::F32, Type::U8, Type::I64, Type::Bool,
+                                      Type::U16, Type::U32, Type::I32, Type::I16}));
+  EXPECT_EQ(p->table_bytes.size(), 6u);
+}
+
+TEST(kernel, sizes_of_another_kernel_are_mistakes) {
+  Kernel other("other");
+  Buf theirs = other.in<float>("theirs");
+  const Size far = other.len(theirs);
+  Kernel k("k");
+  Buf x = k.in<float>("x");
+  const Size mixed = ceil_div(far + 1, k.len(x));
+  const uint32_t first = __LINE__;
+  Buf y = k.out<float>("y", far);
+  Buf z = k.out<float>("z", mixed + k.len(x));
+  k.workgroup(4).grid(k.len(x), 4 * far);
+  const Result<Program> p = k.finish();
+  ASSERT_FALSE(p);
+  ASSERT_EQ(p.errors().size(), 3u) << render(p.errors(), {});
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(p.errors()[i].code, Code::ValueNotVisible);
+    EXPECT_EQ(p.errors()[i].place.line, first + 1 + i);
+  }
+}
+
 TEST(kernel, values_of_no_kernel_or_another_one_are_mistakes) {
   Kernel other("other");
   Buf theirs = other.in(Type::U32, "theirs");
