@@ -33,12 +33,9 @@ graph frame(by: u8, x: in u8[], y: out u8[len(x)]) {
   Result<driver::Device> device = driver::Device::open("auto");
   if (!device) return example::fail(device.errors());
 
-  // Lengths of buffers and values of scalars, by parameter. Scalars may be others later.
+  // Lengths of buffers and values of scalars. Scalars may be others later.
   std::vector<uint8_t> picture(640 * 480, 10);
-  std::vector<std::optional<uint64_t>> lengths(graph.buffers.size()), scalars(graph.buffers.size());
-  lengths[1] = lengths[2] = picture.size();
-  scalars[0] = 0;
-  const Result<GraphShape> shape = resolve_graph(graph, lengths, scalars);
+  const Result<GraphShape> shape = resolve_graph(graph, {{"by", 0}, {"x", picture.size()}});
   if (!shape) return example::fail(shape.errors());
   const auto frame = device->prepare(*parsed.module, graph, *shape);
   if (!frame) return example::fail(frame.errors());

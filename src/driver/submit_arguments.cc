@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "driver/submit_builder.h"
+#include "ir/named_sizes.h"
 
 namespace vyre::driver {
 
@@ -27,10 +28,7 @@ std::optional<Diagnostic> misfit(const Argument& a, const ParameterInfo& p, uint
     bits = *exact;
     return std::nullopt;
   }
-  return diagnose(Code::WrongArgument, {},
-                  fmt::format("parameter `{}` of {}`{}` is {}, which cannot represent {} exactly",
-                              p.name, p.kind, p.owner, name(p.element), to_string(given)))
-      .with_fix(fmt::format("convert the number to {}", name(p.element)));
+  return not_exact(p.name, fmt::format("{}`{}`", p.kind, p.owner), p.element, given);
 }
 
 std::optional<uint64_t> scratch_length(const Launch& l, std::string_view parameter) {

@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "ir/named_sizes.h"
+
 namespace vyre {
 namespace {
-
-Diagnostic unknown_parameter(std::string_view name, const std::string& owner,
-                             const std::vector<std::string>& names) {
-  const std::string_view near = nearest(name, names);
-  return diagnose(Code::UnknownParameter, {}, fmt::format("{} has no parameter `{}`", owner, name))
-      .with_fix(near.empty() ? fmt::format("name a parameter of {}", owner)
-                             : fmt::format("write `{}`", near));
-}
 
 template <class Buffers>
 Result<std::span<const std::byte>> find_output(const Buffers& declared, const std::string& owner,
@@ -79,10 +73,7 @@ NamedInputs& NamedInputs::set(std::string_view name, Scalar value) {
   }
   const std::optional<uint64_t> bits = convert_exactly(value, type);
   if (!bits) {
-    mistake(Code::WrongArgument,
-            fmt::format("parameter `{}` of {} is {}, which cannot represent {} exactly", name,
-                        owner_, vyre::name(type), to_string(value)),
-            fmt::format("convert the number to {}", vyre::name(type)));
+    errors_.push_back(not_exact(name, owner_, type, value));
     return *this;
   }
   std::vector<std::byte> bytes(size_of(type));
