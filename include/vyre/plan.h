@@ -3,8 +3,8 @@
 // Plans: how graphs and split kernels run on a device. docs/plans.md explains them, with a whole
 // program, and docs/grid_barrier.md.
 //
-//   resolve_graph(graph, {{"x", n}, {"a", 2}})   GraphShape: the lengths that a plan is for, and the
-//                             values of scalars, by name; or by index: (graph, counts, scalars)
+//   resolve_graph(graph, {{"x", n}, {"a", 2}})   GraphShape: lengths and scalars, by name;
+//                             or by index: resolve_graph(graph, counts, scalars)
 //   GraphExecutable::planned()   plan::PlannedGraph: its GraphPlan (calls that are one kernel,
 //                             buffers that share memory), and the graph after fusion
 //   Executable::plan()        plan::SplitPlan: the segments of a kernel with grid barriers and the

@@ -23,13 +23,17 @@ struct Store {
     const Result<Ticket> t =
         device.submit({Launch{code, {a, y}}, read_back(y, std::span<T>(result))});
     EXPECT_TRUE(t) << render(t.errors(), {});
-    if (t) EXPECT_TRUE(t->wait());
+    if (t) {
+      EXPECT_TRUE(t->wait());
+    }
     return result[0];
   }
   std::string refused(const Argument& a) {
     const Result<Ticket> t = device.submit({Launch{code, {a, y}}});
     EXPECT_EQ(code_of(t), Code::WrongArgument);
-    if (!t) EXPECT_FALSE(t.errors()[0].fix.empty());
+    if (!t) {
+      EXPECT_FALSE(t.errors()[0].fix.empty());
+    }
     return message_of(t);
   }
   Device device = open();

@@ -36,7 +36,9 @@ void expect_refused(Device& d, const Buffer& b, const Buffer& good, Code code) {
   for (size_t i = 0; i < commands.size(); ++i) {
     const Result<Ticket> t = d.submit({commands[i]});
     EXPECT_EQ(code_of(t), code) << "command " << i;
-    if (!t) EXPECT_FALSE(t.errors()[0].fix.empty());
+    if (!t) {
+      EXPECT_FALSE(t.errors()[0].fix.empty());
+    }
   }
   EXPECT_EQ(code_of(d.free(b)), code);
   EXPECT_FALSE(d.is_undefined(b));
