@@ -19,7 +19,7 @@
 // was: readbacks arrive together, at the end. Buffers it could have written are then undefined, and
 // using them is an error until they are written or filled as a whole.
 //
-// An object that is made by default or moved from is empty: its functions return V0710 where they
+// An object that is made by default or moved from is empty: its functions return V0724 where they
 // return a Result, and otherwise what an empty object has (zeros, an empty program).
 
 #include <functional>
@@ -353,7 +353,7 @@ class Device {
   void finish();
 
  private:
-  /// V0710 if the device is empty.
+  /// V0724 if the device is empty.
   Result<> require_open() const;
   std::shared_ptr<DeviceState> state_;
 };

@@ -134,7 +134,7 @@ struct Retired {
   std::vector<Buffer> buffers;  // guarded
 };
 
-/// V0710: `what` was made by default or moved from.
+/// V0724: `what` was made by default or moved from.
 Diagnostic empty_handle(std::string_view what, std::string fix);
 
 struct DeviceState {
