@@ -65,5 +65,5 @@ install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${package_folder})
 # ---- what people read ----------------------------------------------------------------------------
 
 install(DIRECTORY examples editors DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre)
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -23,7 +23,7 @@ ReadyProgram::ReadyProgram(Device device, const BenchProgram& program, bool plan
     : device_(std::move(device)), program_(program) {
   for (const ProgramArgument& a : program.arguments) {
     if (a.is_scalar())
-      arguments_.emplace_back(scalar(a.bits));
+      arguments_.emplace_back(Scalar{a.element, a.bits});
     else
       arguments_.emplace_back(take(device_.allocate(a.bytes()), program.name));
   }

@@ -38,7 +38,8 @@ class VyrePeer : public Peer {
     launch.clear_outputs = c.clear_outputs;  // else those that need zeros are filled, as in the twins
     for (const Parameter& p : c.parameters) {
       if (p.kind == Parameter::Kind::Scalar) {
-        launch.arguments.push_back(scalar(p.scalar));
+        const Type type = program.buffers[launch.arguments.size()].element;
+        launch.arguments.push_back(Scalar{type, p.scalar});
         continue;
       }
       buffers_.push_back(take(device_.allocate(c.buffers[p.buffer].size()), c.name));

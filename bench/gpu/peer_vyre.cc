@@ -29,7 +29,8 @@ class VyrePeer : public Peer {
     launch_.clear_outputs = c.plain != nullptr;
     for (const Parameter& p : c.parameters) {
       if (p.kind == Parameter::Kind::Scalar) {
-        launch_.arguments.push_back(scalar(p.scalar));
+        const Type type = program.buffers[launch_.arguments.size()].element;
+        launch_.arguments.push_back(Scalar{type, p.scalar});
         continue;
       }
       buffers_.push_back(take(device_.allocate(c.buffers[p.buffer].bytes), c.name));

@@ -47,10 +47,12 @@ int main(int argc, char** argv) {
 
   std::vector<uint32_t> x(590);
   std::iota(x.begin(), x.end(), 0u);
-  LaunchInputs inputs;
-  inputs.data = {bytes_of(x), std::nullopt};  // nothing is given for an output
-  const auto outcome = interp::run(*program, inputs);
+  const auto inputs = NamedInputs(*program).set("x", x).finish();  // outputs need nothing
+  if (!inputs) return example::fail(inputs.errors());
+  const auto outcome = interp::run(*program, *inputs);
   if (!outcome) return example::fail(outcome.errors());
-  example::print("sums", values_of<uint32_t>(outcome->buffers[1]));
+  const auto sums = output_of<uint32_t>(*program, outcome->buffers, "sums");
+  if (!sums) return example::fail(sums.errors());
+  example::print("sums", *sums);
   return example::save(*program, argc, argv);
 }

@@ -50,16 +50,19 @@ int main(int argc, char** argv) {
     if (!program) return example::fail(program.errors());
     if (const Diagnostics d = check(*program); has_errors(d)) return example::fail(d);
 
-    LaunchInputs inputs;
-    inputs.data = {bytes_of(2u),
-                   bytes_of(2u),
-                   bytes_of(3u),
-                   bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}),
-                   bytes_of(std::vector<float>{7, 8, 9, 10, 11, 12}),
-                   std::nullopt};
-    const auto outcome = interp::run(*program, inputs);
+    const auto inputs = NamedInputs(*program)
+                            .set("m", 2)
+                            .set("n", 2)
+                            .set("k", 3)
+                            .set("a", std::vector<float>{1, 2, 3, 4, 5, 6})
+                            .set("b", std::vector<float>{7, 8, 9, 10, 11, 12})
+                            .finish();
+    if (!inputs) return example::fail(inputs.errors());
+    const auto outcome = interp::run(*program, *inputs);
     if (!outcome) return example::fail(outcome.errors());
-    example::print("c", values_of<float>(outcome->buffers[5]));
+    const auto c = output_of<float>(*program, outcome->buffers, "c");
+    if (!c) return example::fail(c.errors());
+    example::print("c", *c);
     if (tile == 16) return example::save(*program, argc, argv);
   }
 }

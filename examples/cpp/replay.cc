@@ -33,29 +33,25 @@ graph frame(by: u8, x: in u8[], y: out u8[len(x)]) {
   Result<driver::Device> device = driver::Device::open("auto");
   if (!device) return example::fail(device.errors());
 
-  // Lengths of buffers and values of scalars, by parameter. Scalars may be others later.
+  // Lengths of buffers and values of scalars. Scalars may be others later.
   std::vector<uint8_t> picture(640 * 480, 10);
-  std::vector<std::optional<uint64_t>> lengths(graph.buffers.size()), scalars(graph.buffers.size());
-  lengths[1] = lengths[2] = picture.size();
-  scalars[0] = 0;
-  const Result<GraphShape> shape = resolve_graph(graph, lengths, scalars);
+  const Result<GraphShape> shape = resolve_graph(graph, {{"by", 0}, {"x", picture.size()}});
   if (!shape) return example::fail(shape.errors());
   const auto frame = device->prepare(*parsed.module, graph, *shape);
   if (!frame) return example::fail(frame.errors());
   std::cout << "3 calls, " << frame->planned().plan.fusion.groups.size() << " launch a frame, "
             << frame->memory_bytes() << " bytes for 2 intermediates\n";
 
-  const Result<driver::Buffer> x = device->allocate(picture.size()),
-                               y = device->allocate(picture.size());
+  const auto x = device->allocate<uint8_t>(picture.size()),
+             y = device->allocate<uint8_t>(picture.size());
   if (!x) return example::fail(x.errors());
   if (!y) return example::fail(y.errors());
   std::cout << "brightest of frames 0 to 4:";
   for (uint32_t i = 0; i < 5; ++i) {
     std::vector<uint8_t> result(picture.size());
-    const auto ticket = device->submit(
-        {driver::Upload{*x, std::as_bytes(std::span(picture))},
-         driver::LaunchGraph{*frame, {driver::scalar(40 + 5 * i), *x, *y}},
-         driver::Readback{*y, std::as_writable_bytes(std::span(result))}});
+    const auto ticket = device->submit({driver::upload(*x, picture),
+                                        driver::LaunchGraph{*frame, {40 + 5 * i, *x, *y}},
+                                        driver::read_back(*y, result)});
     if (!ticket) return example::fail(ticket.errors());
     if (const auto report = ticket->wait(); !report) return example::fail(report.errors());
     std::cout << ' ' << int(*std::max_element(result.begin(), result.end()));

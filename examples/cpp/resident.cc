@@ -18,7 +18,6 @@ kernel step(now: in f32[], next: out f32[len(now)]) workgroup(64) grid(len(now))
 }
 )");
   if (!parsed.module) return example::fail(parsed.diagnostics);
-  if (const Diagnostics d = check(*parsed.module); has_errors(d)) return example::fail(d);
   const Program& program = parsed.module->kernels[0];
 
   // The best device that is here; chosen_because() says why it is the best.
@@ -29,13 +28,12 @@ kernel step(now: in f32[], next: out f32[len(now)]) workgroup(64) grid(len(now))
 
   std::vector<float> heat(9, 0.0f);
   heat.back() = 8;  // one end is hot, the other cold
-  const uint64_t bytes = heat.size() * sizeof(float);
-  Result<driver::Buffer> now = device->allocate(bytes), next = device->allocate(bytes);
+  auto now = device->allocate<float>(heat.size()), next = device->allocate<float>(heat.size());
   if (!now) return example::fail(now.errors());
   if (!next) return example::fail(next.errors());
 
   // Submissions return at once and run in order.
-  const auto first = device->submit({driver::Upload{*now, std::as_bytes(std::span(heat))}});
+  const auto first = device->submit({driver::upload(*now, heat)});
   if (!first) return example::fail(first.errors());
   uint64_t launches = 0;
   for (; launches < 2000; ++launches) {
@@ -43,7 +41,7 @@ kernel step(now: in f32[], next: out f32[len(now)]) workgroup(64) grid(len(now))
     if (!t) return example::fail(t.errors());
     std::swap(now, next);
   }
-  const auto last = device->submit({driver::Readback{*now, std::as_writable_bytes(std::span(heat))}});
+  const auto last = device->submit({driver::read_back(*now, heat)});
   if (!last) return example::fail(last.errors());
 
   // The one place where the host waits. A launch that failed would be told here: what the readback

@@ -20,11 +20,16 @@ int main(int argc, char** argv) {
   if (!program) return example::fail(program.errors());
   if (const Diagnostics d = check(*program); has_errors(d)) return example::fail(d);
 
-  LaunchInputs inputs;  // by parameter
-  inputs.data = {bytes_of(2.0f), bytes_of(std::vector<float>{1, 2, 3, 4}),
-                 bytes_of(std::vector<float>{10, 20, 30, 40})};
-  const auto outcome = interp::run(*program, inputs);
+  const auto inputs = NamedInputs(*program)
+                          .set("a", 2.0f)
+                          .set("x", std::vector<float>{1, 2, 3, 4})
+                          .set("y", std::vector<float>{10, 20, 30, 40})
+                          .finish();
+  if (!inputs) return example::fail(inputs.errors());
+  const auto outcome = interp::run(*program, *inputs);
   if (!outcome) return example::fail(outcome.errors());
-  example::print("y", values_of<float>(outcome->buffers[2]));
+  const auto result = output_of<float>(*program, outcome->buffers, "y");
+  if (!result) return example::fail(result.errors());
+  example::print("y", *result);
   return example::save(*program, argc, argv);
 }

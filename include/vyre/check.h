@@ -8,8 +8,9 @@
 //     options.exact  results that depend on the order of float atomics are errors
 //     options.time_limit, options.memory_limit   seconds and bytes; passing one is a diagnostic
 //
-// Whatever runs or compiles a program takes for granted that it was checked, wherever it came from:
-// parse(), Kernel::finish() and the wire decoder all leave the last word to check().
+// parse(), Kernel::finish() and the wire decoder leave the last word to check(). Device::compile(),
+// Device::prepare(), driver::run() and driver::run_graph() call it unless CompileOptions::checked
+// says that it was called; interp::run() takes a program that was checked.
 //
 // For any program, hostile ones too: linear time, no recursion. A pure function, safe from several
 // threads.

@@ -6,6 +6,10 @@
 //   driver::Device       one device, opened by name: "auto", "interp", "cpu", "cuda:1". A handle;
 //                        copies mean the same device.
 //   driver::Buffer       memory on it. Allocated as zeros, freed by hand or with the device.
+//   driver::TypedBuffer  the same with an element type: allocate<float>(n), upload(x, xs),
+//                        read_back(y, ys). Launches compare it with the parameter's.
+//   driver::Argument     a buffer or a number. Numbers carry their type, and are converted to the
+//                        parameter's where that is exact.
 //   driver::Executable   a program that is ready to run there: from the compiler, or from the cache.
 //   driver::GraphExecutable  a graph that is planned, compiled and has its memory; docs/plans.md.
 //   driver::Ticket       the promise of a submission's end: wait() gives times, or what went wrong.
@@ -23,15 +27,14 @@
 //
 //   auto device = vyre::driver::Device::open("auto");
 //   if (!device) return fail(device.errors());
-//   auto saxpy = device->compile(program);             // checked, as for interp::run
-//   auto x = device->allocate(bytes), y = device->allocate(bytes);
+//   auto saxpy = device->compile(program);             // checks it, unless options.checked
+//   auto x = device->allocate<float>(xs.size()), y = device->allocate<float>(ys.size());
 //   …
-//   device->submit({vyre::driver::Upload{*x, std::as_bytes(std::span(xs))}});
+//   device->submit({vyre::driver::upload(*x, xs)});
 //   for (int step = 0; step < 100; ++step)             // returns at once
-//     device->submit({vyre::driver::Launch{*saxpy, {vyre::driver::scalar(2.0f), *x, *y}}});
-//   auto back = std::as_writable_bytes(std::span(ys));
-//   auto ticket = device->submit({vyre::driver::Readback{*y, back}});
-//   auto report = ticket->wait();                      // now ys is there, or errors() says why not
+//     device->submit({vyre::driver::Launch{*saxpy, {2.0f, *x, *y}}});
+//   auto ticket = device->submit({vyre::driver::read_back(*y, ys)});
+//   auto report = ticket->wait();                      // ys holds the result, or errors() says why not
 
 #include "driver/device.h"
 #include "driver/registry.h"

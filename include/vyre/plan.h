@@ -3,7 +3,8 @@
 // Plans: how graphs and split kernels run on a device. docs/plans.md explains them, with a whole
 // program, and docs/grid_barrier.md.
 //
-//   resolve_graph(graph, counts, scalars)   GraphShape: the lengths that a plan is for
+//   resolve_graph(graph, {{"x", n}, {"a", 2}})   GraphShape: lengths and scalars, by name;
+//                             or by index: resolve_graph(graph, counts, scalars)
 //   GraphExecutable::planned()   plan::PlannedGraph: its GraphPlan (calls that are one kernel,
 //                             buffers that share memory), and the graph after fusion
 //   Executable::plan()        plan::SplitPlan: the segments of a kernel with grid barriers and the
@@ -19,6 +20,7 @@
 //   std::cout << vyre::plan::print_plan(ready->planned(), module, graph);
 
 #include "ir/graph_launch.h"
+#include "ir/named_sizes.h"
 #include "plan/graph_plan.h"
 #include "plan/plan_file.h"
 #include "plan/split_grid.h"

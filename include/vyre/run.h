@@ -5,6 +5,11 @@
 //   interp::run(program, inputs, options)         one kernel: Result<interp::Outcome>
 //   interp::run(module, graph, inputs, options)   a graph: Result<interp::GraphOutcome>
 //
+//   NamedInputs      collects inputs by the names of parameters, checks their types, and converts
+//                    scalars where that is exact; finish() and finish_graph() return what run()
+//                    takes
+//   output_of<T>(program, outcome->buffers, "y")   the elements of an output, by name
+//
 //   LaunchInputs     what the host gives, by index into Program::buffers: data[i] (In, InOut,
 //   Uniform;
 //                    a Scalar is one element), lengths[i] (elements of an Out buffer that has no
@@ -22,14 +27,15 @@
 // Runs share nothing and may go on in several threads at once; inputs are read, not changed;
 // `progress` is called in the thread that called run.
 //
-//   vyre::LaunchInputs inputs = vyre::inputs_for(program);
-//   inputs.data[vyre::find_buffer(program, "a")] = vyre::bytes_of(2.0f);
-//   inputs.data[vyre::find_buffer(program, "x")] = vyre::bytes_of(std::vector<float>{1, 2, 3});
-//   inputs.data[vyre::find_buffer(program, "y")] = vyre::bytes_of(std::vector<float>{10, 20, 30});
-//   auto outcome = vyre::interp::run(program, inputs, {.time_limit = 10});
+//   auto inputs = vyre::NamedInputs(program)
+//                     .set("a", 2.0f)
+//                     .set("x", std::vector<float>{1, 2, 3})
+//                     .set("y", std::vector<float>{10, 20, 30})
+//                     .finish();
+//   if (!inputs) return fail(inputs.errors());
+//   auto outcome = vyre::interp::run(program, *inputs, {.time_limit = 10});
 //   if (!outcome) return fail(outcome.errors());
-//   std::vector<float> y =
-//       vyre::values_of<float>(outcome->buffers[vyre::find_buffer(program, "y")]);
+//   auto y = vyre::output_of<float>(program, outcome->buffers, "y");
 
 #include <bit>
 #include <cstring>
@@ -37,6 +43,7 @@
 #include <type_traits>
 
 #include "interp/interp.h"
+#include "interp/named_inputs.h"
 #include "ir/launch.h"
 #include "vyre/diagnostic.h"
 #include "vyre/program.h"

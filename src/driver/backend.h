@@ -91,6 +91,7 @@ struct Optimization {
 struct CompileOptions {
   uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
   bool stoppable = true;       // poll the deadline at back-edges
+  bool checked = false;        // the program passed check() (check/check.h); not part of the keys
   Optimization optimize;       // done when the backend is asked
   CompileLimits limits;        // not part of cache keys: code does not depend on them
   /// Options of the device: "schedule=reverse" (driver/device_options.h). Sorted.

@@ -36,22 +36,31 @@ Result<std::optional<std::vector<const opt::PassDescriptor*>>> standing_passes(
 
 // ---- Handles.
 
-const Program& Executable::program() const { return *state_->given; }
-const Program& Executable::optimized() const { return *state_->program; }
-const opt::RunReport& Executable::optimizer() const { return state_->optimizer; }
-uint64_t Executable::optimize_ns() const { return state_->optimize_ns; }
-uint64_t Executable::emit_ns() const { return state_->emit_ns; }
-uint32_t Executable::subgroup_size() const { return state_->subgroup_size; }
-std::string_view Executable::origin() const { return state_->origin; }
-uint64_t Executable::compile_ns() const { return state_->compile_ns; }
-size_t Executable::segments() const { return state_->segments.size(); }
-uint32_t Executable::coarse() const { return state_->coarse; }
-const plan::SplitPlan* Executable::plan() const { return state_->plan.get(); }
+const ExecutableState& Executable::get() const {
+  static const ExecutableState empty = [] {
+    ExecutableState e;
+    e.given = e.program = std::make_shared<const Program>();
+    return e;
+  }();
+  return state_ ? *state_ : empty;
+}
+const Program& Executable::program() const { return *get().given; }
+const Program& Executable::optimized() const { return *get().program; }
+const opt::RunReport& Executable::optimizer() const { return get().optimizer; }
+uint64_t Executable::optimize_ns() const { return get().optimize_ns; }
+uint64_t Executable::emit_ns() const { return get().emit_ns; }
+uint32_t Executable::subgroup_size() const { return get().subgroup_size; }
+std::string_view Executable::origin() const { return get().origin; }
+uint64_t Executable::compile_ns() const { return get().compile_ns; }
+size_t Executable::segments() const { return get().segments.size(); }
+uint32_t Executable::coarse() const { return get().coarse; }
+const plan::SplitPlan* Executable::plan() const { return get().plan.get(); }
 
-bool Ticket::is_done() const { return device_->is_done(*state_); }
-double Ticket::progress() const { return device_->progress(*state_); }
+bool Ticket::is_done() const { return !state_ || device_->is_done(*state_); }
+double Ticket::progress() const { return state_ ? device_->progress(*state_) : 0; }
 
 Result<SubmitReport> Ticket::wait() const try {
+  if (!state_) return empty_handle("the ticket", "use the ticket that submit() returned");
   device_->settle(state_);
   const std::lock_guard lock(state_->mutex);
   if (state_->out_of_memory) return interp::out_of_memory("the end of a submission");
@@ -79,6 +88,7 @@ Result<Device> Device::open(std::string_view name, const OpenOptions& options) t
 }
 
 Result<Device> Device::open(const Choice& choice, const OpenOptions& options) try {
+  if (!choice.backend) return empty_handle("the choice of a device", "use what choose() returned");
   const auto open_one = [&](const Choice& c) {
     OpenOptions own = options;
     if (choice.name.split) {
@@ -130,9 +140,24 @@ Result<Device> Device::open(Backend& backend, uint32_t index, const OpenOptions&
   return interp::out_of_memory("a device");
 }
 
-const DeviceInfo& Device::info() const { return state_->backend->info(); }
-bool Device::has_telemetry() const { return bool(state_->options.telemetry); }
-const std::string& Device::chosen_because() const { return state_->chosen_because; }
+Diagnostic empty_handle(std::string_view what, std::string fix) {
+  return diagnose(Code::EmptyHandle, {}, fmt::format("{} is empty", what)).with_fix(std::move(fix));
+}
+
+Result<> Device::require_open() const {
+  if (state_) return Ok{};
+  return empty_handle("the device", "use a device that Device::open() returned");
+}
+
+const DeviceInfo& Device::info() const {
+  static const DeviceInfo empty;
+  return state_ ? state_->backend->info() : empty;
+}
+bool Device::has_telemetry() const { return state_ && state_->options.telemetry; }
+const std::string& Device::chosen_because() const {
+  static const std::string empty;
+  return state_ ? state_->chosen_because : empty;
+}
 
 // ---- Memory.
 
@@ -149,6 +174,7 @@ Result<MemoryHandle> DeviceState::take(uint64_t bytes, const std::string& what) 
 }
 
 Result<Buffer> Device::allocate(uint64_t bytes) try {
+  if (Result<> open = require_open(); !open) return open.errors();
   DeviceState& s = *state_;
   s.free_retired();
   const std::lock_guard lock(s.mutex);
@@ -181,6 +207,27 @@ Result<Buffer> Device::allocate(uint64_t bytes) try {
   return interp::out_of_memory("a buffer");
 }
 
+Result<Buffer> Device::allocate(Type element, uint64_t count) {
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(count, uint64_t{size_of(element)}, &bytes))
+    return diagnose(Code::DeviceMemoryExceeded, {},
+                    fmt::format("a buffer of {} elements of {}", count, name(element)))
+        .with_fix("allocate fewer elements");
+  Result<Buffer> made = allocate(bytes);
+  if (made) made->element = element;
+  return made;
+}
+
+std::optional<Diagnostic> DeviceState::problem(const Executable& e) const {
+  if (!e.state())
+    return empty_handle("the executable", "compile the program with Device::compile()");
+  if (e.state()->device == id) return std::nullopt;
+  return diagnose(Code::ForeignBuffer, {},
+                  fmt::format("the executable of `{}` belongs to device {}, this is device {}",
+                              e.optimized().name, e.state()->device, id))
+      .with_fix("compile the program on this device");
+}
+
 std::optional<Diagnostic> DeviceState::problem(const Buffer& b, bool must_be_defined) {
   if (b.device != id)
     return diagnose(Code::ForeignBuffer, {},
@@ -189,6 +236,11 @@ std::optional<Diagnostic> DeviceState::problem(const Buffer& b, bool must_be_def
   if (b.slot >= slots.size() || !slots[b.slot].alive || slots[b.slot].generation != b.generation)
     return diagnose(Code::StaleBuffer, {}, fmt::format("the buffer of {} bytes was freed", b.bytes))
         .with_fix("allocate a buffer and use its handle");
+  if (b.bytes != slots[b.slot].bytes)
+    return diagnose(Code::RangeOutside, {},
+                    fmt::format("the handle says {} bytes; its buffer has {}", b.bytes,
+                                slots[b.slot].bytes))
+        .with_fix("pass the handle as allocate() returned it");
   if (must_be_defined && slots[b.slot].undefined)
     return diagnose(
                Code::UndefinedBuffer, {},
@@ -205,7 +257,7 @@ void DeviceState::give_back(const Buffer& b) {
   const uint32_t generation = slot.generation + 1;
   slot = Slot{};
   slot.generation = generation;
-  free_slots.push_back(b.slot);
+  if (generation != 0) free_slots.push_back(b.slot);  // else its first handles would be valid again
 }
 
 void DeviceState::free_retired() {
@@ -220,6 +272,7 @@ void DeviceState::free_retired() {
 }
 
 Result<> Device::free(Buffer b) try {
+  if (Result<> open = require_open(); !open) return open;
   DeviceState& s = *state_;
   s.reap();  // what has ended uses nothing any more, waited for or not
   const std::lock_guard lock(s.mutex);
@@ -237,21 +290,26 @@ Result<> Device::free(Buffer b) try {
 }
 
 uint64_t Device::memory_used() const {
+  if (!state_) return 0;
   state_->free_retired();
   const std::lock_guard lock(state_->mutex);
   return state_->used;
 }
 
 uint64_t Device::memory_peak() const {
+  if (!state_) return 0;
   const std::lock_guard lock(state_->mutex);
   return state_->peak;
 }
 
 bool Device::is_undefined(Buffer b) const {
+  if (!state_) return false;
   const std::lock_guard lock(state_->mutex);
   return state_->problem(b, false) == std::nullopt && state_->slots[b.slot].undefined;
 }
 
-void Device::finish() { state_->finish(); }
+void Device::finish() {
+  if (state_) state_->finish();
+}
 
 }  // namespace vyre::driver

@@ -4,10 +4,10 @@
 //
 //   Result<Device> device = Device::open("auto");
 //   Result<Executable> saxpy = device->compile(program);
-//   Result<Buffer> x = device->allocate(n * 4), y = device->allocate(n * 4);
-//   device->submit({Upload{*x, bytes_of(xs)}, Upload{*y, bytes_of(ys)}});
-//   for (…) device->submit({Launch{*saxpy, {scalar(2.0f), *x, *y}}});
-//   Result<Ticket> done = device->submit({Readback{*y, bytes_of(ys)}});
+//   auto x = device->allocate<float>(n), y = device->allocate<float>(n);
+//   device->submit({upload(*x, xs), upload(*y, ys)});
+//   for (…) device->submit({Launch{*saxpy, {2.0f, *x, *y}}});
+//   Result<Ticket> done = device->submit({read_back(*y, ys)});
 //   done->wait();
 //
 // A Device is a shared handle: copies mean the same device. Every function may be called from any
@@ -18,12 +18,17 @@
 // A submission that fails (a trap, the time limit, the device) leaves the caller's memory as it
 // was: readbacks arrive together, at the end. Buffers it could have written are then undefined, and
 // using them is an error until they are written or filled as a whole.
+//
+// An object that is made by default or moved from is empty: its functions return V0725 where they
+// return a Result, and otherwise what an empty object has (zeros, an empty program).
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <variant>
 
+#include "driver/argument.h"
 #include "driver/backend.h"
 #include "driver/telemetry.h"
 
@@ -52,15 +57,6 @@ struct DeviceState;
 struct TicketState;
 struct ExecutableState;
 struct GraphState;
-
-/// A handle to device memory: whose, which, and which generation of its slot, so that a handle that
-/// outlived its memory is found out.
-struct Buffer {
-  uint32_t device = 0;
-  uint32_t slot = 0;
-  uint32_t generation = 0;
-  uint64_t bytes = 0;
-};
 
 /// A kernel that is ready to run on one device. Cheap to copy.
 class Executable {
@@ -96,6 +92,7 @@ class Executable {
 
  private:
   friend struct DeviceState;
+  const ExecutableState& get() const;  // an empty one if there is none
   std::shared_ptr<const ExecutableState> state_;
 };
 
@@ -153,17 +150,9 @@ class GraphExecutable {
 
  private:
   friend class Device;
+  const GraphState& get() const;  // an empty one if there is none
   std::shared_ptr<const GraphState> state_;
 };
-
-/// An argument of a launch, by parameter of the program in order: a buffer or a scalar's bits.
-/// `scratch` parameters are left out; the device gives them.
-using Argument = std::variant<Buffer, uint64_t>;
-inline Argument scalar(uint32_t v) { return uint64_t{v}; }
-inline Argument scalar(int32_t v) { return uint64_t{uint32_t(v)}; }
-inline Argument scalar(uint64_t v) { return v; }
-inline Argument scalar(float v) { return uint64_t{std::bit_cast<uint32_t>(v)}; }
-inline Argument scalar(double v) { return std::bit_cast<uint64_t>(v); }
 
 struct Upload {
   Buffer to;
@@ -202,11 +191,10 @@ struct Fill {
 };
 struct Launch {
   Executable executable;
-  std::vector<Argument> arguments;
+  std::vector<Argument> arguments;  // of the parameters in order, without the `scratch` ones
   std::optional<std::array<uint64_t, 3>> grid = {};  // instead of the kernel's own
   bool clear_outputs = true;                         // `out` buffers start as zeros
-  /// Elements of `scratch` parameters without a formula, by index into Program::buffers.
-  std::vector<std::optional<uint64_t>> lengths = {};
+  std::vector<ScratchLength> lengths = {};           // by name
 };
 /// A whole graph. Its arguments are those of its parameters in order; `out` ones start as zeros.
 /// Buffers have the lengths it was prepared for; scalars may be others, as long as no length and no
@@ -217,6 +205,26 @@ struct LaunchGraph {
 };
 using Command =
     std::variant<Upload, UploadAll, Readback, ReadbackAll, Copy, Fill, Launch, LaunchGraph>;
+
+/// The offset of an element in bytes; past every buffer if that is more than 64 bits.
+template <HostNumber T>
+constexpr uint64_t offset_of(uint64_t element) {
+  constexpr uint64_t end = std::numeric_limits<uint64_t>::max();
+  return element > end / sizeof(T) ? end : element * sizeof(T);
+}
+/// Writes elements from `first` on; a vector, array or span of T is accepted.
+template <HostNumber T>
+Upload upload(const TypedBuffer<T>& to, std::span<const std::type_identity_t<T>> elements,
+              uint64_t first = 0) {
+  return {to, std::as_bytes(elements), offset_of<T>(first)};
+}
+/// Reads elements from `first` on, as many as `elements` has, which must stay until the ticket is
+/// waited for.
+template <HostNumber T>
+Readback read_back(const TypedBuffer<T>& from, std::span<std::type_identity_t<T>> elements,
+                   uint64_t first = 0) {
+  return {from, std::as_writable_bytes(elements), offset_of<T>(first)};
+}
 
 struct SubmitOptions {
   uint32_t stream = 0;
@@ -291,7 +299,7 @@ struct ListedCode {
 
 class Device {
  public:
-  Device() = default;
+  Device() = default;  // empty until one is assigned
   /// "auto", "interp", "cuda:1", "cpu[threads=1]", … (driver/device_name.h).
   static Result<Device> open(std::string_view name, const OpenOptions& options = {});
   /// What choose() gave (driver/registry.h); of `auto`, the next best if it cannot be opened.
@@ -306,6 +314,13 @@ class Device {
   const std::string& chosen_because() const;
 
   Result<Buffer> allocate(uint64_t bytes);
+  Result<Buffer> allocate(Type element, uint64_t count);
+  template <HostNumber T>
+  Result<TypedBuffer<T>> allocate(uint64_t count) {
+    Result<Buffer> made = allocate(type_of<T>(), count);
+    if (!made) return made.errors();
+    return TypedBuffer<T>(*made);
+  }
   /// An error if a submission still uses it, or the handle is stale.
   Result<> free(Buffer buffer);
   uint64_t memory_used() const;
@@ -314,18 +329,18 @@ class Device {
   /// Is its content undefined after a failed launch?
   bool is_undefined(Buffer buffer) const;
 
-  /// Checks the program against the device's limits, optimizes it, and compiles it or finds it in
-  /// the cache. `launch`: the only one that will come, if it is known: the code may be made for its
-  /// size.
+  /// Checks the program (unless CompileOptions::checked), also against the device's limits,
+  /// optimizes it, and compiles it or finds it in the cache. `launch`: the only one that will come,
+  /// if it is known: the code may be made for its size.
   Result<Executable> compile(const Program& program, const CompileOptions& options = {},
                              const LaunchShape* launch = nullptr);
 
   /// The code of an executable, to read. Makes it anew, so it takes as long as compiling.
   Result<ListedCode> list_code(const Executable& executable) const;
 
-  /// Plans and compiles a graph of the module, which has passed the checker, for these lengths. A
-  /// kernel that the device refuses, or a call whose lengths do not fit, is an error when the call
-  /// is reached, as a trap is.
+  /// Plans and compiles a graph of the module for these lengths. Checks the graph and the kernels
+  /// that it calls, unless CompileOptions::checked. A kernel that the device refuses, or a call
+  /// whose lengths do not fit, is an error when the call is reached, as a trap is.
   Result<GraphExecutable> prepare(const Module& module, const Graph& graph, const GraphShape& shape,
                                   const GraphOptions& options = {});
 
@@ -342,6 +357,8 @@ class Device {
   void finish();
 
  private:
+  /// V0725 if the device is empty.
+  Result<> require_open() const;
   std::shared_ptr<DeviceState> state_;
 };
 

@@ -192,10 +192,13 @@ CompileOptions DeviceState::completed(CompileOptions options) const {
 
 Result<Executable> Device::compile(const Program& program, const CompileOptions& given,
                                    const LaunchShape* launch) try {
+  if (Result<> open = require_open(); !open) return open.errors();
   const CompileOptions options = state_->completed(given);
   if (Result<> valid = interp::check_time_limit(options.limits.seconds()); !valid)
     return valid.errors();
   if (options.limits.is_over()) return options.limits.timed_out(program);
+  if (!options.checked)
+    if (Result<> legal = state_->check_once(program); !legal) return legal.errors();
   Diagnostics wrong = option_mistakes(options.extra, info().options, info().backend);
   for (Diagnostic& d : misfits(program, info(), options)) wrong.push_back(std::move(d));
   if (!wrong.empty()) return wrong;
@@ -297,6 +300,8 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
 }
 
 Result<ListedCode> Device::list_code(const Executable& executable) const try {
+  if (Result<> open = require_open(); !open) return open.errors();
+  if (auto problem = state_->problem(executable)) return *problem;
   ListedCode code;
   for (const ExecutableState::Segment& s : executable.state()->segments) {
     auto listing = state_->backend->list_code(*s.program, executable.state()->options);

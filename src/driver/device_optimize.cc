@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "check/check.h"
 #include "driver/cache_program.h"
 #include "driver/device_state.h"
 #include "driver/optimizer_target.h"
@@ -49,18 +50,34 @@ opt::OptimizeOptions options_for(const DeviceState& d, const Program& program,
   return o;
 }
 
-void keep(std::deque<std::shared_ptr<const Optimized>>& kept,
-          std::shared_ptr<const Optimized> made) {
+size_t kept_bytes(const Program& p) { return bytes_of(p); }
+size_t kept_bytes(const Optimized& o) { return bytes_of(*o.given) + bytes_of(*o.program); }
+
+template <class T>
+void keep(std::deque<std::shared_ptr<const T>>& kept, std::shared_ptr<T> made) {
   kept.push_front(std::move(made));
   size_t bytes = 0, n = 0;
   while (n < kept.size() && n < most_kept && bytes <= most_kept_bytes) {
-    bytes += bytes_of(*kept[n]->given) + bytes_of(*kept[n]->program);
+    bytes += kept_bytes(*kept[n]);
     ++n;
   }
   kept.resize(n);
 }
 
 }  // namespace
+
+Result<> DeviceState::check_once(const Program& program) {
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& before : checked)
+      if (same(*before, program)) return Ok{};
+  }
+  if (Diagnostics found = check(program); has_errors(found)) return found;
+  auto legal = std::make_shared<Program>(program);
+  const std::lock_guard lock(mutex);
+  keep(checked, std::move(legal));
+  return Ok{};
+}
 
 bool DeviceState::runs_passes(const CompileOptions& compile) const {
   const opt::OptimizeOptions wanted = options_for(*this, Program(), compile.optimize);

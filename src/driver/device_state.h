@@ -137,6 +137,9 @@ struct Retired {
   std::list<std::vector<Buffer>> buffers;  // guarded; of each graph, whose own list is moved here
 };
 
+/// V0725: `what` was made by default or moved from.
+Diagnostic empty_handle(std::string_view what, std::string fix);
+
 struct DeviceState {
   uint32_t id = 0;
   std::unique_ptr<BackendDevice> backend;
@@ -160,6 +163,8 @@ struct DeviceState {
   size_t alive_sweep = 64;  // entries at which those of nobody are dropped
   /// The last programs that were optimized, the newest first: compiling one again runs no pass.
   std::deque<std::shared_ptr<const Optimized>> optimized;
+  /// The last programs that passed check(), the newest first: compiling one again checks nothing.
+  std::deque<std::shared_ptr<const Program>> checked;
 
   Sequences sequences;
 
@@ -181,11 +186,15 @@ struct DeviceState {
   Result<std::shared_ptr<const Optimized>> optimize(const Program& program,
                                                     const CompileOptions& options);
 
+  /// The errors of check(), which a program that was compiled lately is known not to have.
+  Result<> check_once(const Program& program);
+
   /// True if compiles with these options run passes, whatever the program is.
   bool runs_passes(const CompileOptions& options) const;
 
-  /// Why a handle is no good here, or nothing.
+  /// Why a handle cannot be used on this device, or nothing. Of a buffer: with the mutex held.
   std::optional<Diagnostic> problem(const Buffer& b, bool must_be_defined);
+  std::optional<Diagnostic> problem(const Executable& e) const;
   uint64_t limit() const {
     const uint64_t all = backend->info().limits.memory_bytes;
     return options.memory_limit ? std::min(options.memory_limit, all) : all;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <new>
 
+#include "check/check.h"
 #include "driver/graph_state.h"
 #include "driver/memory_need.h"
 #include "interp/launch_kernel.h"
@@ -15,23 +16,6 @@ namespace vyre::driver {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-
-/// The graph with the kernels that it calls.
-Module extract(const Module& module, const Graph& graph) {
-  Module m;
-  std::vector<uint32_t> number(module.kernels.size(), none);
-  m.graphs.push_back(graph);
-  for (GraphNode& node : m.graphs[0].nodes) {
-    if (node.kind != GraphNodeKind::Call) continue;
-    uint32_t& k = number[node.kernel];
-    if (k == none) {
-      k = uint32_t(m.kernels.size());
-      m.kernels.push_back(module.kernels[node.kernel]);
-    }
-    node.kernel = k;
-  }
-  return m;
-}
 
 /// Is a buffer zeroed by its first use anyway, whatever happens? True if that is a call outside of
 /// all loops that takes it as `out`.
@@ -64,12 +48,24 @@ class Preparation {
         options_(options),
         counts_working_(counts_working),
         s_(std::make_shared<GraphState>()) {
+    compile_ = options.compile;
+    compile_.checked = true;  // measure() does it
+    s_->device = state.id;
     s_->retired = state.retired;
   }
 
   /// All but the memory.
   Result<MemoryNeed> measure(const Module& module, const Graph& graph, const GraphShape& shape) {
-    s_->given = extract(module, graph);
+    s_->given = called_module(module, graph);
+    if (!options_.compile.checked)
+      if (Diagnostics found = check(s_->given); has_errors(found)) return found;
+    const size_t n = graph.buffers.size();
+    if (shape.counts.size() != n || shape.scalars.size() != n)
+      return diagnose(Code::WrongArgument, {},
+                      fmt::format("the shape has {} lengths and {} scalars; graph `{}` has {} "
+                                  "buffers",
+                                  shape.counts.size(), shape.scalars.size(), graph.name, n))
+          .with_fix("pass what resolve_graph() returned for this graph");
     s_->memory_limit = options_.memory_limit;
     if (auto planned = plan(shape); !planned) return planned.errors();
     if (auto bound = bind_calls(); !bound) return bound.errors();
@@ -140,7 +136,7 @@ class Preparation {
     for (const uint32_t b : call.bound)
       if (b != none) call.bytes += shape.bytes(s_->graph(), b);
     auto& kernel = kernels_[n.kernel];
-    if (!kernel) kernel = device_.compile(m.kernels[n.kernel], options_.compile);
+    if (!kernel) kernel = device_.compile(m.kernels[n.kernel], compile_);
     if (!*kernel) return kernel->errors();
     call.executable = **kernel;
     const Result<LaunchShape> launch = shape_of_launch(call.executable.optimized(), *bound, shape);
@@ -226,7 +222,6 @@ class Preparation {
         return made.errors();
       }
       s_->memory.push_back(*made);
-      s_->device = made->device;
     }
     return Ok{};
   }
@@ -235,6 +230,7 @@ class Preparation {
   DeviceState& state_;
   const GraphOptions& options_;
   const bool counts_working_;  // MemoryNeed::working is wanted
+  CompileOptions compile_;  // of the kernels
   std::shared_ptr<GraphState> s_;
   std::vector<std::optional<Result<Executable>>> kernels_;
   std::vector<uint64_t> sizes_;  // of the memory to allocate
@@ -242,6 +238,26 @@ class Preparation {
 };
 
 }  // namespace
+
+Module called_module(const Module& module, const Graph& graph) {
+  Module m;
+  std::vector<uint32_t> number(module.kernels.size(), none);
+  m.graphs.push_back(graph);
+  for (GraphNode& node : m.graphs[0].nodes) {
+    if (node.kind != GraphNodeKind::Call) continue;
+    if (node.kernel >= number.size()) {
+      node.kernel = none;
+      continue;
+    }
+    uint32_t& k = number[node.kernel];
+    if (k == none) {
+      k = uint32_t(m.kernels.size());
+      m.kernels.push_back(module.kernels[node.kernel]);
+    }
+    node.kernel = k;
+  }
+  return m;
+}
 
 plan::FusionOptions fusion_options(const DeviceInfo& device) {
   // More would not stay near the core that works on it.
@@ -290,6 +306,7 @@ GraphState::~GraphState() {
 
 Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph,
                                         const GraphShape& shape, const GraphOptions& options) try {
+  if (Result<> open = require_open(); !open) return open.errors();
   const bool is_limited = options.memory_limit > 0 || state_->options.memory_limit > 0;
   Result<std::shared_ptr<const GraphState>> made =
       Preparation(*this, *state_, options, is_limited).run(module, graph, shape);
@@ -303,19 +320,28 @@ Result<GraphExecutable> Device::prepare(const Module& module, const Graph& graph
 
 Result<MemoryNeed> Device::memory_need(const Module& module, const Graph& graph,
                                        const GraphShape& shape, const GraphOptions& options) try {
+  if (Result<> open = require_open(); !open) return open.errors();
   return Preparation(*this, *state_, options, true).measure(module, graph, shape);
 } catch (const std::bad_alloc&) {
   return interp::out_of_memory("the plan of a graph");
 }
 
-const plan::PlannedGraph& GraphExecutable::planned() const { return state_->planned; }
+const GraphState& GraphExecutable::get() const {
+  static const std::shared_ptr<const GraphState> empty = [] {
+    auto s = std::make_shared<GraphState>();
+    s->planned.fused.module.graphs.emplace_back();
+    return s;
+  }();
+  return state_ ? *state_ : *empty;
+}
+const plan::PlannedGraph& GraphExecutable::planned() const { return get().planned; }
 const Executable* GraphExecutable::executable(uint32_t node) const {
-  if (node >= state_->calls.size() || !state_->calls[node]) return nullptr;
-  const Executable& e = state_->calls[node]->executable;
+  if (node >= get().calls.size() || !get().calls[node]) return nullptr;
+  const Executable& e = get().calls[node]->executable;
   return e.state() ? &e : nullptr;
 }
-const MemoryNeed& GraphExecutable::memory() const { return state_->need; }
-const MemoryNeed& GraphExecutable::unplanned_memory() const { return state_->unplanned; }
-uint64_t GraphExecutable::plan_ns() const { return state_->plan_ns; }
+const MemoryNeed& GraphExecutable::memory() const { return get().need; }
+const MemoryNeed& GraphExecutable::unplanned_memory() const { return get().unplanned; }
+uint64_t GraphExecutable::plan_ns() const { return get().plan_ns; }
 
 }  // namespace vyre::driver

@@ -81,6 +81,10 @@ struct GraphState {
   uint64_t plan_ns = 0;
 };
 
+/// A module of the graph and the kernels that it calls. A call of a kernel that `module` does not
+/// have stays such a call, for check() to find.
+Module called_module(const Module& module, const Graph& graph);
+
 /// The sizes of a call for the program that runs, which has the call's parameters.
 Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,
                                     const GraphShape& shape);

@@ -104,6 +104,8 @@ Result<LaunchShape> optimized_shape(const Program& p, const LaunchInputs& inputs
 
 Result<MemoryNeed> Device::memory_need(const Executable& executable,
                                        const LaunchInputs& inputs) try {
+  if (Result<> open = require_open(); !open) return open.errors();
+  if (auto problem = state_->problem(executable)) return *problem;
   const Program& given = executable.program();
   const Result<LaunchShape> as_given = resolve_launch(given, inputs);
   if (!as_given) return as_given.errors();

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "check/check.h"
 #include "driver/buffer_owner.h"
 #include "driver/memory_need.h"
 #include "driver/optimizer_target.h"
@@ -15,10 +16,18 @@
 namespace vyre::driver {
 namespace {
 
-uint64_t bits_of(const std::vector<std::byte>& bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data(), std::min<size_t>(bytes.size(), 8));
-  return bits;
+Scalar scalar_of(Type type, const std::vector<std::byte>& bytes) {
+  Scalar s{type, 0};
+  std::memcpy(&s.bits, bytes.data(), std::min<size_t>(bytes.size(), 8));
+  return s;
+}
+
+std::vector<ScratchLength> scratch_lengths(const Program& p, const LaunchInputs& inputs) {
+  std::vector<ScratchLength> lengths;
+  for (size_t i = 0; i < p.buffers.size() && i < inputs.lengths.size(); ++i)
+    if (p.buffers[i].role == Role::Scratch && inputs.lengths[i])
+      lengths.push_back({p.buffers[i].name, *inputs.lengths[i]});
+  return lengths;
 }
 
 /// V0504, before anything is made.
@@ -44,6 +53,8 @@ CompileLimits compile_limits(const RunOptions& options) {
 
 Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inputs,
                        const RunOptions& options) try {
+  if (!options.compile.checked)
+    if (Diagnostics found = check(p); has_errors(found)) return found;
   RunOutcome out;
   Result<LaunchShape> shape = resolve_launch(p, inputs);
   if (!shape) return shape.errors();
@@ -55,6 +66,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   const uint64_t begin = steady_ns();
   CompileOptions compile = options.compile;
   compile.limits = compile_limits(options);
+  compile.checked = true;
   compile.optimize.launch_bytes = parameter_bytes(p, out.shape);
   Result<Executable> executable = device.compile(p, compile, &out.shape);
   if (!executable) return executable.errors();
@@ -80,7 +92,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
     if (b.role == Role::Scalar) {
-      arguments.emplace_back(bits_of(*inputs.data[i]));
+      arguments.emplace_back(scalar_of(b.element, *inputs.data[i]));
       continue;
     }
     const uint64_t bytes = out.shape.counts[i] * size_of(b.element);
@@ -88,7 +100,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     if (!made) return made.errors();
     arguments.emplace_back(*made);
     if (is_host_input(b.role) && b.role != Role::InOut) uploads.push_back(Upload{*made, *inputs.data[i]});
-    if (auto restore = restore_of(b.role, *made, inputs.data[i], options)) {
+    if (auto restore = restore_of(b.role, *made, inputs.data, i, options)) {
       uploads.push_back(*restore);
       restores.push_back(std::move(*restore));
     }
@@ -132,7 +144,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     launch.executable = *executable;
     launch.arguments = arguments;
     launch.grid = inputs.grid;
-    launch.lengths = inputs.lengths;
+    launch.lengths = scratch_lengths(p, inputs);
     Result<SubmitReport> ran =
         stage("run", {launch}, &SubmitReport::run_ns, &out.times.run, options.time_limit);
     if (!ran) return ran.errors();

@@ -4,7 +4,9 @@
 
 #include <new>
 
+#include "check/check.h"
 #include "driver/buffer_owner.h"
+#include "driver/graph_state.h"
 #include "driver/run_trace.h"
 #include "interp/launch_kernel.h"
 #include "ir/graph_launch.h"
@@ -25,6 +27,8 @@ class GraphRun {
         owner_(device) {}
 
   Result<GraphRunOutcome> run() {
+    if (!options_.compile.checked)
+      if (Diagnostics found = check(called_module(module_, g_)); has_errors(found)) return found;
     Result<GraphShape> shape =
         resolve_graph(g_, inputs_.data, inputs_.lengths, options_.output_limit);
     if (!shape) return shape.errors();
@@ -53,6 +57,7 @@ class GraphRun {
     GraphOptions how;
     how.compile = options_.compile;
     how.compile.limits = compile_limits(options_);
+    how.compile.checked = true;
     how.fuse = options_.fuse;
     how.reuse = options_.reuse;
     how.plan = options_.plan;
@@ -86,7 +91,7 @@ class GraphRun {
     out_.buffers.resize(g_.buffers.size());
     for (size_t i = 0; i < g_.buffers.size() && g_.buffers[i].parameter; ++i) {
       if (g_.buffers[i].role == Role::Scalar) {
-        arguments_.emplace_back(shape.scalars[i]);
+        arguments_.emplace_back(Scalar{g_.buffers[i].element, shape.scalars[i]});
         continue;
       }
       Result<Buffer> made = owner_.allocate(shape.bytes(g_, i));
@@ -98,7 +103,7 @@ class GraphRun {
       arguments_.emplace_back(*made);
       const Role role = g_.buffers[i].role;
       if (is_host_input(role) && role != Role::InOut) uploads_.push_back(Upload{*made, *inputs_.data[i]});
-      if (auto restore = restore_of(role, *made, inputs_.data[i], options_)) {
+      if (auto restore = restore_of(role, *made, inputs_.data, i, options_)) {
         uploads_.push_back(*restore);
         restores_.push_back(std::move(*restore));
       }

@@ -84,15 +84,15 @@ inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
   return Ok{};
 }
 
-/// The command that writes a parameter of the caller before each repeat, if a launch may change it.
-/// Its memory on the host is allocated once for all repeats.
-inline std::optional<Command> restore_of(Role role, const Buffer& to,
-                                         const std::optional<std::vector<std::byte>>& input,
-                                         const RunOptions& options) {
+/// The command that writes parameter `i` of the caller before each repeat, if a launch may change
+/// it. Its memory on the host is allocated once for all repeats. `data` may end before an output.
+inline std::optional<Command> restore_of(
+    Role role, const Buffer& to, std::span<const std::optional<std::vector<std::byte>>> data,
+    size_t i, const RunOptions& options) {
   if (role == Role::Out && options.dirty_outputs) return Fill{to, dirty_byte};
   if (role != Role::InOut) return std::nullopt;
-  if (options.repeat <= 1) return Upload{to, *input};
-  return UploadAll{to, std::make_shared<std::vector<std::byte>>(*input)};
+  if (options.repeat <= 1) return Upload{to, *data[i]};
+  return UploadAll{to, std::make_shared<std::vector<std::byte>>(*data[i])};
 }
 
 /// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.

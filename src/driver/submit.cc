@@ -67,7 +67,7 @@ void enter(DeviceState& d, const std::shared_ptr<TicketState>& t,
   }
 }
 
-/// The sizes of a launch, if its arguments are right.
+/// The sizes of a launch, if its arguments have the right number and kinds.
 std::optional<LaunchShape> shape_of(const Launch& l) {
   const Program& p = l.executable.optimized();
   const size_t n = p.buffers.size();
@@ -75,14 +75,14 @@ std::optional<LaunchShape> shape_of(const Launch& l) {
   size_t next = 0;
   for (size_t i = 0; i < n; ++i) {
     const vyre::Buffer& b = p.buffers[i];
-    if (b.role == Role::Scratch && i < l.lengths.size()) counts[i] = l.lengths[i];
+    if (b.role == Role::Scratch) counts[i] = scratch_length(l, b.name);
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
     if (next == l.arguments.size()) return std::nullopt;
     const Argument& a = l.arguments[next++];
     if (const Buffer* buffer = std::get_if<Buffer>(&a))
       counts[i] = buffer->bytes / size_of(b.element);
     else
-      scalars[i] = std::get<uint64_t>(a);
+      scalars[i] = convert_exactly(std::get<Scalar>(a), b.element);
   }
   Result<LaunchShape> shape = resolve_launch(p, counts, scalars, l.grid);
   return shape ? std::optional(std::move(*shape)) : std::nullopt;
@@ -121,6 +121,7 @@ Result<> fit_launches(DeviceState& d, std::vector<Command>& commands) {
 }  // namespace
 
 Result<Ticket> Device::submit(std::vector<Command> commands, const SubmitOptions& options) {
+  if (Result<> open = require_open(); !open) return open.errors();
   try {
     if (Result<> valid = interp::check_time_limit(options.time_limit); !valid)
       return valid.errors();

@@ -76,6 +76,8 @@ void SubmissionBuilder::one(const Upload& u) {
 }
 
 void SubmissionBuilder::one(const UploadAll& u) {
+  if (!u.bytes)
+    return report(empty_handle("the vector of the upload", "pass a vector as UploadAll::bytes"));
   if (may_upload(u.to, 0, u.bytes->size())) upload(u.to, 0, u.bytes);
 }
 
@@ -104,6 +106,8 @@ void SubmissionBuilder::one(const Readback& r) {
 }
 
 void SubmissionBuilder::one(const ReadbackAll& r) {
+  if (!r.to)
+    return report(empty_handle("the vector of the readback", "pass a vector as ReadbackAll::to"));
   if (!usable(r.from, true)) return;
   auto staging = std::make_shared<std::vector<std::byte>>();
   if (r.to->empty()) staging->swap(*r.to);  // memory that the caller has reserved is used
@@ -153,76 +157,6 @@ void SubmissionBuilder::one(const Fill& f) {
 }
 
 // ---- Launches.
-
-bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, size_t index, const Argument& a,
-                                 Binding& out) {
-  const auto& b = p.buffers[index];
-  const Buffer* buffer = std::get_if<Buffer>(&a);
-  if ((b.role == Role::Scalar) == (buffer != nullptr)) {
-    report(diagnose(Code::WrongArgument, {},
-                    fmt::format("parameter `{}` of `{}` takes a {}", b.name, p.name,
-                                buffer ? "scalar" : "buffer"))
-               .with_fix("give the arguments in the order of the parameters"));
-    return false;
-  }
-  if (!buffer) {
-    out.bits[index] = std::get<uint64_t>(a);
-    out.scalars[index] = out.bits[index];
-    return true;
-  }
-  const bool cleared = b.role == Role::Out && l.clear_outputs;
-  if (!usable(*buffer, !cleared)) return false;
-  if (buffer->bytes % size_of(b.element) != 0) {
-    report(diagnose(Code::WrongArgument, {},
-                    fmt::format("parameter `{}` of `{}` has elements of {} bytes, its buffer {} "
-                                "bytes",
-                                b.name, p.name, size_of(b.element), buffer->bytes))
-               .with_fix("allocate a multiple of the element"));
-    return false;
-  }
-  bool ok = true;
-  for (const auto& [slot, other] : out.bound) {
-    if (slot != buffer->slot || !(is_writable(b.role) || is_writable(p.buffers[other].role)))
-      continue;
-    report(diagnose(Code::OverlappingArguments, {},
-                    fmt::format("parameters `{}` and `{}` of `{}` have the same buffer, and one is "
-                                "written",
-                                p.buffers[other].name, b.name, p.name))
-               .with_fix("bind different buffers"));
-    ok = false;
-  }
-  out.bound.emplace_back(buffer->slot, index);
-  out.counts[index] = buffer->bytes / size_of(b.element);
-  out.memory[index] = d_.slots[buffer->slot].memory;
-  t_.launch_bytes[number_] += buffer->bytes;
-  return ok;
-}
-
-bool SubmissionBuilder::bind(const Launch& l, const Program& p, Binding& out) {
-  size_t wanted = 0;
-  for (const auto& b : p.buffers) wanted += is_parameter(b.role) && b.role != Role::Scratch;
-  if (l.arguments.size() != wanted) {
-    report(diagnose(Code::WrongArgument, {},
-                    fmt::format("kernel `{}` takes {} arguments, not {}", p.name, wanted,
-                                l.arguments.size()))
-               .with_fix("give one for each parameter but the scratch ones"));
-    return false;
-  }
-  const size_t n = p.buffers.size();
-  out.memory.assign(n, 0);
-  out.bits.assign(n, 0);
-  out.counts.assign(n, std::nullopt);
-  out.scalars.assign(n, std::nullopt);
-  out.bound.clear();
-  bool ok = true;
-  size_t next = 0;
-  for (size_t i = 0; i < n; ++i)
-    if (p.buffers[i].role == Role::Scratch && i < l.lengths.size())
-      out.counts[i] = l.lengths[i];
-    else if (is_parameter(p.buffers[i].role) && p.buffers[i].role != Role::Scratch)
-      ok &= bind_one(l, p, i, l.arguments[next++], out);
-  return ok;
-}
 
 /// Of what is bound. Many a launch is that before it with other scalars.
 Result<LaunchShape> SubmissionBuilder::shape_of(
@@ -321,16 +255,8 @@ bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceCommand& c) 
 }
 
 void SubmissionBuilder::one(const Launch& l) {
+  if (auto problem = d_.problem(l.executable)) return report(std::move(*problem));
   const ExecutableState* e = l.executable.state();
-  if (!e || e->device != d_.id) {
-    report(
-        diagnose(Code::ForeignBuffer, {},
-                 e ? fmt::format("the executable of `{}` belongs to device {}, this is device {}",
-                                 e->program->name, e->device, d_.id)
-                   : "the launch has no executable")
-            .with_fix("compile the program on this device"));
-    return;
-  }
   const Program& p = *e->program;
   if (!bind(l, p, binding_)) return;
   Result<LaunchShape> shape = shape_of(p, l.grid);

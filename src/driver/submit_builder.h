@@ -13,6 +13,21 @@ void make_room_for_one(std::vector<T>& list) {
   if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
 }
 
+/// A parameter of a kernel or graph, for messages: "`a` of graph `g`".
+struct ParameterInfo {
+  std::string_view name;
+  Role role;
+  Type element;
+  std::string_view kind;  // "", or "graph "
+  std::string_view owner;
+};
+/// Why the argument does not fit the parameter, or nothing: then `bits` is set for a scalar.
+std::optional<Diagnostic> misfit(const Argument& argument, const ParameterInfo& parameter,
+                                 uint64_t& bits);
+
+/// Launch::lengths of a `scratch` parameter.
+std::optional<uint64_t> scratch_length(const Launch& launch, std::string_view parameter);
+
 /// Builds one submission. Used with the device's mutex held; reports every problem it finds.
 /// Temporaries are given back when it goes, unless keep() was called.
 class SubmissionBuilder {
@@ -66,6 +81,7 @@ class SubmissionBuilder {
     std::vector<std::pair<uint32_t, size_t>> bound;  // slot, parameter
   };
   bool bind(const Launch& l, const Program& p, Binding& out);
+  bool has_scratch_parameters(const Launch& l);
   bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out);
   Result<LaunchShape> shape_of(const Program& p,
                                const std::optional<std::array<uint64_t, 3>>& grid);

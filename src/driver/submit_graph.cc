@@ -377,19 +377,14 @@ bool SubmissionBuilder::bind_graph(const LaunchGraph& l, const GraphState& s,
   std::vector<std::pair<uint32_t, uint32_t>> bound;  // slot, parameter
   for (uint32_t i = 0; i < wanted; ++i) {            // parameters come first
     const GraphBuffer& b = g.buffers[i];
-    const Buffer* buffer = std::get_if<Buffer>(&l.arguments[i]);
-    if ((b.role == Role::Scalar) == (buffer != nullptr)) {
-      report(diagnose(Code::WrongArgument, {},
-                      fmt::format("parameter `{}` of graph `{}` takes a {}", b.name, g.name,
-                                  buffer ? "scalar" : "buffer"))
-                 .with_fix("give the arguments in the order of the parameters"));
+    const ParameterInfo parameter{b.name, b.role, b.element, "graph ", g.name};
+    if (auto d = misfit(l.arguments[i], parameter, shape.scalars[i])) {
+      report(std::move(*d));
       ok = false;
       continue;
     }
-    if (!buffer) {
-      shape.scalars[i] = std::get<uint64_t>(l.arguments[i]);
-      continue;
-    }
+    const Buffer* buffer = std::get_if<Buffer>(&l.arguments[i]);
+    if (!buffer) continue;
     if (!usable(*buffer, b.role != Role::Out)) {
       ok = false;
       continue;
@@ -471,14 +466,12 @@ bool SubmissionBuilder::replay(const GraphState& s, const std::vector<MemoryRang
 
 void SubmissionBuilder::one(const LaunchGraph& l) {
   const std::shared_ptr<const GraphState>& s = l.graph.shared_state();
-  if (!s || (s->device != 0 && s->device != d_.id)) {
-    report(diagnose(Code::ForeignBuffer, {},
-                    s ? fmt::format("graph `{}` was prepared for device {}, this is device {}",
-                                    s->graph().name, s->device, d_.id)
-                      : "the launch has no graph")
-               .with_fix("prepare the graph on this device"));
-    return;
-  }
+  if (!s) return report(empty_handle("the graph", "prepare one with Device::prepare()"));
+  if (s->device != d_.id)
+    return report(diagnose(Code::ForeignBuffer, {},
+                           fmt::format("graph `{}` was prepared for device {}, this is device {}",
+                                       s->graph().name, s->device, d_.id))
+                      .with_fix("prepare the graph on this device"));
   const Graph& g = s->graph();
   std::vector<MemoryRange> places(g.buffers.size());
   GraphShape shape = s->planned.fused.shape;

@@ -7,7 +7,8 @@
 namespace vyre::driver {
 namespace {
 
-/// Everything that a launch's commands depend on, as words that no other launch has. Of those that
+/// Everything that a launch's commands depend on, as words that no other launch has. Of
+/// Launch::lengths the number suffices: launches with scratch buffers are never kept. Of those that
 /// are not kept the executable may be gone, and another have its address: such a run is taken for
 /// one that came before, which does no harm.
 void add_key(const Launch& l, std::vector<uint64_t>& key) {
@@ -17,11 +18,10 @@ void add_key(const Launch& l, std::vector<uint64_t>& key) {
   if (l.grid) add((*l.grid)[0], (*l.grid)[1], (*l.grid)[2]);
   for (const Argument& a : l.arguments) {
     if (const Buffer* b = std::get_if<Buffer>(&a))
-      add(0u, uint64_t{b->device} << 32 | b->slot, b->generation, b->bytes);
+      add(uint64_t(b->element) << 1, uint64_t{b->device} << 32 | b->slot, b->generation, b->bytes);
     else
-      add(1u, std::get<uint64_t>(a));
+      add(uint64_t(std::get<Scalar>(a).type) << 1 | 1, std::get<Scalar>(a).bits);
   }
-  for (const std::optional<uint64_t>& n : l.lengths) add(n.has_value(), n.value_or(0));
 }
 
 void add_use(std::vector<Sequence::Use>& uses, const Buffer& buffer, uint32_t launch, Role role,

@@ -11,8 +11,8 @@
 //   Result<Program> program = k.finish();
 //
 // The same rules as in the language: no implicit conversion between types, C++ literals take the
-// type of the other operand. Mistakes are collected and come out of finish(), with the C++ line of
-// the last call of a Kernel function before them.
+// type of the other operand. Mistakes are collected and come out of finish(), each with the C++
+// line of the operator or call. The operations of the program have these lines, too.
 //
 // C++ does not say in which order the operands of a call or operator are evaluated. Where the order
 // of loads and atomics matters, or the op numbering should not depend on the C++ compiler, name the
@@ -20,137 +20,13 @@
 //
 // Val, Var, Buf and Element are handles into their Kernel, which must outlive them.
 
-#include <concepts>
-#include <cstdint>
-#include <source_location>
-#include <string>
-#include <string_view>
-#include <type_traits>
-
-#include "ir/builder.h"
-#include "support/result.h"
+#include "ir/kernel_handles.h"
 
 namespace vyre {
 
-class Kernel;
-
-template <class T>
-concept Number = std::is_arithmetic_v<T>;
-
-/// A value of the kernel.
-class Val {
- public:
-  Val() = default;
-  Type type() const;
-  ValueId id() const { return id_; }
-  Kernel* kernel() const { return kernel_; }
-
- private:
-  friend class Kernel;
-  friend class Var;
-  friend class Element;
-  friend class Buf;
-  Val(Kernel* k, ValueId id) : kernel_(k), id_(id) {}
-  Kernel* kernel_ = nullptr;
-  ValueId id_ = none;  // none: an error was reported
-};
-
-/// A C++ number that takes its type from its context.
-class Lit {
- public:
-  template <Number T>
-  Lit(T v) {  // NOLINT: implicit by design
-    if constexpr (std::is_same_v<T, bool>) kind_ = Kind::Bool, bits_ = v;
-    else if constexpr (std::is_floating_point_v<T>) kind_ = Kind::Float, real_ = double(v);
-    else kind_ = Kind::Integer, negative_ = v < T{0}, bits_ = negative_ ? ~uint64_t(v) + 1 : uint64_t(v);
-  }
-
- private:
-  friend class Kernel;
-  enum class Kind : uint8_t { Bool, Integer, Float } kind_ = Kind::Integer;
-  bool negative_ = false;
-  uint64_t bits_ = 0;
-  double real_ = 0;
-};
-
-/// A mutable variable.
-class Var {
- public:
-  operator Val() const;  // NOLINT: reads it
-  const Var& operator=(const Val& v) const;
-  const Var& operator=(const Lit& v) const;
-  const Var& operator=(const Var& v) const { return *this = Val(v); }
-  Var(const Var&) = default;
-
- private:
-  friend class Kernel;
-  Var(Kernel* k, VarId id, Type t) : kernel_(k), id_(id), type_(t) {}
-  Kernel* kernel_;
-  VarId id_;
-  Type type_;
-};
-
-/// b[i]: read where a value is needed, written by assignment.
-class Element {
- public:
-  operator Val() const;  // NOLINT: loads it
-  const Element& operator=(const Val& v) const;
-  const Element& operator=(const Lit& v) const;
-  const Element& operator=(const Element& e) const { return *this = Val(e); }
-  const Element& operator=(const Var& v) const { return *this = Val(v); }
-  Element(const Element&) = default;
-
- private:
-  friend class Kernel;
-  friend class Buf;
-  Element(Kernel* k, uint32_t buffer, ValueId index) : kernel_(k), buffer_(buffer), index_(index) {}
-  Kernel* kernel_;
-  uint32_t buffer_;
-  ValueId index_;
-};
-
-/// A buffer, array or table.
-class Buf {
- public:
-  Element operator[](const Val& i) const;
-  Element operator[](const Lit& i) const;
-  Element operator[](const Var& i) const { return (*this)[Val(i)]; }
-  Element operator[](const Element& i) const { return (*this)[Val(i)]; }
-  Val len() const;
-  Val len64() const;
-
- private:
-  friend class Kernel;
-  Buf(Kernel* k, uint32_t id) : kernel_(k), id_(id) {}
-  Kernel* kernel_;
-  uint32_t id_;
-};
-
-/// A size on the host: lengths, constants and + - * / % over them.
-class Size {
- public:
-  Size(uint64_t v) : value_(v) {}  // NOLINT: implicit by design
-  friend Size operator+(Size a, Size b) { return combine(FormulaOp::Add, a, b); }
-  friend Size operator-(Size a, Size b) { return combine(FormulaOp::Sub, a, b); }
-  friend Size operator*(Size a, Size b) { return combine(FormulaOp::Mul, a, b); }
-  friend Size operator/(Size a, Size b) { return combine(FormulaOp::Div, a, b); }
-  friend Size operator%(Size a, Size b) { return combine(FormulaOp::Rem, a, b); }
-  friend Size ceil_div(Size a, Size b) { return combine(FormulaOp::CeilDiv, a, b); }
-  friend Size min(Size a, Size b) { return combine(FormulaOp::Min, a, b); }
-  friend Size max(Size a, Size b) { return combine(FormulaOp::Max, a, b); }
-
- private:
-  friend class Kernel;
-  static Size combine(FormulaOp op, Size a, Size b);
-  FormulaId in(FormulaPool& pool) const;
-  uint64_t value_ = 0;
-  FormulaPool* pool_ = nullptr;
-  FormulaId id_ = no_formula;
-};
-
 class Kernel {
  public:
-  using Here = std::source_location;
+  using Here = vyre::Here;
   explicit Kernel(std::string name, Here here = Here::current());
 
   // Parameters, in order. Without a size the length is given at launch.
@@ -163,43 +39,110 @@ class Kernel {
   Buf out(Type t, std::string name, Size count, Here here = Here::current());
   Buf scratch(Type t, std::string name, Size count, Here here = Here::current());
   Buf uniform(Type t, std::string name, Size count, Here here = Here::current());
+  // The same for a C++ type: k.in<float>("x").
+  template <HostNumber T>
+  Val scalar(std::string name, Here here = Here::current()) {
+    return scalar(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf in(std::string name, Here here = Here::current()) {
+    return in(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf in(std::string name, Size count, Here here = Here::current()) {
+    return in(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf inout(std::string name, Here here = Here::current()) {
+    return inout(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf inout(std::string name, Size count, Here here = Here::current()) {
+    return inout(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf out(std::string name, Here here = Here::current()) {
+    return out(type_of<T>(), std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf out(std::string name, Size count, Here here = Here::current()) {
+    return out(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf scratch(std::string name, Size count, Here here = Here::current()) {
+    return scratch(type_of<T>(), std::move(name), count, here);
+  }
+  template <HostNumber T>
+  Buf uniform(std::string name, Size count, Here here = Here::current()) {
+    return uniform(type_of<T>(), std::move(name), count, here);
+  }
   // Memory of the body.
   Buf shared(Type t, uint64_t count, std::string name = "tile", Here here = Here::current());
   Buf array(Type t, uint64_t count, std::string name = "w", Here here = Here::current());
-  Buf table(Type t, std::span<const std::byte> bytes, std::string name = "table", Here here = Here::current());
+  Buf table(Type t, std::span<const std::byte> bytes, std::string name = "table",
+            Here here = Here::current());
+  template <HostNumber T>
+  Buf shared(uint64_t count, std::string name = "tile", Here here = Here::current()) {
+    return shared(type_of<T>(), count, std::move(name), here);
+  }
+  template <HostNumber T>
+  Buf array(uint64_t count, std::string name = "w", Here here = Here::current()) {
+    return array(type_of<T>(), count, std::move(name), here);
+  }
+  /// The elements of a vector, array or span.
+  template <HostNumber T>
+  Buf table(std::span<const T> elements, std::string name = "table", Here here = Here::current()) {
+    return table(type_of<T>(), std::as_bytes(elements), std::move(name), here);
+  }
 
   Kernel& workgroup(uint32_t x, uint32_t y = 1, uint32_t z = 1);
   Kernel& subgroup(uint32_t size);
-  Kernel& grid(Size x);
-  Kernel& grid(Size x, Size y);
-  Kernel& grid(Size x, Size y, Size z);
+  Kernel& grid(Size x, Here here = Here::current());
+  Kernel& grid(Size x, Size y, Here here = Here::current());
+  Kernel& grid(Size x, Size y, Size z, Here here = Here::current());
   Kernel& op_id(std::string id);
-  Size len(const Buf& b);
-  Size size_of_scalar(const Val& scalar);
+  Size len(const Buf& b, Here here = Here::current());
+  Size size_of_scalar(const Val& scalar, Here here = Here::current());
 
   // Values.
-  Val constant(Type t, Lit v);
-  Val global_id(uint32_t dim = 0) { return id(Opcode::GlobalId, dim); }
-  Val local_id(uint32_t dim = 0) { return id(Opcode::LocalId, dim); }
-  Val workgroup_id(uint32_t dim = 0) { return id(Opcode::WorkgroupId, dim); }
-  Val num_workgroups(uint32_t dim = 0) { return id(Opcode::NumWorkgroups, dim); }
-  Val workgroup_size(uint32_t dim = 0) { return id(Opcode::WorkgroupSize, dim); }
-  Val lane_id() { return id(Opcode::LaneId, 0); }
-  Val subgroup_size() { return id(Opcode::SubgroupSize, 0); }
-  /// Any pure or subgroup op of the table, by its row.
-  Val apply(Opcode op, std::initializer_list<Val> operands);
-  Val cast(Type t, const Val& v);
-  Val bitcast(Type t, const Val& v);
-  Val load_as(Type t, const Buf& b, const Val& byte);
+  Val constant(Type t, Lit v, Here here = Here::current());
+  Val global_id(uint32_t dim = 0, Here here = Here::current()) {
+    return id(Opcode::GlobalId, dim, here);
+  }
+  Val local_id(uint32_t dim = 0, Here here = Here::current()) {
+    return id(Opcode::LocalId, dim, here);
+  }
+  Val workgroup_id(uint32_t dim = 0, Here here = Here::current()) {
+    return id(Opcode::WorkgroupId, dim, here);
+  }
+  Val num_workgroups(uint32_t dim = 0, Here here = Here::current()) {
+    return id(Opcode::NumWorkgroups, dim, here);
+  }
+  Val workgroup_size(uint32_t dim = 0, Here here = Here::current()) {
+    return id(Opcode::WorkgroupSize, dim, here);
+  }
+  Val lane_id(Here here = Here::current()) { return id(Opcode::LaneId, 0, here); }
+  Val subgroup_size(Here here = Here::current()) { return id(Opcode::SubgroupSize, 0, here); }
+  /// Any pure or subgroup op of the table, by its row. Numbers take the type of the other operands.
+  Val apply(Opcode op, std::initializer_list<Operand> operands, Here here = Here::current());
+  Val cast(Type t, const Val& v, Here here = Here::current());
+  Val bitcast(Type t, const Val& v, Here here = Here::current());
+  Val load_as(Type t, const Buf& b, const Val& byte, Here here = Here::current());
   Val uniform_load(const Element& e, Scope scope = Scope::Workgroup, Here here = Here::current());
   /// Any atomic of the table. shared memory: workgroup scope.
-  Val atomic(Opcode op, const Element& e, std::initializer_list<Val> values, bool acq_rel = false, Here here = Here::current());
-  Val atomic_add(const Element& e, const Val& v, Here here = Here::current()) { return atomic(Opcode::AtomicAdd, e, {v}, false, here); }
-  Val atomic_add(const Element& e, Lit v, Here here = Here::current());
+  Val atomic(Opcode op, const Element& e, std::initializer_list<Operand> values,
+             bool acq_rel = false, Here here = Here::current());
+  Val atomic_add(const Element& e, const Operand& v, Here here = Here::current()) {
+    return atomic(Opcode::AtomicAdd, e, {v}, false, here);
+  }
 
   // Variables and control. Bodies are callables; conditions of while_ are, too.
   Var var(const Val& initial, Here here = Here::current());
   Var var(Type t, Lit initial, Here here = Here::current());
+  template <HostNumber T>
+  Var var(T initial, Here here = Here::current()) {
+    return var(type_of<T>(), initial, here);
+  }
   template <class Then>
   void if_(const Val& c, Then&& then, Here here = Here::current()) {
     begin_if(c, here);
@@ -215,14 +158,10 @@ class Kernel {
     builder_.end_if();
   }
   template <class Body>
-  void for_(const Val& lo, const Val& hi, Body&& body, Here here = Here::current()) {
+  void for_(const Operand& lo, const Operand& hi, Body&& body, Here here = Here::current()) {
     const Val i = begin_for(lo, hi, here);
     body(i);
     builder_.end_for();
-  }
-  template <class Body>
-  void for_(Lit lo, const Val& hi, Body&& body, Here here = Here::current()) {
-    for_(literal(lo, hi.type()), hi, static_cast<Body&&>(body), here);
   }
   template <class Test, class Body>
   void while_(Test&& test, Body&& body, Here here = Here::current()) {
@@ -250,21 +189,36 @@ class Kernel {
   /// The program, or all mistakes. The kernel is used up.
   Result<Program> finish();
 
-  // For the operators below.
-  Val literal(Lit v, Type t);
-  Val binary(Opcode op, const Val& a, const Val& b);
-  Val report(Code code, std::string message, std::string fix);
+  /// For the operators below: apply() in the kernel of the first operand that has one.
+  static Val apply_operator(Opcode op, std::initializer_list<Operand> operands, const Here& here);
+  static Val apply_operator(Opcode op, const Operand& a) {
+    return apply_operator(op, {a}, a.here());
+  }
+  static Val apply_operator(Opcode op, const Operand& a, const Operand& b) {
+    return apply_operator(op, {a, b}, b.here());
+  }
 
  private:
   friend class Val;
   friend class Var;
   friend class Element;
+  friend class Operand;
   friend class Buf;
   void at(const Here& here);
+  Val report(Code code, std::string message, std::string fix);
+  Val literal(Lit v, Type t);
+  /// The operand as a value, a number as a `t`; on its line.
+  Val value_of(const Operand& v, Type t);
+  /// False for a value that an error was reported for, or of no kernel or another one: an error.
+  bool is_usable(const Val& v);
+  bool is_own(const Kernel* k, std::string_view what);
+  static Type type_of_numbers(std::string_view signature, std::initializer_list<Operand> operands);
+  /// The size as a formula of this kernel.
+  FormulaId formula(const Size& size, const Here& here);
   Buf add(Role role, Type t, std::string name, FormulaId count, const Here& here);
-  Val id(Opcode op, uint32_t dim);
+  Val id(Opcode op, uint32_t dim, const Here& here);
   void begin_if(const Val& c, const Here& here);
-  Val begin_for(const Val& lo, const Val& hi, const Here& here);
+  Val begin_for(const Operand& lo, const Operand& hi, const Here& here);
   void begin_body(const Val& c);
   bool is_bool(const Val& c);
   void store(uint32_t buffer, ValueId index, const Val& v);
@@ -275,10 +229,10 @@ class Kernel {
 };
 
 // Operators on values; a C++ number on either side takes the other's type.
-#define VYRE_BINARY(symbol, op)                                                                                    \
-  inline Val operator symbol(const Val& a, const Val& b) { return a.kernel()->binary(Opcode::op, a, b); }         \
-  inline Val operator symbol(const Val& a, const Lit& b) { return a.kernel()->binary(Opcode::op, a, a.kernel()->literal(b, a.type())); } \
-  inline Val operator symbol(const Lit& a, const Val& b) { return b.kernel()->binary(Opcode::op, b.kernel()->literal(a, b.type()), b); }
+#define VYRE_BINARY(symbol, op)                                    \
+  inline Val operator symbol(const Operand& a, const Operand& b) { \
+    return Kernel::apply_operator(Opcode::op, a, b);               \
+  }
 VYRE_BINARY(+, Add)
 VYRE_BINARY(-, Sub)
 VYRE_BINARY(*, Mul)
@@ -297,25 +251,62 @@ VYRE_BINARY(>, Gt)
 VYRE_BINARY(>=, Ge)
 #undef VYRE_BINARY
 
-inline Val operator-(const Val& a) { return a.kernel()->apply(Opcode::Neg, {a}); }
-inline Val operator~(const Val& a) { return a.kernel()->apply(Opcode::Not, {a}); }
-inline Val operator!(const Val& a) { return a.kernel()->apply(Opcode::Not, {a}); }
-inline Val fma(const Val& a, const Val& b, const Val& c) { return a.kernel()->apply(Opcode::Fma, {a, b, c}); }
-inline Val min(const Val& a, const Val& b) { return a.kernel()->apply(Opcode::Min, {a, b}); }
-inline Val max(const Val& a, const Val& b) { return a.kernel()->apply(Opcode::Max, {a, b}); }
-inline Val abs(const Val& a) { return a.kernel()->apply(Opcode::Abs, {a}); }
-inline Val sqrt(const Val& a) { return a.kernel()->apply(Opcode::Sqrt, {a}); }
-inline Val select(const Val& c, const Val& a, const Val& b) { return c.kernel()->apply(Opcode::Select, {c, a, b}); }
+inline Val operator-(const Operand& a) { return Kernel::apply_operator(Opcode::Neg, a); }
+inline Val operator~(const Operand& a) { return Kernel::apply_operator(Opcode::Not, a); }
+inline Val operator!(const Operand& a) { return Kernel::apply_operator(Opcode::Not, a); }
 
 /// x += e and the like, for variables and elements (the index is evaluated once).
-template <class Target, class Right>
-  requires(std::same_as<Target, Var> || std::same_as<Target, Element>)
-const Target& operator+=(const Target& t, const Right& r) { return t = Val(t) + r; }
-template <class Target, class Right>
-  requires(std::same_as<Target, Var> || std::same_as<Target, Element>)
-const Target& operator-=(const Target& t, const Right& r) { return t = Val(t) - r; }
-template <class Target, class Right>
-  requires(std::same_as<Target, Var> || std::same_as<Target, Element>)
-const Target& operator*=(const Target& t, const Right& r) { return t = Val(t) * r; }
+template <class T>
+concept Assignable = std::same_as<T, Var> || std::same_as<T, Element>;
+
+#define VYRE_ASSIGN(symbol, op)                                                  \
+  template <Assignable Target>                                                   \
+  const Target& operator symbol(const Target& t, const Operand& v) {             \
+    return t = Operand(Kernel::apply_operator(Opcode::op, Val(t), v), v.here()); \
+  }
+VYRE_ASSIGN(+=, Add)
+VYRE_ASSIGN(-=, Sub)
+VYRE_ASSIGN(*=, Mul)
+VYRE_ASSIGN(/=, Div)
+VYRE_ASSIGN(%=, Rem)
+VYRE_ASSIGN(&=, And)
+VYRE_ASSIGN(|=, Or)
+VYRE_ASSIGN(^=, Xor)
+VYRE_ASSIGN(<<=, Shl)
+VYRE_ASSIGN(>>=, Shr)
+#undef VYRE_ASSIGN
+
+// Functions, of which at least one argument is of the kernel.
+template <class T>
+concept KernelValue = std::same_as<T, Val> || Assignable<T>;
+template <class... T>
+concept Operands = ((KernelValue<T> || HostNumber<T>)&&...) && (KernelValue<T> || ...);
+
+template <class A>
+requires Operands<A> Val abs(const A& a, Here here = Here::current()) {
+  return Kernel::apply_operator(Opcode::Abs, {{a, here}}, here);
+}
+template <class A>
+requires Operands<A> Val sqrt(const A& a, Here here = Here::current()) {
+  return Kernel::apply_operator(Opcode::Sqrt, {{a, here}}, here);
+}
+template <class A, class B>
+requires Operands<A, B> Val min(const A& a, const B& b, Here here = Here::current()) {
+  return Kernel::apply_operator(Opcode::Min, {{a, here}, {b, here}}, here);
+}
+template <class A, class B>
+requires Operands<A, B> Val max(const A& a, const B& b, Here here = Here::current()) {
+  return Kernel::apply_operator(Opcode::Max, {{a, here}, {b, here}}, here);
+}
+template <class A, class B, class C>
+requires Operands<A, B, C> Val fma(const A& a, const B& b, const C& c,
+                                   Here here = Here::current()) {
+  return Kernel::apply_operator(Opcode::Fma, {{a, here}, {b, here}, {c, here}}, here);
+}
+template <class C, class A, class B>
+requires Operands<C, A, B> Val select(const C& c, const A& a, const B& b,
+                                      Here here = Here::current()) {
+  return Kernel::apply_operator(Opcode::Select, {{c, here}, {a, here}, {b, here}}, here);
+}
 
 }  // namespace vyre

@@ -95,7 +95,7 @@ class Launches {
   Result<> allocate() {
     for (size_t i = 0; i < graph().buffers.size() && graph().buffers[i].parameter; ++i) {
       if (graph().buffers[i].role == Role::Scalar) {
-        arguments_.emplace_back(shape_.scalars[i]);
+        arguments_.emplace_back(Scalar{graph().buffers[i].element, shape_.scalars[i]});
         continue;
       }
       Result<driver::Buffer> made = owner_.allocate(shape_.bytes(graph(), i));
@@ -195,6 +195,7 @@ Result<Outputs> run_random_plan(driver::Device& device, const driver::CompileOpt
   if (!read) return read.errors();
   driver::GraphOptions options;
   options.compile = compile;
+  options.compile.checked = true;
   options.plan = std::make_shared<const plan::GraphPlan>(*read);
   auto ready = device.prepare(g.module, graph, *shape, options);
   if (!ready) {

@@ -55,6 +55,7 @@ Subject device_subject(std::string name, driver::Device device,
   s.subgroup_size = subgroup_size_on(device, compile);
   driver::CompileOptions options = compile;
   options.subgroup_size = s.subgroup_size;
+  options.checked = true;  // compare() does it once for all subjects
   s.run = [device, options](const Generated& g) mutable -> Result<Outputs> {
     DeviceLaunch launch;
     launch.module = &g.module;

@@ -33,7 +33,9 @@ Executable DeviceTester::compile(const std::string& source) {
     expect(false, "the case itself is wrong: " + codes_and_messages(parsed.diagnostics));
     return {};
   }
-  Result<Executable> made = device.compile(parsed.module->kernels[0], options_);
+  driver::CompileOptions options = options_;
+  options.checked = true;  // some cases are larger than check() allows
+  Result<Executable> made = device.compile(parsed.module->kernels[0], options);
   if (made) return *made;
   if (const Diagnostic* d = refusal_in(made.errors()))
     refusal = *d;

@@ -181,10 +181,12 @@ TEST(device, refuses_kernels_and_memory_beyond_its_limits) {
   EXPECT_EQ(d.memory_used(), 904u);  // nothing is lost
   Program large = kernel(add_one);
   large.workgroup = {4096, 1, 1};
-  EXPECT_EQ(code_of(d.compile(large)), Code::KernelTooLarge);
+  CompileOptions checked;  // check() has limits of its own
+  checked.checked = true;
+  EXPECT_EQ(code_of(d.compile(large, checked)), Code::KernelTooLarge);
   Program odd = kernel(add_one);
   odd.subgroup = 48;
-  EXPECT_EQ(code_of(d.compile(odd)), Code::KernelTooLarge);
+  EXPECT_EQ(code_of(d.compile(odd, checked)), Code::KernelTooLarge);
 }
 
 /// One error with this code, these words in its message, and a fix.

@@ -338,7 +338,7 @@ kernel idle_sync(n: in u32[], y: inout u32[]) workgroup(4) grid(len(n)) {
   barrier grid
   y[0] += y[global_id.x + 1]
 }
-kernel many(y: inout u32[]) workgroup(4) { y[0] += 100 }
+kernel many(y: inout u32[]) workgroup(4) grid(len(y)) { y[0] += 100 }
 kernel one(y: inout u32[]) workgroup(1) grid(1) { y[0] += 1 }
 graph g(n: in u32[], y: inout u32[2]) {
 )";

@@ -204,7 +204,7 @@ TEST(Optimize, buffers_that_go_change_nothing_for_the_host) {
   U y(4);
   const Buffer b = *d.allocate(16);
   Launch l{e, {b}};
-  l.lengths = {8, std::nullopt, std::nullopt};
+  l.lengths = {{"work", 8}, {"dead", 100}};
   ASSERT_TRUE(d.submit({l, Readback{b, out(y)}})->wait());
   EXPECT_EQ(y, (U{14, 12, 10, 8}));
 }

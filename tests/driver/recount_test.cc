@@ -414,7 +414,9 @@ graph g(n: in u32[1], x: inout u32[]) { call spill(x) grid(n[0]) }
   uint64_t need = 0;
   {
     Device d = *Device::open(backend, 0);
-    const auto ran = run_graph(d, m, g, inputs);
+    RunOptions o;
+    o.compile.checked = true;  // a kernel without a grid is not legal here
+    const auto ran = run_graph(d, m, g, inputs, o);
     ASSERT_TRUE(ran) << render(ran.errors(), {});
     need = backend.peak;
     EXPECT_EQ(ran->device_bytes, need);
@@ -426,6 +428,7 @@ graph g(n: in u32[1], x: inout u32[]) { call spill(x) grid(n[0]) }
     Device d = *Device::open(backend, 0, open);
     RunOptions o;
     o.memory_limit = limit;
+    o.compile.checked = true;
     const auto ran = run_graph(d, m, g, inputs, o);
     EXPECT_EQ(bool(ran), limit == need);
     if (limit != need) {

@@ -228,8 +228,11 @@ TEST_F(VulkanTest, code_that_the_driver_refuses_is_v0732) {
 
 TEST_F(VulkanTest, a_workgroup_that_is_too_large_is_v0721_with_numbers) {
   Device d = open();
+  CompileOptions checked;  // check() has the same limit
+  checked.checked = true;
   const auto r = d.compile(
-      kernel("kernel k(y: inout u32[]) workgroup(2048) grid(len(y)) { y[global_id.x] = 1 }"));
+      kernel("kernel k(y: inout u32[]) workgroup(2048) grid(len(y)) { y[global_id.x] = 1 }"),
+      checked);
   EXPECT_EQ(code_of(r), Code::KernelTooLarge);
   EXPECT_TRUE(contains(message_of(r), "2048") && contains(message_of(r), "1024")) << message_of(r);
 }

@@ -120,6 +120,7 @@ class Bisection {
   /// one, whose kernels the passes see.
   Result<Module> after(uint64_t n) {
     driver::GraphOptions how;
+    how.compile.checked = true;
     how.compile.optimize = stopped_after(n);
     how.compile.limits =
         driver::CompileLimits(launch_->options.time_limit, launch_->options.memory_limit);

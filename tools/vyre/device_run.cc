@@ -31,6 +31,7 @@ driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
   o.compiled = options.compiled;
   o.outputs = options.outputs;
   o.call_times = options.call_times;
+  o.compile.checked = true;  // commands check what they load
   o.compile.optimize = options.optimize;
   o.fuse = o.reuse = options.planned;
   o.plan = options.plan;

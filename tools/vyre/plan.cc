@@ -103,6 +103,7 @@ Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const Pl
   Result<driver::Device> device = driver::Device::open(wanted.choice);
   if (!device) return device.errors();
   driver::GraphOptions how;
+  how.compile.checked = true;
   if (!command.launch.subgroup_size.empty())
     how.compile.subgroup_size = launch.options.subgroup_size;
   how.plan = std::make_shared<plan::GraphPlan>(planned.plan);

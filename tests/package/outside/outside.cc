@@ -33,15 +33,18 @@ void complain(const vyre::Diagnostics& list, const vyre::Sources& sources = {}) 
 }
 
 bool run_saxpy(const vyre::Program& program) {
-  vyre::LaunchInputs inputs = vyre::inputs_for(program);
-  inputs.data[vyre::find_buffer(program, "a")] = vyre::bytes_of(2.0f);
-  inputs.data[vyre::find_buffer(program, "x")] = vyre::bytes_of(std::vector<float>{1, 2, 3});
-  inputs.data[vyre::find_buffer(program, "y")] = vyre::bytes_of(std::vector<float>{10, 20, 30});
-  const auto outcome = vyre::interp::run(program, inputs);
+  const auto inputs = vyre::NamedInputs(program)
+                          .set("a", 2.0)
+                          .set("x", std::vector<float>{1, 2, 3})
+                          .set("y", std::vector<float>{10, 20, 30})
+                          .finish();
+  if (!inputs) return complain(inputs.errors()), false;
+  const auto outcome = vyre::interp::run(program, *inputs);
   if (!outcome) return complain(outcome.errors()), false;
+  const auto y = vyre::output_of<float>(program, outcome->buffers, "y");
+  if (!y) return complain(y.errors()), false;
   std::printf("saxpy:");
-  for (const float v : vyre::values_of<float>(outcome->buffers[vyre::find_buffer(program, "y")]))
-    std::printf(" %g", double(v));
+  for (const float v : *y) std::printf(" %g", double(v));
   std::printf("\n");
   return true;
 }
