@@ -157,7 +157,7 @@ void HostDevice::execute(Job& job) noexcept {
       o.errors.clear();
     }
   }
-  job.commands.clear();  // kernels and staging memory, while nobody waits for the lock
+  job.commands.clear();  // kernels and staging memory, while no thread waits for the lock
 }
 
 void HostDevice::run_commands(Job& job) {
