@@ -173,36 +173,40 @@ Result<MemoryHandle> DeviceState::take(uint64_t bytes, const std::string& what) 
   return memory;
 }
 
-Result<Buffer> Device::allocate(uint64_t bytes) try {
-  if (Result<> open = require_open(); !open) return open.errors();
-  DeviceState& s = *state_;
-  s.free_retired();
-  const std::lock_guard lock(s.mutex);
-  if (bytes > s.backend->info().limits.buffer_bytes)
+Result<Buffer> DeviceState::allocate(uint64_t bytes, bool of_graph) {
+  free_retired();
+  const std::lock_guard lock(mutex);
+  if (bytes > backend->info().limits.buffer_bytes)
     return diagnose(Code::DeviceMemoryExceeded, {},
                     fmt::format("a buffer of {} bytes; {} allows {} in one buffer", bytes,
-                                s.backend->info().name, s.backend->info().limits.buffer_bytes))
+                                backend->info().name, backend->info().limits.buffer_bytes))
         .with_fix("split the data into several buffers");
-  if (s.free_slots.empty()) {
-    s.slots.emplace_back();
+  if (free_slots.empty()) {
+    slots.emplace_back();
     try {
-      s.free_slots.reserve(s.slots.capacity());  // so that giving back allocates nothing
+      free_slots.reserve(slots.capacity());  // so that giving back allocates nothing
     } catch (const std::bad_alloc&) {
-      s.slots.pop_back();
+      slots.pop_back();
       throw;
     }
-    s.free_slots.push_back(uint32_t(s.slots.size() - 1));
+    free_slots.push_back(uint32_t(slots.size() - 1));
   }
-  const Result<MemoryHandle> memory = s.take(bytes, fmt::format("a buffer of {} bytes", bytes));
+  const Result<MemoryHandle> memory = take(bytes, fmt::format("a buffer of {} bytes", bytes));
   if (!memory) return memory.errors();
-  const uint32_t slot = s.free_slots.back();
-  s.free_slots.pop_back();
-  Slot& made = s.slots[slot];
+  const uint32_t slot = free_slots.back();
+  free_slots.pop_back();
+  Slot& made = slots[slot];
   made.memory = *memory;
   made.bytes = bytes;
   made.alive = true;
   made.undefined = false;
-  return Buffer{s.id, slot, made.generation, bytes};
+  made.of_graph = of_graph;
+  return Buffer{id, slot, made.generation, bytes};
+}
+
+Result<Buffer> Device::allocate(uint64_t bytes) try {
+  if (Result<> open = require_open(); !open) return open.errors();
+  return state_->allocate(bytes, false);
 } catch (const std::bad_alloc&) {
   return interp::out_of_memory("a buffer");
 }
@@ -236,6 +240,10 @@ std::optional<Diagnostic> DeviceState::problem(const Buffer& b, bool must_be_def
   if (b.slot >= slots.size() || !slots[b.slot].alive || slots[b.slot].generation != b.generation)
     return diagnose(Code::StaleBuffer, {}, fmt::format("the buffer of {} bytes was freed", b.bytes))
         .with_fix("allocate a buffer and use its handle");
+  if (slots[b.slot].of_graph)
+    return diagnose(Code::StaleBuffer, {},
+                    fmt::format("the buffer of {} bytes belongs to a graph", b.bytes))
+        .with_fix("pass a handle that allocate() returned");
   if (b.bytes != slots[b.slot].bytes)
     return diagnose(Code::RangeOutside, {},
                     fmt::format("the handle says {} bytes; its buffer has {}", b.bytes,

@@ -119,6 +119,7 @@ struct Slot {
   uint32_t generation = 1;
   bool alive = false;
   bool undefined = false;
+  bool of_graph = false;                              // memory of a graph: handles are not accepted
   uint32_t users = 0;                                 // submissions under way
   std::shared_ptr<TicketState> writer;                // the last one that writes it
   std::vector<std::shared_ptr<TicketState>> readers;  // since then, the last of each stream
@@ -218,6 +219,8 @@ struct DeviceState {
   void reap();
   void reap_if_many();
   void free_retired();
+  /// Memory of the caller's, or of a graph.
+  Result<Buffer> allocate(uint64_t bytes, bool of_graph);
   /// With the mutex held; nobody uses it.
   void give_back(const Buffer& buffer);
   void finish();

@@ -215,7 +215,7 @@ class Preparation {
   Result<> allocate() {
     s_->memory.reserve(sizes_.size());
     for (const uint64_t bytes : sizes_) {
-      Result<Buffer> made = device_.allocate(bytes);
+      Result<Buffer> made = state_.allocate(bytes, true);
       if (!made) {
         for (Diagnostic& d : made.errors())
           d.message = fmt::format("intermediates of graph `{}`: {}", s_->graph().name, d.message);

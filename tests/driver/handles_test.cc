@@ -103,6 +103,37 @@ TEST(handles, those_of_another_device_are_errors) {
   EXPECT_EQ(code_of(d.memory_need(foreign, inputs)), Code::ForeignBuffer);
 }
 
+TEST(handles, those_of_memory_of_a_graph_are_errors) {
+  Device d = open();
+  const ParseOutcome parsed = parse(R"(
+kernel copy(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
+  y[global_id.x] = x[global_id.x]
+}
+graph g(x: in u32[], y: out u32[len(x)]) {
+  buffer t: u32[len(x)]
+  call copy(x, t)
+  call copy(t, y)
+}
+)");
+  ASSERT_TRUE(parsed.module);
+  const Graph& g = parsed.module->graphs[0];
+  const Buffer x = *d.allocate(256), y = *d.allocate(256);
+  GraphOptions options;
+  options.fuse = false;
+  auto graph = d.prepare(*parsed.module, g,
+                         *resolve_graph(g, std::vector<std::optional<uint64_t>>{64, {}},
+                                        std::vector<std::optional<uint64_t>>(2)),
+                         options);
+  ASSERT_TRUE(graph);
+  ASSERT_EQ(graph->memory_bytes(), 256u);
+  Buffer guessed = y;
+  ++guessed.slot;
+  expect_refused(d, guessed, x, Code::StaleBuffer);
+  EXPECT_TRUE(d.submit({LaunchGraph{*graph, {x, y}}})->wait());
+  graph = GraphExecutable();
+  EXPECT_EQ(d.memory_used(), 512u);
+}
+
 TEST(handles, a_graph_without_memory_runs_on_its_own_device_only) {
   Device d = open(), other = open();
   ParseOutcome parsed = parse(graph_of_one);
