@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "check_errors.h"
 #include "ir/graph_launch.h"
 #include "plan/plan_file.h"
 #include "text/parse.h"
@@ -37,15 +38,6 @@ graph g(x: in u32[], y: out u32[len(x)]) {
   repeat 2 { call turn(c, y) }
 }
 )";
-
-/// "" or what is wrong.
-inline std::string check_errors(const Diagnostics& errors) {
-  if (!has_errors(errors)) return "a refusal without an error";
-  for (const Diagnostic& d : errors)
-    if (d.severity == Severity::Error && d.fix.empty())
-      return "an error without a fix: " + d.message;
-  return "";
-}
 
 /// "" or what is wrong.
 inline std::string check_plan_reader(std::string_view text) {

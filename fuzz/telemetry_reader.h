@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "check_errors.h"
 #include "opt/profile_file.h"
 
 namespace vyre {
@@ -14,12 +15,7 @@ namespace vyre {
 inline std::string check_telemetry_reader(std::string_view text) {
   opt::ProfileData data;
   const Result<> read = opt::read_profile(text, "profile.json", data);
-  if (!read) {
-    for (const Diagnostic& d : read.errors())
-      if (d.severity == Severity::Error && d.fix.empty())
-        return "an error without a fix: " + d.message;
-    return has_errors(read.errors()) ? "" : "a refusal without an error";
-  }
+  if (!read) return check_errors(read.errors());
   const std::string written = opt::write_profile(data);
   opt::ProfileData again;
   if (!opt::read_profile(written, "again.json", again)) return "what was written is not read again";

@@ -5,42 +5,17 @@
 
 #include "fuzz/plan_reader.h"
 #include "fuzz/telemetry_reader.h"
-#include "lab/random.h"
 #include "opt/pipeline.h"
+#include "tests/text_edits.h"
 
 namespace vyre {
 namespace {
 
-/// Replaces, inserts, removes and repeats pieces of the text, one to three times.
-std::string changed(std::string s, lab::Random& r) {
-  static const char* const pieces[] = {"{",     "}",         "[",    "]",    ",",
+constexpr std::string_view pieces[] = {"{",     "}",         "[",    "]",    ",",
                                        ":",     "\"",        "null", "true", "-1",
                                        "1e9",   "0",         "\\",   "\\u0", "18446744073709551616",
                                        "\"a\"", "1.5",       "{}",   "[]",   "\n",
                                        "\xff",  "4294967296"};
-  for (size_t edits = 1 + r.below(3); edits > 0; --edits) {
-    const size_t at = r.below(s.size() + 1);
-    const size_t digit = s.find_first_of("0123456789", at);
-    switch (r.below(5)) {
-      case 0:
-        s.erase(at, 1 + r.below(8));
-        break;
-      case 1:
-        s.insert(at, pieces[r.below(std::size(pieces))]);
-        break;
-      case 2:
-        if (digit != s.npos) s[digit] = static_cast<char>('0' + r.below(10));
-        break;
-      case 3:
-        if (digit != s.npos) s.replace(digit, 1, pieces[r.below(std::size(pieces))]);
-        break;
-      default:
-        s.insert(at, s.substr(at, 1 + r.below(40)));
-        break;
-    }
-  }
-  return s;
-}
 
 std::string plan_file() {
   const Module module = *parse(std::string(planned_text)).module;
@@ -64,7 +39,7 @@ TEST(JsonFuzz, plan_files) {
   ASSERT_EQ(check_plan_reader(file), "");
   for (uint64_t seed = 0; seed < 5000; ++seed) {
     lab::Random r(seed);
-    const std::string text = changed(file, r);
+    const std::string text = edited(file, pieces, r);
     ASSERT_EQ(check_plan_reader(text), "") << "seed " << seed << "\n" << text;
   }
 }
@@ -74,7 +49,7 @@ TEST(JsonFuzz, telemetry_files) {
   ASSERT_EQ(check_telemetry_reader(file), "");
   for (uint64_t seed = 0; seed < 5000; ++seed) {
     lab::Random r(seed);
-    const std::string text = changed(file, r);
+    const std::string text = edited(file, pieces, r);
     ASSERT_EQ(check_telemetry_reader(text), "") << "seed " << seed << "\n" << text;
   }
 }
