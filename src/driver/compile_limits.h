@@ -23,8 +23,8 @@ class CompileLimits {
   using Clock = std::chrono::steady_clock;
 
   CompileLimits() = default;
-  /// The time begins now. 0 is no limit. The memory is what compiling takes besides the fixed size
-  /// of a compiler.
+  /// The time begins now. 0 means no limit. The memory is what compiling takes besides the fixed
+  /// size of a compiler.
   explicit CompileLimits(double seconds, uint64_t bytes = 0);
 
   bool any() const { return deadline_.has_value() || bytes_ > 0; }

@@ -11,7 +11,7 @@
 
 namespace vyre::interp {
 
-/// An error if a time limit is negative or not a number. 0 is no limit.
+/// An error if a time limit is negative or not a number. 0 means no limit.
 Result<> check_time_limit(double seconds);
 
 /// The clock of a run, or of all calls of a graph. Also reports progress.

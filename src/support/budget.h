@@ -20,7 +20,7 @@ struct BudgetExceeded {
 
 class Budget {
  public:
-  /// 0 is no limit. The time begins now.
+  /// 0 means no limit. The time begins now.
   explicit Budget(double seconds = 0, uint64_t bytes = 0);
 
   /// Counts a step of at most a few microseconds. True once in a while if there are limits: call
@@ -44,7 +44,7 @@ class Budget {
   Clock::time_point deadline_;
 };
 
-/// An error if a time limit is negative or not a number. 0 is no limit.
+/// An error if a time limit is negative or not a number. 0 means no limit.
 std::optional<Diagnostic> fault_of_time_limit(double seconds);
 
 /// Bytes that a vector holds; near its capacity, those that it holds while it grows.

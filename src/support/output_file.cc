@@ -12,24 +12,13 @@
 #include <system_error>
 #include <utility>
 
+#include "support/descriptor.h"
+
 namespace vyre {
 namespace {
 
 FileError error_of(int code, std::string_view doing, const std::string& path) {
   return {code, fmt::format("{} '{}': {}", doing, path, std::generic_category().message(code))};
-}
-
-/// 0, or errno.
-int write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-  return 0;
 }
 
 /// The folder of a path, with a slash at the end.

@@ -89,7 +89,7 @@ TEST_F(EmitCommandLine, objects_of_two_kernels_link_together) {
   EXPECT_NE(contents("again.o").find("again_info"), std::string::npos);
   const ProcessResult linked =
       run_process({"ld", "-r", "-o", path("all.o"), path("a.o"), path("b.o"), path("again.o")});
-  if (linked.start_error != 0) GTEST_SKIP() << "there is no linker";
+  if (linked.start_error != 0) GTEST_SKIP() << "a linker is not installed";
   EXPECT_EQ(linked.exit_code, 0) << linked.err;
 }
 

@@ -43,7 +43,7 @@ bool is_exempt(const void* caller) {
   });
 }
 
-/// Null if the allocation is the one that fails, or if there is no memory.
+/// Null if the allocation is the one that fails, or if memory is exhausted.
 void* allocate(size_t bytes, size_t alignment, const void* caller) {
   if (is_counting && !is_exempt(caller) && ++counted == failing) return nullptr;
   if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes == 0 ? 1 : bytes);

@@ -40,7 +40,7 @@ void append(Diagnostics& list, Diagnostics more) {
               std::make_move_iterator(more.end()));
 }
 
-/// What is left of the time limit, in whole milliseconds; at least one, as 0 is no limit.
+/// What is left of the time limit, in whole milliseconds; at least one, as 0 means no limit.
 LoadOptions without(LoadOptions options, uint64_t used_ns) {
   if (options.time_limit > 0) {
     const double left = options.time_limit - static_cast<double>(used_ns) / 1e9;

@@ -172,7 +172,7 @@ class Launch {
   }
 
   /// Calls the kernel, on a large stack if this thread's own may be too small. Throws
-  /// std::bad_alloc if there is no memory for a stack.
+  /// std::bad_alloc if a stack cannot be allocated.
   uint32_t enter(uint64_t first, uint64_t last, std::byte* arena) {
     uint32_t at = 0;
     const auto call = [&] {

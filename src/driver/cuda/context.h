@@ -29,7 +29,7 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// The device that it was opened for is closed: its pinned memory is no longer read.
+  /// The device that it was opened for is closed: its pinned memory is not read any more.
   void close_device();
 
   const Api& api;
