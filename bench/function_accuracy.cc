@@ -78,23 +78,12 @@ OpCounts count_ops(const char* function) {
     const bool is_bool = op.type == Type::Bool || vyre::info(op.code).result == 'B';
     switch (op.code) {
       case Opcode::Scalar:
-      case Opcode::Return:
-        break;
-      case Opcode::Const:
-        ++n.constants;
-        break;
-      case Opcode::Bitcast:
-        ++n.bitcast;
-        break;
-      case Opcode::Cast:
-        ++n.convert;
-        break;
-      case Opcode::Fma:
-        ++n.fma;
-        break;
-      case Opcode::Div:
-        ++n.div;
-        break;
+      case Opcode::Return: break;
+      case Opcode::Const: ++n.constants; break;
+      case Opcode::Bitcast: ++n.bitcast; break;
+      case Opcode::Cast: ++n.convert; break;
+      case Opcode::Fma: ++n.fma; break;
+      case Opcode::Div: ++n.div; break;
       default:
         if (is_bool || op.code == Opcode::Select) {
           ++n.choice;

@@ -90,12 +90,10 @@ void launches(Device& d, const std::string& name) {
   const Launch launch{nothing, {y}, {}, true, {}};
   report(name, "an empty launch and the wait", is_interp ? 15 : 0,
          [&] { must(bool(d.submit({launch})->wait())); });
-  report(name, "a fill of 256 bytes and the wait", 0, [&] {
-    must(bool(d.submit({Fill{y, 0}})->wait()));
-  });
-  report(name, "upload, launch, readback of 256 bytes", 0, [&] {
-    must(bool(d.submit({Upload{y, bytes}, launch, Readback{y, bytes}})->wait()));
-  });
+  report(name, "a fill of 256 bytes and the wait", 0,
+         [&] { must(bool(d.submit({Fill{y, 0}})->wait())); });
+  report(name, "upload, launch, readback of 256 bytes", 0,
+         [&] { must(bool(d.submit({Upload{y, bytes}, launch, Readback{y, bytes}})->wait())); });
   const std::vector<Command> many(100, launch);
   report(name, "100 empty launches in one submission", 0,
          [&] { must(bool(d.submit(many)->wait())); });
@@ -105,9 +103,8 @@ void launches(Device& d, const std::string& name) {
     must(bool(last.wait()));
   });
   if (const Result<Executable> pieces = d.compile(parsed.module->kernels[1])) {
-    report(name, pieces->plan() ? "a grid barrier, split" : "a grid barrier, native", 0, [&] {
-      must(bool(d.submit({Launch{*pieces, {y}, {}, true, {}}})->wait()));
-    });
+    report(name, pieces->plan() ? "a grid barrier, split" : "a grid barrier, native", 0,
+           [&] { must(bool(d.submit({Launch{*pieces, {y}, {}, true, {}}})->wait())); });
   }
   must(bool(d.free(y)));
 }

@@ -235,4 +235,11 @@ add_test(NAME cases.runner COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/te
   $<TARGET_FILE:vyre_sample_cases>)
 set_tests_properties(cases.runner PROPERTIES LABELS unit TIMEOUT 300)
 
+# scripts/setup installs clang-format-19 for scripts/test; a plain build does not need it.
+find_program(VYRE_CLANG_FORMAT clang-format-19)
+if(VYRE_CLANG_FORMAT)
+  add_test(NAME format.check COMMAND ${PROJECT_SOURCE_DIR}/scripts/format --check)
+  set_tests_properties(format.check PROPERTIES LABELS unit TIMEOUT 300)
+endif()
+
 write_test_groups()

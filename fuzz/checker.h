@@ -20,9 +20,11 @@ inline std::string check_checker(std::span<const std::byte> bytes) {
   if (!program) return "";
   const Diagnostics found = check(*program);
   for (const Diagnostic& d : found)
-    if (d.severity == Severity::Error && d.fix.empty()) return "an error without a fix: " + d.message;
+    if (d.severity == Severity::Error && d.fix.empty())
+      return "an error without a fix: " + d.message;
   if (has_errors(found)) return "";
-  if (stats(*program).ops != program->ops.size()) return "a legal program has ops that a walk does not meet";
+  if (stats(*program).ops != program->ops.size())
+    return "a legal program has ops that a walk does not meet";
   Program copy = *program;
   compact(copy);
   if (print(copy) != print(*program)) return "compacting a legal program changes it";

@@ -180,12 +180,9 @@ std::string show(const text::Ast& ast, text::ExprId id) {
   switch (e.kind) {
     case text::ExprKind::Binary:
       return fmt::format("({} {} {})", ast.text(e.token), show(ast, e.a), show(ast, e.b));
-    case text::ExprKind::Index:
-      return fmt::format("{}[{}]", ast.text(e.token), show(ast, e.a));
-    case text::ExprKind::Member:
-      return fmt::format("{}.{}", ast.text(e.token), "xyz"[e.bits]);
-    default:
-      return std::string(ast.text(e.token));
+    case text::ExprKind::Index: return fmt::format("{}[{}]", ast.text(e.token), show(ast, e.a));
+    case text::ExprKind::Member: return fmt::format("{}.{}", ast.text(e.token), "xyz"[e.bits]);
+    default: return std::string(ast.text(e.token));
   }
 }
 
@@ -210,16 +207,13 @@ void show(const text::Ast& ast, Range list, int depth, std::string& out) {
       case StmtKind::Store:
         out += fmt::format("Store {}[{}] = {}\n", ast.text(s.name), show(ast, s.a), show(ast, s.b));
         break;
-      case StmtKind::Barrier:
-        out += fmt::format("Barrier {}\n", name(s.scope));
-        break;
+      case StmtKind::Barrier: out += fmt::format("Barrier {}\n", name(s.scope)); break;
       case StmtKind::If:
       case StmtKind::While:
         out += fmt::format("{} {}\n", s.kind == StmtKind::If ? "If" : "While", show(ast, s.a));
         show(ast, s.body, depth + 1, out);
         break;
-      default:
-        out += "…\n";
+      default: out += "…\n";
     }
   }
 }

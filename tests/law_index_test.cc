@@ -1,5 +1,5 @@
-// Every paragraph of the law (semantics.md) has a test that names it, and tests/text/semantics/INDEX.md says
-// which.
+// Every paragraph of the law (semantics.md) has a test that names it, and
+// tests/text/semantics/INDEX.md says which.
 
 #include <gtest/gtest.h>
 
@@ -18,23 +18,47 @@ namespace fs = std::filesystem;
 
 const fs::path folder = VYRE_SOURCE_DIR "/tests/text/semantics";
 
-// The paragraphs in the order of the law. Not here, because what they speak of is not built yet: cached
-// code and the sanitizer.
-constexpr std::string_view paragraphs[] = {
-    "Values / Types", "Values / Ids and lengths", "Values / Indices", "Values / Literals",
-    "Operators / Integers", "Operators / ceil_div clamp extract insert", "Operators / Floats",
-    "Operators / Functions", "Operators / Casts", "Operators / Logic and precedence", "Operators / NaN",
-    "Memory / Out of bounds", "Memory / Zeros and bytes", "Memory / Races", "Memory / Atomics",
-    "Memory / Order-dependent", "Memory / Aliasing", "Memory / Progress",
-    "Control / For", "Control / Barriers", "Control / Uniformity", "Control / Placement",
-    "Control / uniform_load", "Control / Subgroups", "Control / Traps",
-    "Launch / Grid", "Launch / Sizes", "Launch / Limits", "Launch / Time memory output",
-    "Programs / Functions", "Programs / Arrays and tables", "Programs / Scopes and newlines", "Programs / Graphs",
-    "Programs / Facts"};
+// The paragraphs in the order of the law. Not here, because what they speak of is not built yet:
+// cached code and the sanitizer.
+constexpr std::string_view paragraphs[] = {"Values / Types",
+                                           "Values / Ids and lengths",
+                                           "Values / Indices",
+                                           "Values / Literals",
+                                           "Operators / Integers",
+                                           "Operators / ceil_div clamp extract insert",
+                                           "Operators / Floats",
+                                           "Operators / Functions",
+                                           "Operators / Casts",
+                                           "Operators / Logic and precedence",
+                                           "Operators / NaN",
+                                           "Memory / Out of bounds",
+                                           "Memory / Zeros and bytes",
+                                           "Memory / Races",
+                                           "Memory / Atomics",
+                                           "Memory / Order-dependent",
+                                           "Memory / Aliasing",
+                                           "Memory / Progress",
+                                           "Control / For",
+                                           "Control / Barriers",
+                                           "Control / Uniformity",
+                                           "Control / Placement",
+                                           "Control / uniform_load",
+                                           "Control / Subgroups",
+                                           "Control / Traps",
+                                           "Launch / Grid",
+                                           "Launch / Sizes",
+                                           "Launch / Limits",
+                                           "Launch / Time memory output",
+                                           "Programs / Functions",
+                                           "Programs / Arrays and tables",
+                                           "Programs / Scopes and newlines",
+                                           "Programs / Graphs",
+                                           "Programs / Facts"};
 
 using Index = std::map<std::string, std::set<std::string>>;  // paragraph to names of tests
 
-/// From the `// law:` lines of the tests. A test without one, or with a name that is no paragraph, fails.
+/// From the `// law:` lines of the tests. A test without one, or with a name that is no paragraph,
+/// fails.
 Index read_tests() {
   Index index;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -46,7 +70,8 @@ Index read_tests() {
     for (std::string line; std::getline(lines, line);) {
       if (!line.starts_with(key)) continue;
       const std::string paragraph = line.substr(key.size());
-      EXPECT_TRUE(std::count(std::begin(paragraphs), std::end(paragraphs), paragraph)) << test << ": the law has no `" << paragraph << "`";
+      EXPECT_TRUE(std::count(std::begin(paragraphs), std::end(paragraphs), paragraph))
+          << test << ": the law has no `" << paragraph << "`";
       index[paragraph].insert(test);
       named = true;
     }
@@ -73,7 +98,8 @@ Index read_table() {
 TEST(LawIndex, every_paragraph_has_a_test_that_names_it) {
   const Index index = read_tests();
   for (const std::string_view paragraph : paragraphs)
-    EXPECT_TRUE(index.contains(std::string(paragraph))) << "no test in tests/text/semantics names `" << paragraph << "`";
+    EXPECT_TRUE(index.contains(std::string(paragraph)))
+        << "no test in tests/text/semantics names `" << paragraph << "`";
 }
 
 TEST(LawIndex, the_table_is_what_the_tests_say) {
@@ -82,7 +108,9 @@ TEST(LawIndex, the_table_is_what_the_tests_say) {
   for (const std::string_view p : paragraphs) {
     const std::string paragraph(p);
     ASSERT_TRUE(table.contains(paragraph)) << "INDEX.md has no row for `" << paragraph << "`";
-    EXPECT_EQ(table.at(paragraph), tests.contains(paragraph) ? tests.at(paragraph) : std::set<std::string>{}) << "in the row of `" << paragraph << "`";
+    EXPECT_EQ(table.at(paragraph),
+              tests.contains(paragraph) ? tests.at(paragraph) : std::set<std::string>{})
+        << "in the row of `" << paragraph << "`";
   }
   EXPECT_EQ(table.size(), std::size(paragraphs));
 }

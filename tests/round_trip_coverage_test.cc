@@ -1,5 +1,5 @@
-// Every operation of the table is in the printed form of some round-trip test, so that text and wire form
-// are known to keep it.
+// Every operation of the table is in the printed form of some round-trip test, so that text and
+// wire form are known to keep it.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing is excused: an operation that no program can hold would have no reason to be in the table.
+// Nothing is excused: an operation that no program can hold would have no reason to be in the
+// table.
 const std::set<std::string_view> excused = {};
 
 std::string read(const fs::path& path) {
@@ -57,8 +58,9 @@ TEST(RoundTripCoverage, every_operation_is_printed_by_a_round_trip_test) {
   for (const OpInfo& op : all_ops()) {
     const bool printed = found.contains(std::string(op.mnemonic));
     EXPECT_NE(printed, excused.contains(op.mnemonic))
-        << op.mnemonic << (printed ? " is excused and printed: remove the excuse"
-                                   : " is in no round-trip test: add it to one in tests/text/round-trip");
+        << op.mnemonic
+        << (printed ? " is excused and printed: remove the excuse"
+                    : " is in no round-trip test: add it to one in tests/text/round-trip");
   }
 }
 

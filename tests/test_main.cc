@@ -1,4 +1,5 @@
-// main() of every GoogleTest binary. The library of this file also owns the header that they all precompile.
+// main() of every GoogleTest binary. The library of this file also owns the header that they all
+// precompile.
 
 #include <gtest/gtest.h>
 

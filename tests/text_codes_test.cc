@@ -1,4 +1,5 @@
-// Every code is raised by a test: its number ("V0140") or its name stands in a .vyre file or a unit test.
+// Every code is raised by a test: its number ("V0140") or its name stands in a .vyre file or a unit
+// test.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +44,8 @@ std::set<std::string, std::less<>> words_of_tests() {
 TEST(Codes, every_code_is_mentioned_by_a_test) {
   const auto words = words_of_tests();
   for (const CodeInfo& row : all_codes()) {
-    if (row.code == Code::InternalError) continue;  // a bug of vyre by definition: no input is known that raises it
+    if (row.code == Code::InternalError)
+      continue;  // a bug of vyre by definition: no input is known that raises it
     EXPECT_TRUE(words.contains(to_string(row.code)) || words.contains(row.name))
         << to_string(row.code) << " (" << row.name << ") is in no test: write one that raises it";
   }

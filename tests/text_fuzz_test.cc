@@ -38,16 +38,61 @@ std::vector<std::string> corpus() {
 
 /// One to three edits: bytes, tokens, pieces of other files.
 std::string corrupt(const std::vector<std::string>& corpus, Random& r) {
-  static const char* const words[] = {"{", "}", "(", ")", "[", "]", "\n", ";", ",", ":", "%", "%1", "..", "..5", "&&", "<<", "fn", "kernel k",
-                                      "if", "else", "while", "for i in", "return", "break", "let", "var", "shared", "barrier grid", "-", "!",
-                                      "0x", "1e999", "99999999999999999999", "1.5", "nan", "bits(1)", "u8", "f16", "f64", "=", "+=", "\"", "//", "\xff", "@", "as"};
+  static const char* const words[] = {"{",
+                                      "}",
+                                      "(",
+                                      ")",
+                                      "[",
+                                      "]",
+                                      "\n",
+                                      ";",
+                                      ",",
+                                      ":",
+                                      "%",
+                                      "%1",
+                                      "..",
+                                      "..5",
+                                      "&&",
+                                      "<<",
+                                      "fn",
+                                      "kernel k",
+                                      "if",
+                                      "else",
+                                      "while",
+                                      "for i in",
+                                      "return",
+                                      "break",
+                                      "let",
+                                      "var",
+                                      "shared",
+                                      "barrier grid",
+                                      "-",
+                                      "!",
+                                      "0x",
+                                      "1e999",
+                                      "99999999999999999999",
+                                      "1.5",
+                                      "nan",
+                                      "bits(1)",
+                                      "u8",
+                                      "f16",
+                                      "f64",
+                                      "=",
+                                      "+=",
+                                      "\"",
+                                      "//",
+                                      "\xff",
+                                      "@",
+                                      "as"};
   std::string s = corpus[r.below(corpus.size())];
   for (size_t edits = 1 + r.below(3); edits > 0; --edits) {
     const size_t at = r.below(s.size() + 1);
     switch (r.below(6)) {
       case 0: s.erase(at, 1 + r.below(8)); break;
       case 1: s.insert(at, words[r.below(std::size(words))]); break;
-      case 2: if (at < s.size()) s[at] = char(r.next()); break;
+      case 2:
+        if (at < s.size()) s[at] = char(r.next());
+        break;
       case 3: s.resize(at); break;
       case 4: {
         const std::string& other = corpus[r.below(corpus.size())];
@@ -83,7 +128,8 @@ TEST(text_fuzz, corrupted_sources_20000) {
     ASSERT_EQ(problem, "") << "seed " << seed << "\n" << s;
     accepted += parse(s).module.has_value();
   }
-  EXPECT_GT(accepted, 500u);  // else the corruption is too coarse to test what comes after the parser
+  EXPECT_GT(accepted,
+            500u);  // else the corruption is too coarse to test what comes after the parser
 }
 
 }  // namespace

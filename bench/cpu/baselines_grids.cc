@@ -182,7 +182,7 @@ BASELINE(histogram) {
   uint32_t* __restrict counts = args.get<uint32_t>(1);
   const uint64_t n = args.count<uint8_t>(0);
   uint32_t all[256] = {};
-#pragma omp parallel for reduction(+ : all[:256])
+#pragma omp parallel for reduction(+ : all[ : 256])
   for (uint64_t i = 0; i < n; ++i) ++all[data[i]];
   std::memcpy(counts, all, sizeof all);
 }

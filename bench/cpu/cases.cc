@@ -48,9 +48,10 @@ struct Maker {
 
   template <class T>
   void input(const std::vector<T>& v, Kind kind = Kind::In) {
-    c.parameters.push_back(
-        {.kind = kind, .buffer = c.buffers.size(), .is_float = std::is_same_v<T, float>,
-         .element_size = sizeof(T)});
+    c.parameters.push_back({.kind = kind,
+                            .buffer = c.buffers.size(),
+                            .is_float = std::is_same_v<T, float>,
+                            .element_size = sizeof(T)});
     c.buffers.push_back(bytes_of(v));
     c.bytes += c.buffers.back().size() * (kind == Kind::InOut ? 2 : 1);
   }

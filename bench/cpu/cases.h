@@ -27,8 +27,8 @@ struct Parameter {
 };
 
 struct Case {
-  std::string name;    // kernels/NAME.vyre and NAME.cl
-  std::string kernel;  // the kernel's name in both
+  std::string name;                        // kernels/NAME.vyre and NAME.cl
+  std::string kernel;                      // the kernel's name in both
   const vyre::Program* program = nullptr;  // this one instead of kernels/NAME.vyre
   bool clear_outputs = false;              // the device zeroes outputs where it has to
   Bound bound = Bound::Memory;

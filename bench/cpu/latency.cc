@@ -53,42 +53,20 @@ Program mixed(size_t ops) {
     for (size_t line = 0; line < lines; ++line) {
       const size_t a = one_of(4), b = one_of(4), c = one_of(4);
       switch (one_of(12)) {
-        case 0:
-          text += fmt::format("  f{} = f{} * f{} + 0.5\n", a, b, c);
-          break;
-        case 1:
-          text += fmt::format("  f{} = fma(f{}, f{}, f{})\n", a, b, c, a);
-          break;
-        case 2:
-          text += fmt::format("  f{} = max(f{} - f{}, 0.125)\n", a, b, c);
-          break;
-        case 3:
-          text += fmt::format("  n{} = (n{} ^ n{} >> 3) * 2654435761\n", a, b, c);
-          break;
-        case 4:
-          text += fmt::format("  n{} += rotl(n{}, 7) & 0xffff\n", a, b);
-          break;
-        case 5:
-          text += fmt::format("  f{} += x[n{} % len(x)]\n", a, b);
-          break;
-        case 6:
-          text += fmt::format("  n{} ^= k[i + n{} % 16]\n", a, b);
-          break;
-        case 7:
-          text += fmt::format("  f{} = f32(n{} & 255) / f{}\n", a, b, c);
-          break;
-        case 8:
-          text += fmt::format("  if n{} > n{} {{ f{} = f{} * 0.5 }}\n", a, b, c, b);
-          break;
+        case 0: text += fmt::format("  f{} = f{} * f{} + 0.5\n", a, b, c); break;
+        case 1: text += fmt::format("  f{} = fma(f{}, f{}, f{})\n", a, b, c, a); break;
+        case 2: text += fmt::format("  f{} = max(f{} - f{}, 0.125)\n", a, b, c); break;
+        case 3: text += fmt::format("  n{} = (n{} ^ n{} >> 3) * 2654435761\n", a, b, c); break;
+        case 4: text += fmt::format("  n{} += rotl(n{}, 7) & 0xffff\n", a, b); break;
+        case 5: text += fmt::format("  f{} += x[n{} % len(x)]\n", a, b); break;
+        case 6: text += fmt::format("  n{} ^= k[i + n{} % 16]\n", a, b); break;
+        case 7: text += fmt::format("  f{} = f32(n{} & 255) / f{}\n", a, b, c); break;
+        case 8: text += fmt::format("  if n{} > n{} {{ f{} = f{} * 0.5 }}\n", a, b, c, b); break;
         case 9:
           text += fmt::format("  n{} = select(f{} < f{}, n{}, n{} + 1)\n", a, b, c, b, c);
           break;
-        case 10:
-          text += fmt::format("  f{} = sqrt(abs(f{}))\n", a, b);
-          break;
-        case 11:
-          text += fmt::format("  for j in 0..n{} & 3 {{ n{} += k[j] }}\n", a, b);
-          break;
+        case 10: text += fmt::format("  f{} = sqrt(abs(f{}))\n", a, b); break;
+        case 11: text += fmt::format("  for j in 0..n{} & 3 {{ n{} += k[j] }}\n", a, b); break;
       }
     }
     return text + "  y[i] = f0 + f1 + f2 + f3\n  z[i] = n0 ^ n1 ^ n2 ^ n3\n}\n";
@@ -137,8 +115,7 @@ Latency compile_latency(const std::string& what, const std::string& backend, con
                         double goal_ms, int repeats) {
   Result<Device> device = Device::open(backend, {.use_cache = false});
   if (!device) fail(render(device.errors(), {}));
-  const Times t = times_of(
-      repeats, [] {}, [&] { compiled(*device, program); });
+  const Times t = times_of(repeats, [] {}, [&] { compiled(*device, program); });
   return {fmt::format("{} ({} ops)", what, program.ops.size()), t.median_us, t.best_us, t.cpu_us,
           goal_ms * 1000};
 }
@@ -209,8 +186,7 @@ Latency launch_latency(const std::string& backend, int repeats) {
         device->submit({Launch{.executable = kernel, .arguments = {*y}, .clear_outputs = false}});
     if (!ticket || !ticket->wait()) fail("the empty launch failed");
   };
-  const Times t = times_of(
-      repeats, [] {}, launch);
+  const Times t = times_of(repeats, [] {}, launch);
   return {"empty launch", t.median_us, t.best_us, t.cpu_us, 10};
 }
 

@@ -116,12 +116,11 @@ std::vector<Row> run_plain(const Device& device, const Options& options) {
     if (options.check_only)
       fmt::print("{}: vyre and OpenMP agree\n", c.name);
     else
-      rows.back().times =
-          measure(c.name,
-                  {{vyre_all, peers.vyre.get()},
-                   {gcc_openmp, peers.openmp.get()},
-                   {vyre_without_polls, peers.without_polls.get()}},
-                  measure_options(options));
+      rows.back().times = measure(c.name,
+                                  {{vyre_all, peers.vyre.get()},
+                                   {gcc_openmp, peers.openmp.get()},
+                                   {vyre_without_polls, peers.without_polls.get()}},
+                                  measure_options(options));
   }
   return rows;
 }

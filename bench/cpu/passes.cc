@@ -11,8 +11,9 @@ namespace {
 
 using namespace vyre;
 
-/// Says of every access to device memory that it is inside its buffer, which is true for the data of
-/// these cases and for nothing else. Shared arrays stay as they are: scan counts on zeros outside.
+/// Says of every access to device memory that it is inside its buffer, which is true for the data
+/// of these cases and for nothing else. Shared arrays stay as they are: scan counts on zeros
+/// outside.
 Result<bool> assume_in_bounds(Program& program, opt::PassContext&) {
   bool changed = false;
   walk(program, [&](OpId op) {
@@ -74,8 +75,9 @@ void print_passes(const std::vector<PassStudy>& rows, bool cpu_time) {
     const Timing& t = row.times.at(which);
     return cpu_time ? t.cpu_us : t.best_us;
   };
-  fmt::print("One core, {} of a launch: without the pass / with all passes; above 1 the pass gains.\n\n",
-             cpu_time ? "median CPU time" : "best time");
+  fmt::print(
+      "One core, {} of a launch: without the pass / with all passes; above 1 the pass gains.\n\n",
+      cpu_time ? "median CPU time" : "best time");
   fmt::print("| left out |");
   for (const PassStudy& row : rows) fmt::print(" {} |", row.kernel);
   fmt::print(" mean |\n|---|");
@@ -85,8 +87,8 @@ void print_passes(const std::vector<PassStudy>& rows, bool cpu_time) {
     fmt::print("| {} |", label);
     double sum = 0;
     for (const PassStudy& row : rows) {
-      const double ratio = inverse ? time(row, "all") / time(row, which)
-                                   : time(row, which) / time(row, "all");
+      const double ratio =
+          inverse ? time(row, "all") / time(row, which) : time(row, which) / time(row, "all");
       sum += std::log(ratio);
       fmt::print(" {:.2f} |", ratio);
     }
@@ -102,8 +104,8 @@ void print_passes(const std::vector<PassStudy>& rows, bool cpu_time) {
              (price - 1) * 100, price <= 1.03 ? "met" : "MISSED");
   for (const PassStudy& row : rows)
     if (time(row, "all") > 1.03 * time(row, "none"))
-      fmt::print("{} is slower with the passes: {:.2f} of without (goal 0.97): MISSED\n", row.kernel,
-                 time(row, "none") / time(row, "all"));
+      fmt::print("{} is slower with the passes: {:.2f} of without (goal 0.97): MISSED\n",
+                 row.kernel, time(row, "none") / time(row, "all"));
 }
 
 }  // namespace bench

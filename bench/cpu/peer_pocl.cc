@@ -18,14 +18,18 @@ namespace bench {
 class OpenCl {
  public:
 #define VYRE_CL(name) decltype(&::name) name = nullptr;
-#define VYRE_CL_ALL(X)                                                                           \
-  X(clGetPlatformIDs)                                                                            \
-  X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                   \
-      X(clCreateCommandQueue) X(clCreateProgramWithSource) X(clBuildProgram)                     \
-          X(clGetProgramBuildInfo) X(clCreateKernel) X(clSetKernelArg) X(clCreateBuffer)         \
-              X(clReleaseMemObject) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer)               \
-                  X(clEnqueueFillBuffer) X(clEnqueueNDRangeKernel) X(clFinish) X(clReleaseEvent) \
-                      X(clGetEventProfilingInfo) X(clReleaseKernel) X(clReleaseProgram)
+  // clang-format off
+#define VYRE_CL_ALL(X)                                                                       \
+  X(clGetPlatformIDs)                                                                        \
+  X(clGetPlatformInfo)                                                                       \
+  X(clGetDeviceIDs)                                                                          \
+  X(clGetDeviceInfo)                                                                         \
+  X(clCreateContext) X(clCreateCommandQueue) X(clCreateProgramWithSource) X(clBuildProgram)  \
+      X(clGetProgramBuildInfo) X(clCreateKernel) X(clSetKernelArg) X(clCreateBuffer)         \
+          X(clReleaseMemObject) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer)               \
+              X(clEnqueueFillBuffer) X(clEnqueueNDRangeKernel) X(clFinish) X(clReleaseEvent) \
+                  X(clGetEventProfilingInfo) X(clReleaseKernel) X(clReleaseProgram)
+  // clang-format on
   VYRE_CL_ALL(VYRE_CL)
   void* library = nullptr;
   cl_device_id device = nullptr;

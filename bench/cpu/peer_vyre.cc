@@ -26,8 +26,9 @@ class VyrePeer : public Peer {
            const Optimization& optimize, bool stoppable)
       : case_(c), device_(std::move(device)) {
     const Program program =
-        c.program ? *c.program
-                  : load_program(fmt::format("{}/kernels/{}.vyre", BENCH_CPU_DIR, c.name), c.kernel);
+        c.program
+            ? *c.program
+            : load_program(fmt::format("{}/kernels/{}.vyre", BENCH_CPU_DIR, c.name), c.kernel);
     Launch launch;
     CompileOptions how;
     how.subgroup_size = subgroup_size;
@@ -35,7 +36,8 @@ class VyrePeer : public Peer {
     how.stoppable = stoppable;
     if (threads) how.extra = {fmt::format("threads={}", threads)};
     launch.executable = take(device_.compile(program, how), c.name);
-    launch.clear_outputs = c.clear_outputs;  // else those that need zeros are filled, as in the twins
+    launch.clear_outputs =
+        c.clear_outputs;  // else those that need zeros are filled, as in the twins
     for (const Parameter& p : c.parameters) {
       if (p.kind == Parameter::Kind::Scalar) {
         const Type type = program.buffers[launch.arguments.size()].element;

@@ -41,7 +41,7 @@ void histogram(const TwinArgs& args) {
   uint32_t* __restrict counts = args.get<uint32_t>(1);
   const uint64_t n = args.count<uint8_t>(0);
   std::memset(counts, 0, 256 * sizeof *counts);
-#pragma omp parallel for reduction(+ : counts[:256])
+#pragma omp parallel for reduction(+ : counts[ : 256])
   for (uint64_t i = 0; i < n; ++i) ++counts[data[i]];
 }
 

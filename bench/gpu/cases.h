@@ -26,7 +26,8 @@ struct DataBuffer {
   bool zeroed = false;              // the baseline needs zeros before each launch
 };
 
-/// A kernel of twins.cu or plain.cu and how it is launched. Its parameters are buffers and 32-bit scalars.
+/// A kernel of twins.cu or plain.cu and how it is launched. Its parameters are buffers and 32-bit
+/// scalars.
 struct TwinLaunch {
   struct Argument {
     bool is_buffer = false;
@@ -42,8 +43,8 @@ inline TwinLaunch::Argument at(uint32_t buffer) { return {true, buffer}; }
 inline TwinLaunch::Argument value(uint32_t bits) { return {false, bits}; }
 
 struct Case {
-  std::string name;    // kernels/NAME.vyre
-  std::string kernel;  // in it
+  std::string name;                           // kernels/NAME.vyre
+  std::string kernel;                         // in it
   std::shared_ptr<const BenchProgram> plain;  // instead: a kernel of bench/programs.txt
   std::vector<Parameter> parameters;
   std::vector<DataBuffer> buffers;
@@ -53,7 +54,7 @@ struct Case {
   const char* operation = "";  // what is counted: "fma"
   /// With nvcc's own defaults products and sums are contracted: other results are no mistake.
   bool contracts = false;
-  double goal = 0;  // of the ratio to the twin that is written the same way; 0: none
+  double goal = 0;       // of the ratio to the twin that is written the same way; 0: none
   double tolerance = 0;  // largest relative difference of f32 results; 0: equal to the byte
 };
 

@@ -123,8 +123,8 @@ class Study {
     add("emit PTX" + size + ", unoptimized, again and again", median(direct), "ms", 1);
   }
 
-  /// A kernel that nobody has seen before: compile, launch, wait. The driver's own compiler with the
-  /// same text beside it.
+  /// A kernel that nobody has seen before: compile, launch, wait. The driver's own compiler with
+  /// the same text beside it.
   void first_launch() {
     driver::Device fresh = open(nullptr);
     const driver::Buffer x = take(fresh.allocate(4096), "x"), y = take(fresh.allocate(4096), "y");
@@ -149,7 +149,8 @@ class Study {
     (void)bool(fresh.free(y));
     add("first launch of a new small kernel", median(ours), "ms");
     if (jit.empty()) return;
-    add("the driver's own JIT of the same text", median(jit), "ms", 0, fmt::format("{} lines", lines));
+    add("the driver's own JIT of the same text", median(jit), "ms", 0,
+        fmt::format("{} lines", lines));
     add("first launch on top of that JIT", median(ours) - median(jit), "ms", 3);
   }
 
@@ -171,7 +172,8 @@ class Study {
       }
       CompileCache cache(options);  // nothing in memory: as in another process
       driver::Device second = open(&cache);
-      const driver::Buffer x = take(second.allocate(4096), "x"), y = take(second.allocate(4096), "y");
+      const driver::Buffer x = take(second.allocate(4096), "x"),
+                           y = take(second.allocate(4096), "y");
       const auto begin = Clock::now();
       const Executable e = take(second.compile(p), "compile");
       const double compiled = us_since(begin) * 1e-3;
@@ -269,7 +271,8 @@ kernel raise(by: u32, x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x
     for (int g = 0; g < groups; ++g) {
       for (int i = 0; i < size; ++i) {
         const auto begin = Clock::now();
-        c.check(c.api.launch(tiny, 16, 1, 1, 64, 1, 1, 0, c.stream, parameters, nullptr), "cuLaunchKernel");
+        c.check(c.api.launch(tiny, 16, 1, 1, 64, 1, 1, 0, c.stream, parameters, nullptr),
+                "cuLaunchKernel");
         launch += us_since(begin);
         const auto behind = Clock::now();
         c.check(c.api.event_record(event, c.stream), "cuEventRecord");
@@ -399,8 +402,8 @@ graph g(x: inout u32[]) { while x[0] != 0 limit 4000000000 { call step(x) } }
       run(device_, {LaunchGraph{p.graph, {x}}});
       if (i) us.push_back(us_since(begin));
     }
-    add(fmt::format("`while` of {} rounds of one tiny call", n), n / median(us) * 1e6, "rounds/s", 0,
-        fmt::format("{:.2f} us a round", median(us) / n));
+    add(fmt::format("`while` of {} rounds of one tiny call", n), n / median(us) * 1e6, "rounds/s",
+        0, fmt::format("{:.2f} us a round", median(us) / n));
     (void)bool(device_.free(x));
   }
 
@@ -428,7 +431,8 @@ kernel waits(n: u32, x: inout u32[]) workgroup(256) grid(len(x)) {
         if (i) us.push_back(us_since(begin));
       }
       (void)bool(d.free(x));
-      add(fmt::format("grid barrier of 132 workgroups, {}", split ? "split" : "as the device has it"),
+      add(fmt::format("grid barrier of 132 workgroups, {}",
+                      split ? "split" : "as the device has it"),
           median(us) / n, "us", 0, fmt::format("{} launches for {} barriers", launches, n));
     }
   }

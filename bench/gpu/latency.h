@@ -1,6 +1,7 @@
 #pragma once
 
-// What is not the kernel's own time: making code, first launches, the host's part of a launch, graphs.
+// What is not the kernel's own time: making code, first launches, the host's part of a launch,
+// graphs.
 
 #include <string>
 #include <vector>

@@ -36,21 +36,26 @@ std::string speed(const Row& row, const std::string& peer) {
 
 void print_rows(const std::vector<Row>& rows, const Flags& flags) {
   for (const std::string& backend : flags.backends) {
-    fmt::print("\n{} against nvcc: device time, median of {}; ratio = time of the twin / ours, above 1 we "
-               "are faster\n",
-               backend, flags.how.samples);
-    fmt::print("| kernel | {} us | {} | nvcc us | nvcc | / nvcc | goal | / nvcc 16-byte | / nvcc * | / nvcc "
-               "16-byte * |\n|---|---|---|---|---|---|---|---|---|---|\n",
-               backend, "speed");
+    fmt::print(
+        "\n{} against nvcc: device time, median of {}; ratio = time of the twin / ours, above 1 we "
+        "are faster\n",
+        backend, flags.how.samples);
+    fmt::print(
+        "| kernel | {} us | {} | nvcc us | nvcc | / nvcc | goal | / nvcc 16-byte | / nvcc * | / "
+        "nvcc "
+        "16-byte * |\n|---|---|---|---|---|---|---|---|---|---|\n",
+        backend, "speed");
     for (const Row& row : rows) {
       const double r = row.ratio(twin_same, backend);
       const bool has_goal = row.goal > 0 && r > 0 && backend == "cuda";
       fmt::print("| {} | {:.1f} | {} | {:.1f} | {} | {} | {} | {} | {} | {} |\n", row.kernel,
                  row.ns(backend) * 1e-3, speed(row, backend), row.ns(twin_same) * 1e-3,
                  speed(row, twin_same), ratio_text(r),
-                 !has_goal ? "" : r >= row.goal ? fmt::format("{} HOLDS", row.goal)
-                                                : fmt::format("{} MISSED", row.goal),
-                 ratio_text(row.ratio(twin_wide, backend)), ratio_text(row.ratio(twin_own, backend)),
+                 !has_goal       ? ""
+                 : r >= row.goal ? fmt::format("{} HOLDS", row.goal)
+                                 : fmt::format("{} MISSED", row.goal),
+                 ratio_text(row.ratio(twin_wide, backend)),
+                 ratio_text(row.ratio(twin_own, backend)),
                  ratio_text(row.ratio(twin_wide_own, backend)));
     }
   }
@@ -74,10 +79,10 @@ void print_latencies(const std::vector<Latency>& all) {
   for (const Latency& l : all) {
     const std::string value =
         l.failure.empty() ? fmt::format("{:.3g} {}", l.value, l.unit) : "FAILED: " + l.failure;
-    const std::string goal =
-        l.goal > 0 ? fmt::format("{} {} {}: {}", l.at_least ? "at least" : "at most", l.goal, l.unit,
-                                 l.holds() ? "HOLDS" : "MISSED")
-                   : "";
+    const std::string goal = l.goal > 0
+                                 ? fmt::format("{} {} {}: {}", l.at_least ? "at least" : "at most",
+                                               l.goal, l.unit, l.holds() ? "HOLDS" : "MISSED")
+                                 : "";
     fmt::print("| {} | {} | {} | {} | {} |\n", l.what, l.backend, value, goal, l.note);
   }
 }
@@ -85,8 +90,11 @@ void print_latencies(const std::vector<Latency>& all) {
 Json rows_json(const std::vector<Row>& rows) {
   Json all = Json::array();
   for (const Row& row : rows) {
-    Json r = {{"kernel", row.kernel}, {"bytes", row.bytes}, {"operations", row.operations},
-              {"operation", row.operation}, {"goal", row.goal}};
+    Json r = {{"kernel", row.kernel},
+              {"bytes", row.bytes},
+              {"operations", row.operations},
+              {"operation", row.operation},
+              {"goal", row.goal}};
     for (const auto& [peer, samples] : row.samples)
       r["ns"][peer] = {{"median", median(samples)}, {"samples", samples}};
     r["failures"] = row.failures;
@@ -106,8 +114,12 @@ Json to_json(const std::vector<Row>& rows, const std::vector<Row>& plain,
   all["plain_kernels"] = rows_json(plain);
   all["latencies"] = Json::array();
   for (const Latency& l : latencies)
-    all["latencies"].push_back({{"what", l.what}, {"backend", l.backend}, {"value", l.value},
-                                {"unit", l.unit}, {"goal", l.goal}, {"note", l.note},
+    all["latencies"].push_back({{"what", l.what},
+                                {"backend", l.backend},
+                                {"value", l.value},
+                                {"unit", l.unit},
+                                {"goal", l.goal},
+                                {"note", l.note},
                                 {"failure", l.failure}});
   return all;
 }
@@ -169,7 +181,8 @@ int run(Flags& flags) {
       fmt::print(" {} {:.1f} us", peer, median(samples) * 1e-3);
     fmt::print("\n");
     for (const std::string& d : row.differences) fmt::print("DIFFERS {}\n", d);
-    for (const auto& [peer, what] : row.failures) fmt::print("FAILED {} on {}: {}\n", name, peer, what);
+    for (const auto& [peer, what] : row.failures)
+      fmt::print("FAILED {} on {}: {}\n", name, peer, what);
     failed |= !row.differences.empty() || !row.failures.empty();
     std::fflush(stdout);
   }
@@ -207,7 +220,8 @@ int main(int argc, char** argv) {
   app.add_option("--samples", flags.how.samples, "Samples of each peer; the median counts")
       ->capture_default_str();
   app.add_option("--json", flags.json, "Also write everything as JSON to this file");
-  app.add_flag("--small", flags.how.small, "Small data, for the interpreter; the times mean nothing");
+  app.add_flag("--small", flags.how.small,
+               "Small data, for the interpreter; the times mean nothing");
   app.add_flag("--quick", flags.quick, "Use smaller data for the kernels of bench/programs.txt");
   app.add_flag("--plain", flags.plain_only, "Measure only the kernels of bench/programs.txt");
   app.add_flag("--no-plain", flags.no_plain, "Leave out the kernels of bench/programs.txt");

@@ -45,8 +45,7 @@ Cuda::~Cuda() {
 }
 
 void Cuda::check(Status status, const char* what) const {
-  if (status != Status::Success)
-    throw Failure{fmt::format("{}: {}", what, api.describe(status))};
+  if (status != Status::Success) throw Failure{fmt::format("{}: {}", what, api.describe(status))};
 }
 
 cuda::ModuleHandle Cuda::load(const void* image) const {
@@ -96,9 +95,9 @@ class CudaPeer : public Peer {
       if (data.contents.empty())
         c_.check(c_.api.fill_bytes(memory_->buffers[i], 0, data.bytes, c_.stream), "cuMemsetD8");
       else
-        c_.check(c_.api.copy_to_device(memory_->buffers[i], data.contents.data(), data.bytes,
-                                       c_.stream),
-                 "cuMemcpyHtoD");
+        c_.check(
+            c_.api.copy_to_device(memory_->buffers[i], data.contents.data(), data.bytes, c_.stream),
+            "cuMemcpyHtoD");
     }
     c_.check(c_.api.stream_synchronize(c_.stream), "cuStreamSynchronize");
   }

@@ -5,14 +5,10 @@ namespace {
 
 Parameter::Kind kind_of(vyre::Role role) {
   switch (role) {
-    case vyre::Role::Scalar:
-      return Parameter::Kind::Scalar;
-    case vyre::Role::InOut:
-      return Parameter::Kind::InOut;
-    case vyre::Role::Out:
-      return Parameter::Kind::Out;
-    default:
-      return Parameter::Kind::In;
+    case vyre::Role::Scalar: return Parameter::Kind::Scalar;
+    case vyre::Role::InOut: return Parameter::Kind::InOut;
+    case vyre::Role::Out: return Parameter::Kind::Out;
+    default: return Parameter::Kind::In;
   }
 }
 

@@ -1,5 +1,5 @@
-// A graph that is prepared once and run for frame after frame: planned, compiled and given its memory
-// before the first frame, and one submission each after that.
+// A graph that is prepared once and run for frame after frame: planned, compiled and given its
+// memory before the first frame, and one submission each after that.
 //
 // prints: 3 calls, 1 launch a frame, 0 bytes for 2 intermediates
 // prints: brightest of frames 0 to 4: 90 100 110 120 130

@@ -10,20 +10,20 @@
 //                        read_back(y, ys). Launches compare it with the parameter's.
 //   driver::Argument     a buffer or a number. Numbers carry their type, and are converted to the
 //                        parameter's where that is exact.
-//   driver::Executable   a program that is ready to run there: from the compiler, or from the cache.
-//   driver::GraphExecutable  a graph that is planned, compiled and has its memory; docs/plans.md.
-//   driver::Ticket       the promise of a submission's end: wait() gives times, or what went wrong.
-//   driver::run          one kernel from host bytes to host bytes, with all of the above inside.
-//   driver::run_graph    the same for a graph.
-//   driver::probe_all    which backends there are, their devices, and why others are not.
+//   driver::Executable   a program that is ready to run there: from the compiler, or from the
+//   cache. driver::GraphExecutable  a graph that is planned, compiled and has its memory;
+//   docs/plans.md. driver::Ticket       the promise of a submission's end: wait() gives times, or
+//   what went wrong. driver::run          one kernel from host bytes to host bytes, with all of the
+//   above inside. driver::run_graph    the same for a graph. driver::probe_all    which backends
+//   there are, their devices, and why others are not.
 //
-// A submission is a list of Upload, Readback, Copy, Fill, Launch and LaunchGraph commands that run in
-// order.
-// Submissions to one stream run one after the other; those of different streams wait for each other
-// where they share a buffer that one of them writes.
+// A submission is a list of Upload, Readback, Copy, Fill, Launch and LaunchGraph commands that run
+// in order. Submissions to one stream run one after the other; those of different streams wait for
+// each other where they share a buffer that one of them writes.
 //
 // Unlike everything else in vyre these objects have a life: a Device closes when its last handle
-// and ticket are gone. All functions may be called from any thread. Errors are values, as elsewhere.
+// and ticket are gone. All functions may be called from any thread. Errors are values, as
+// elsewhere.
 //
 //   auto device = vyre::driver::Device::open("auto");
 //   if (!device) return fail(device.errors());
@@ -34,7 +34,8 @@
 //   for (int step = 0; step < 100; ++step)             // returns at once
 //     device->submit({vyre::driver::Launch{*saxpy, {2.0f, *x, *y}}});
 //   auto ticket = device->submit({vyre::driver::read_back(*y, ys)});
-//   auto report = ticket->wait();                      // ys holds the result, or errors() says why not
+//   auto report = ticket->wait();                      // ys holds the result, or errors() says why
+//   not
 
 #include "driver/device.h"
 #include "driver/registry.h"

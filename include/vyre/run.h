@@ -68,7 +68,8 @@ inline interp::GraphInputs inputs_for(const Graph& graph) {
 
 /// The bytes of one element (a scalar parameter).
 template <class T>
-requires std::is_arithmetic_v<T> std::vector<std::byte> bytes_of(T value) {
+  requires std::is_arithmetic_v<T>
+std::vector<std::byte> bytes_of(T value) {
   std::vector<std::byte> bytes(sizeof(T));
   std::memcpy(bytes.data(), &value, sizeof(T));
   return bytes;
@@ -76,8 +77,8 @@ requires std::is_arithmetic_v<T> std::vector<std::byte> bytes_of(T value) {
 
 /// The bytes of the elements of a vector, array or span.
 template <std::ranges::contiguous_range Range>
-requires std::is_arithmetic_v<std::ranges::range_value_t<Range>> std::vector<std::byte> bytes_of(
-    const Range& elements) {
+  requires std::is_arithmetic_v<std::ranges::range_value_t<Range>>
+std::vector<std::byte> bytes_of(const Range& elements) {
   const auto bytes =
       std::as_bytes(std::span(std::ranges::data(elements), std::ranges::size(elements)));
   return {bytes.begin(), bytes.end()};
@@ -85,8 +86,8 @@ requires std::is_arithmetic_v<std::ranges::range_value_t<Range>> std::vector<std
 
 /// The elements that the bytes hold; a rest that is no whole element is left out.
 template <class T>
-requires(std::is_arithmetic_v<T> &&
-         !std::is_same_v<T, bool>) std::vector<T> values_of(std::span<const std::byte> bytes) {
+  requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+std::vector<T> values_of(std::span<const std::byte> bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
   return values;

@@ -18,10 +18,11 @@
 // What these headers describe is kept stable within a minor version (0.1.x). They include files of
 // vyre/internal/: what is declared there and not named here may change or go at any time.
 //
-// Everything is in namespace vyre. Objects, but for devices, are plain values: copies are deep, nothing is shared
-// behind your back, and nothing needs to be closed or freed. Functions are pure: they keep no state
-// between calls, so different threads may call them at the same time, also on the same const
-// objects. What changes an object is for one thread at a time, as with a std::vector.
+// Everything is in namespace vyre. Objects, but for devices, are plain values: copies are deep,
+// nothing is shared behind your back, and nothing needs to be closed or freed. Functions are pure:
+// they keep no state between calls, so different threads may call them at the same time, also on
+// the same const objects. What changes an object is for one thread at a time, as with a
+// std::vector.
 //
 // Nothing throws but std::bad_alloc and std::length_error, when memory is gone. Errors are values.
 //

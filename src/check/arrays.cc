@@ -131,17 +131,14 @@ class ArrayCheck {
       case AttrKind::None:
         if (op.attr != 0) fault = "an attribute where there is none";
         break;
-      case AttrKind::Bits:
-        break;
+      case AttrKind::Bits: break;
       case AttrKind::Dim:
         if (op.attr > 2) fault = "a dimension that is not x, y or z";
         break;
       case AttrKind::Buffer:
         if (op.attr >= p_.buffers.size()) fault = "a buffer that does not exist";
         break;
-      case AttrKind::Memory:
-        fault = fault_of_memory_ref(op);
-        break;
+      case AttrKind::Memory: fault = fault_of_memory_ref(op); break;
       case AttrKind::Scope:
         if (op.attr > static_cast<uint64_t>(Scope::Grid)) fault = "a scope that does not exist";
         break;

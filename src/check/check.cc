@@ -45,7 +45,8 @@ Diagnostics check_program(const Program& program, const CheckOptions& options, c
   Diagnostics found = report.take();
   // What only damaged or hand-made programs can have wrong has one remedy.
   for (Diagnostic& d : found)
-    if (d.severity == Severity::Error && d.fix.empty()) d.with_fix("make the program again from its source, or mend what built it");
+    if (d.severity == Severity::Error && d.fix.empty())
+      d.with_fix("make the program again from its source, or mend what built it");
   return found;
 }
 
@@ -88,11 +89,13 @@ Diagnostics check_module(const Module& module, const CheckOptions& options, cons
 }  // namespace
 
 Diagnostics check(const Program& program, const CheckOptions& options) {
-  return within_limits(options, [&](const Budget& budget) { return check_program(program, options, budget, 0); });
+  return within_limits(
+      options, [&](const Budget& budget) { return check_program(program, options, budget, 0); });
 }
 
 Diagnostics check(const Module& module, const CheckOptions& options) {
-  return within_limits(options, [&](const Budget& budget) { return check_module(module, options, budget); });
+  return within_limits(options,
+                       [&](const Budget& budget) { return check_module(module, options, budget); });
 }
 
 }  // namespace vyre

@@ -117,9 +117,7 @@ class GraphCheck {
         break;
       }
       case GraphNodeKind::Repeat:
-      case GraphNodeKind::While:
-        open_loop(node);
-        break;
+      case GraphNodeKind::While: open_loop(node); break;
       case GraphNodeKind::End: {
         if (open_.empty())
           add(Code::UnclosedGraphLoop, node.place, "this ends a loop that was not begun");

@@ -20,17 +20,10 @@ class AccessCheck {
   void run() {
     if (!check_scalar()) return;
     switch (info(op_.code).effect) {
-      case Effect::Write:
-        check_store();
-        break;
-      case Effect::Atomic:
-        check_atomic();
-        break;
-      case Effect::Sync:
-        check_uniform_load();
-        break;
-      default:
-        break;
+      case Effect::Write: check_store(); break;
+      case Effect::Atomic: check_atomic(); break;
+      case Effect::Sync: check_uniform_load(); break;
+      default: break;
     }
     if (op_.code == Opcode::LoadAs)
       check_load_as();

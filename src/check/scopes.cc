@@ -37,15 +37,9 @@ class ScopeCheck {
   bool run() {
     walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
       switch (what) {
-        case Visit::EnterBlock:
-          enter(id);
-          break;
-        case Visit::Op:
-          visit(id);
-          break;
-        case Visit::LeaveBlock:
-          leave(id);
-          break;
+        case Visit::EnterBlock: enter(id); break;
+        case Visit::Op: visit(id); break;
+        case Visit::LeaveBlock: leave(id); break;
       }
     });
     return !r_.has_errors();

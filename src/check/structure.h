@@ -36,13 +36,10 @@ bool check_locations(const Program& program, Reporter& report);
 constexpr uint8_t blocks_of(Opcode code) {
   switch (code) {
     case Opcode::If:
-    case Opcode::While:
-      return 2;
+    case Opcode::While: return 2;
     case Opcode::For:
-    case Opcode::Region:
-      return 1;
-    default:
-      return 0;
+    case Opcode::Region: return 1;
+    default: return 0;
   }
 }
 

@@ -18,28 +18,21 @@ Uniformity source_level(const Program& p, OpId id, const UniformityRules& rules)
     case Opcode::SubgroupShuffle:
     case Opcode::SubgroupShuffleUp:
     case Opcode::SubgroupShuffleDown:
-    case Opcode::SubgroupShuffleXor:
-      return Uniformity::Varying;
-    case Opcode::WorkgroupId:
-      return Uniformity::Workgroup;
-    case Opcode::UniformLoad:
-      return needed_for(p.memory(id).scope);
-    default:
-      break;
+    case Opcode::SubgroupShuffleXor: return Uniformity::Varying;
+    case Opcode::WorkgroupId: return Uniformity::Workgroup;
+    case Opcode::UniformLoad: return needed_for(p.memory(id).scope);
+    default: break;
   }
   switch (info(op.code).effect) {
-    case Effect::Atomic:
-      return Uniformity::Varying;
-    case Effect::Convergent:
-      return Uniformity::Subgroup;
+    case Effect::Atomic: return Uniformity::Varying;
+    case Effect::Convergent: return Uniformity::Subgroup;
     case Effect::Read: {
       const Role role = p.buffer_of(id).role;
       const bool constant = role == Role::In || role == Role::Uniform || role == Role::Table;
       if (constant) return Uniformity::Grid;
       return rules.lockstep && role != Role::Private ? Uniformity::Subgroup : Uniformity::Varying;
     }
-    default:
-      return Uniformity::Grid;
+    default: return Uniformity::Grid;
   }
 }
 
@@ -66,15 +59,9 @@ class UniformityAnalysis {
     flow_ = add_flow(FlowNode::Kind::Body, none);
     walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
       switch (what) {
-        case Visit::Op:
-          visit(id);
-          break;
-        case Visit::EnterBlock:
-          enter(id);
-          break;
-        case Visit::LeaveBlock:
-          leave(id);
-          break;
+        case Visit::Op: visit(id); break;
+        case Visit::EnterBlock: enter(id); break;
+        case Visit::LeaveBlock: leave(id); break;
       }
     });
     spread();
@@ -159,8 +146,7 @@ class UniformityAnalysis {
           flow_ = f.test_end == none ? none : arm(f.op, f.test_end, test_value(f.op));
         break;
       }
-      default:
-        break;  // a region's flow just goes on
+      default: break;  // a region's flow just goes on
     }
   }
 
@@ -183,12 +169,8 @@ class UniformityAnalysis {
         frames_.back().yields.push_back(id);
         frames_.back().yield_flows.push_back(flow);
         break;
-      case Opcode::Test:
-        frames_.back().test_end = flow;
-        break;
-      case Opcode::Return:
-        leave_by(by_return, id, flow);
-        break;
+      case Opcode::Test: frames_.back().test_end = flow; break;
+      case Opcode::Return: leave_by(by_return, id, flow); break;
       case Opcode::Break: {
         leave_by(by_break, id, flow);
         frames_[loops_.back()].breaks.push_back(id);
@@ -201,8 +183,7 @@ class UniformityAnalysis {
         frames_[loops_.back()].yield_flows.push_back(flow);
         break;
       }
-      default:
-        break;  // a trap ends the launch: nobody waits for the one that trapped
+      default: break;  // a trap ends the launch: nobody waits for the one that trapped
     }
   }
 

@@ -71,15 +71,13 @@ std::string describe_source(const Program& p, OpId op) {
   const Op& o = p.ops[op];
   const OpInfo& row = info(o.code);
   switch (row.attribute) {
-    case AttrKind::Dim:
-      return fmt::format("`{}.{}`", row.mnemonic, "xyz"[o.attr]);
+    case AttrKind::Dim: return fmt::format("`{}.{}`", row.mnemonic, "xyz"[o.attr]);
     case AttrKind::Memory:
       if (row.effect == Effect::Read)
         return fmt::format("a load from `{}` ({})", p.buffer_of(op).name,
                            name(p.buffer_of(op).role));
       return fmt::format("`{}` on `{}`", row.mnemonic, p.buffer_of(op).name);
-    default:
-      return fmt::format("`{}`", row.mnemonic);
+    default: return fmt::format("`{}`", row.mnemonic);
   }
 }
 

@@ -159,10 +159,8 @@ class UpdateOrder {
   /// grid.
   Own own_of(const Op& o, OpId id) const {
     switch (o.code) {
-      case Opcode::GlobalId:
-        return Own::InGrid;
-      case Opcode::LocalId:
-        return Own::InGroup;
+      case Opcode::GlobalId: return Own::InGrid;
+      case Opcode::LocalId: return Own::InGroup;
       case Opcode::Add:
       case Opcode::Sub:
       case Opcode::Mul:
@@ -177,8 +175,7 @@ class UpdateOrder {
         }
         return own == Own::InGroup && by_group ? Own::InGrid : own;
       }
-      default:
-        return Own::No;
+      default: return Own::No;
     }
   }
 

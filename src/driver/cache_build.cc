@@ -68,7 +68,7 @@ std::string object_id() {
   search.address = reinterpret_cast<uintptr_t>(&object_id);
   dl_iterate_phdr(look_at, &search);
   if (!search.id.empty()) return search.id;
-  struct stat info {};
+  struct stat info{};
   const char* path = search.path.empty() ? "/proc/self/exe" : search.path.c_str();
   if (::stat(path, &info) != 0) return "";
   return fmt::format("{}-{}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
@@ -77,7 +77,8 @@ std::string object_id() {
 }  // namespace
 
 const std::string& build_id() {
-  static const std::string id = fmt::format("{} {} {}", library_version(), library_revision(), object_id());
+  static const std::string id =
+      fmt::format("{} {} {}", library_version(), library_revision(), object_id());
   return id;
 }
 

@@ -131,7 +131,7 @@ bool has_tag(int folder) {
 /// True if a regular file of this user begins as an entry does, or ends before that.
 bool is_own(int folder, const std::string& name) {
   const Descriptor file(::openat(folder, name.c_str(), read_flags));
-  struct stat info {};
+  struct stat info{};
   std::array<std::byte, entry_magic.size()> bytes;
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) ||
       info.st_uid != ::geteuid())
@@ -152,7 +152,7 @@ struct Now {
 
 /// Writing beyond the limit on file sizes would raise a signal that ends the process.
 bool is_over_file_limit(size_t bytes) {
-  struct rlimit limit {};
+  struct rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          bytes > limit.rlim_cur;
 }
@@ -160,7 +160,7 @@ bool is_over_file_limit(size_t bytes) {
 }  // namespace
 
 int64_t unix_now_ns() {
-  struct timespec now {};
+  struct timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return int64_t{now.tv_sec} * second_ns + now.tv_nsec;
 }
@@ -178,7 +178,7 @@ std::optional<CacheDirectory> CacheDirectory::open(const std::string& path, Open
   };
   // Of a folder that was opened: nothing, or why it cannot be used.
   const auto problem = [&](int fd, const std::string& name) -> std::string {
-    struct stat info {};
+    struct stat info{};
     if (fd < 0 || ::fstat(fd, &info) != 0)
       return fmt::format("cannot open '{}': {}", name, reason(errno));
     const std::string distrusted = distrust(info);
@@ -229,7 +229,7 @@ void CacheDirectory::each_name(Fn&& see) const {
 std::vector<CacheFile> CacheDirectory::list() const {
   std::vector<CacheFile> files;
   each_name([&](std::string name) {
-    struct stat info {};
+    struct stat info{};
     if (is_entry(name) && ::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
       files.push_back({std::move(name), uint64_t(info.st_size), time_of(info)});
   });
@@ -241,7 +241,7 @@ CacheDirectory::Contents CacheDirectory::read(const std::string& name, uint64_t 
   using Kind = Contents::Kind;
   const Descriptor file(::openat(fd_, name.c_str(), read_flags));
   if (file.fd < 0) return errno == ENOENT ? Contents{} : Contents{Kind::Bad, {}, reason(errno)};
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.fd, &info) != 0) return {Kind::Bad, {}, reason(errno)};
   if (!S_ISREG(info.st_mode)) return {Kind::Bad, {}, "it is no regular file"};
   if (std::string why = distrust(info); !why.empty()) return {Kind::Bad, {}, "it " + why};
@@ -288,7 +288,7 @@ void CacheDirectory::touch(const std::string& name) const {
 
 CacheDirectory::Removal CacheDirectory::remove(const std::string& name) const {
   if (!is_entry(name) && !is_temporary(name)) return Removal::Foreign;
-  struct stat info {};
+  struct stat info{};
   if (::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
     return Removal::Gone;
   if (!is_own(fd_, name)) return Removal::Foreign;
@@ -299,7 +299,7 @@ CacheDirectory::Removal CacheDirectory::remove(const std::string& name) const {
 CacheDirectory::Trimmed CacheDirectory::trim(uint64_t max_bytes) const {
   const int64_t now = unix_now_ns();
   each_name([&](const std::string& name) {
-    struct stat info {};
+    struct stat info{};
     if (is_temporary(name) && ::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
         time_of(info) < now - stale_ns)
       remove(name);
@@ -326,7 +326,7 @@ CacheDirectory::Trimmed CacheDirectory::trim(uint64_t max_bytes) const {
 CacheDirectory::Cleared CacheDirectory::clear() const {
   Cleared result;
   each_name([&](const std::string& name) {
-    struct stat info {};
+    struct stat info{};
     if (::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
     const Removal removal = remove(name);
     if (removal == Removal::Removed) {

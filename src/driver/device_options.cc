@@ -44,8 +44,7 @@ bool is_word(std::string_view value, std::string_view word) {
 
 bool is_value(std::string_view value, const DeviceOption& option) {
   switch (option.type) {
-    case Type::Flag:
-      return false;
+    case Type::Flag: return false;
     case Type::Integer: {
       const auto n = parse(value);
       return n && *n >= option.min && *n <= option.max;
@@ -57,8 +56,7 @@ bool is_value(std::string_view value, const DeviceOption& option) {
         rest.remove_prefix(bar == rest.npos ? rest.size() : bar + 1);
       }
       return false;
-    case Type::Text:
-      return true;
+    case Type::Text: return true;
   }
   return false;
 }

@@ -46,8 +46,8 @@ struct ExecutableState {
   CompileOptions options;  // that the backend was given
   uint32_t coarse = 1;     // DeviceCommand::coarse of its launches
   /// The same program in another form for some launches. Of one whose grid barriers are the
-  /// device's: split, for more workgroups than run at once. Of a small one: coarse, for large grids.
-  /// Made when it is first needed.
+  /// device's: split, for more workgroups than run at once. Of a small one: coarse, for large
+  /// grids. Made when it is first needed.
   struct Alternative {
     uint32_t coarse = 1;  // not 1: the other form is coarse
     bool always = false;  // however small a launch is
@@ -107,8 +107,8 @@ struct TicketState {
 
   std::mutex mutex;  // of the end: one settles, the others wait for it
   std::atomic<bool> finished{false};
-  bool delivered = false;  // readbacks are in the caller's memory
-  Diagnostics errors;      // fixed once finished
+  bool delivered = false;      // readbacks are in the caller's memory
+  Diagnostics errors;          // fixed once finished
   bool out_of_memory = false;  // there was none for the report or the errors; fixed once finished
   bool failed() const { return out_of_memory || !errors.empty(); }
 };
@@ -147,7 +147,8 @@ struct DeviceState {
   OpenOptions options;
   std::string chosen_because;
   CompileOptions standing;  // of the device's name: its subgroup size and extra options
-  Backend* calibrates_barriers = nullptr;  // not null: calibration chooses the form of grid barriers
+  Backend* calibrates_barriers =
+      nullptr;  // not null: calibration chooses the form of grid barriers
   std::optional<std::vector<const opt::PassDescriptor*>> passes;  // of OpenOptions or VYRE_PASSES
 
   std::mutex mutex;  // guards what follows

@@ -230,7 +230,7 @@ class Preparation {
   DeviceState& state_;
   const GraphOptions& options_;
   const bool counts_working_;  // MemoryNeed::working is wanted
-  CompileOptions compile_;  // of the kernels
+  CompileOptions compile_;     // of the kernels
   std::shared_ptr<GraphState> s_;
   std::vector<std::optional<Result<Executable>>> kernels_;
   std::vector<uint64_t> sizes_;  // of the memory to allocate

@@ -199,7 +199,9 @@ bool HostDevice::loop(Job& job, const DeviceCommand& c) {
   return true;
 }
 
-void HostDevice::fill(std::byte* at, uint64_t bytes, uint8_t value) { std::memset(at, value, bytes); }
+void HostDevice::fill(std::byte* at, uint64_t bytes, uint8_t value) {
+  std::memset(at, value, bytes);
+}
 
 /// False if the time was over before the end: memory may take seconds to fill.
 bool HostDevice::fill_until(Job& job, const DeviceCommand& c) {
@@ -230,12 +232,9 @@ bool HostDevice::run(Job& job, const DeviceCommand& c) {
       if (c.bytes)
         std::memmove(address(c.memory) + c.offset, address(c.source) + c.source_offset, c.bytes);
       return true;
-    case Kind::Fill:
-      return fill_until(job, c);
-    case Kind::Loop:
-      return loop(job, c);
-    case Kind::Launch:
-      break;
+    case Kind::Fill: return fill_until(job, c);
+    case Kind::Loop: return loop(job, c);
+    case Kind::Launch: break;
   }
   std::vector<std::byte*> buffers(c.buffers.size());
   {

@@ -99,7 +99,8 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     Result<Buffer> made = owner.allocate(bytes);
     if (!made) return made.errors();
     arguments.emplace_back(*made);
-    if (is_host_input(b.role) && b.role != Role::InOut) uploads.push_back(Upload{*made, *inputs.data[i]});
+    if (is_host_input(b.role) && b.role != Role::InOut)
+      uploads.push_back(Upload{*made, *inputs.data[i]});
     if (auto restore = restore_of(b.role, *made, inputs.data, i, options)) {
       uploads.push_back(*restore);
       restores.push_back(std::move(*restore));
@@ -113,7 +114,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   const uint32_t repeats = std::max(1u, options.repeat);
   uint32_t done = 0;
   const auto stage = [&](const char* name, std::vector<Command> commands,
-                         uint64_t SubmitReport::*device_time, uint64_t* wall,
+                         uint64_t SubmitReport::* device_time, uint64_t* wall,
                          double time_limit = 0) -> Result<SubmitReport> {
     SubmitOptions o;
     o.time_limit = time_limit;

@@ -24,7 +24,8 @@ struct RunOptions {
   /// records more events, and runs loops of a graph launch by launch. A device with telemetry
   /// always does.
   bool call_times = false;
-  bool dirty_outputs = false;  // for tests: `out` buffers hold other bytes than zeros before each repeat
+  bool dirty_outputs =
+      false;            // for tests: `out` buffers hold other bytes than zeros before each repeat
   uint32_t repeat = 1;  // each from the given inputs; restoring them is not timed
   /// Called now and then, from the calling thread, with the share of the work that is done. With it
   /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.
@@ -60,7 +61,7 @@ struct RunOutcome {
   StageTimes times;                 // of the first repeat
   std::vector<uint64_t> device_ns;  // of the launch and of clearing its outputs, by repeat
   uint64_t uploaded = 0, read_back = 0;
-  uint64_t device_bytes = 0;  // the most that was in use at once
+  uint64_t device_bytes = 0;   // the most that was in use at once
   uint64_t working_bytes = 0;  // MemoryNeed::working, if there was a memory limit
   uint64_t segments =
       0;  // SubmitReport::launches of the last repeat: more than one if it was split

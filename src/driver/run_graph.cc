@@ -102,7 +102,8 @@ class GraphRun {
       }
       arguments_.emplace_back(*made);
       const Role role = g_.buffers[i].role;
-      if (is_host_input(role) && role != Role::InOut) uploads_.push_back(Upload{*made, *inputs_.data[i]});
+      if (is_host_input(role) && role != Role::InOut)
+        uploads_.push_back(Upload{*made, *inputs_.data[i]});
       if (auto restore = restore_of(role, *made, inputs_.data, i, options_)) {
         uploads_.push_back(*restore);
         restores_.push_back(std::move(*restore));

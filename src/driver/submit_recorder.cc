@@ -112,8 +112,7 @@ bool SplitLaunch::record(Part& part, uint32_t command, const Deadline& deadline,
   while (part.launches < Recorder::most_launches) {
     const plan::StepControl::Action action = control_.next();
     switch (action.kind) {
-      case Step::Done:
-        return true;
+      case Step::Done: return true;
       case Step::Launch:
         ++part.launches;
         note(action.segment);

@@ -88,12 +88,9 @@ class Walk {
 
   static bool reads(Opcode code) {
     switch (info(code).effect) {
-      case Effect::Read:
-        return true;
-      case Effect::Atomic:
-        return code != Opcode::AtomicStore;
-      default:
-        return code == Opcode::UniformLoad;
+      case Effect::Read: return true;
+      case Effect::Atomic: return code != Opcode::AtomicStore;
+      default: return code == Opcode::UniformLoad;
     }
   }
 
@@ -172,20 +169,15 @@ class Walk {
       for (uint32_t i = 0; i < k_.workgroup; ++i) to[i] = of(i);
     };
     switch (o.code) {
-      case Opcode::Const:
-        return each([&](uint32_t) { return o.attr; });
-      case Opcode::WorkgroupSize:
-        return each([&](uint32_t) { return p_.workgroup[o.attr]; });
-      case Opcode::SubgroupSize:
-        return each([&](uint32_t) { return k_.lanes; });
-      case Opcode::LaneId:
-        return each([&](uint32_t i) { return i % k_.lanes; });
+      case Opcode::Const: return each([&](uint32_t) { return o.attr; });
+      case Opcode::WorkgroupSize: return each([&](uint32_t) { return p_.workgroup[o.attr]; });
+      case Opcode::SubgroupSize: return each([&](uint32_t) { return k_.lanes; });
+      case Opcode::LaneId: return each([&](uint32_t i) { return i % k_.lanes; });
       case Opcode::LocalId:
         return each([&](uint32_t i) {
           return o.attr == 0 ? i % x : o.attr == 1 ? i / x % y : i / x / y;
         });
-      default:
-        break;
+      default: break;
     }
     if (info(o.code).effect != Effect::Pure || o.operands.count == 0 || o.operands.count > 4)
       return;
@@ -299,12 +291,8 @@ class Walk {
         (k_.waits_around && holds_barrier(id)) || plan::is_sync(p_, id, Scope::Workgroup);
     if (waits) wait(s);
     switch (info(o.code).effect) {
-      case Effect::Read:
-        load(id, s);
-        break;
-      case Effect::Write:
-        store(id, s);
-        break;
+      case Effect::Read: load(id, s); break;
+      case Effect::Write: store(id, s); break;
       case Effect::Atomic:
         if (reads(o.code)) load(id, s);
         break;
@@ -319,11 +307,8 @@ class Walk {
         else
           loop(id, s);
         break;
-      case Effect::Exit:
-        s.dead = o.code != Opcode::Yield && o.code != Opcode::Test;
-        break;
-      default:
-        break;
+      case Effect::Exit: s.dead = o.code != Opcode::Yield && o.code != Opcode::Test; break;
+      default: break;
     }
     if (waits) wait(s);
     if (parts_behind(id)) std::fill(s.sure.begin(), s.sure.end(), false);

@@ -106,16 +106,11 @@ void atomic(const Access& a) {
 template <class Op>
 AtomicFn by_type(Type t) {
   switch (t) {
-    case Type::I32:
-      return &atomic<Op, int32_t>;
-    case Type::U32:
-      return &atomic<Op, uint32_t>;
-    case Type::I64:
-      return &atomic<Op, int64_t>;
-    case Type::U64:
-      return &atomic<Op, uint64_t>;
-    default:
-      return nullptr;
+    case Type::I32: return &atomic<Op, int32_t>;
+    case Type::U32: return &atomic<Op, uint32_t>;
+    case Type::I64: return &atomic<Op, int64_t>;
+    case Type::U64: return &atomic<Op, uint64_t>;
+    default: return nullptr;
   }
 }
 
@@ -125,28 +120,17 @@ AtomicFn find_atomic(Opcode code, Type type) {
   switch (code) {
     case Opcode::AtomicAdd:
       return type == Type::F32 ? &atomic<AddFloat, uint32_t> : by_type<Add>(type);
-    case Opcode::AtomicSub:
-      return by_type<Sub>(type);
-    case Opcode::AtomicMin:
-      return by_type<Min>(type);
-    case Opcode::AtomicMax:
-      return by_type<Max>(type);
-    case Opcode::AtomicAnd:
-      return by_type<And>(type);
-    case Opcode::AtomicOr:
-      return by_type<Or>(type);
-    case Opcode::AtomicXor:
-      return by_type<Xor>(type);
-    case Opcode::AtomicExchange:
-      return by_type<Write>(type);
-    case Opcode::AtomicStore:
-      return by_type<Write>(type);
-    case Opcode::AtomicCas:
-      return by_type<Cas>(type);
-    case Opcode::AtomicLoad:
-      return by_type<Keep>(type);
-    default:
-      return nullptr;
+    case Opcode::AtomicSub: return by_type<Sub>(type);
+    case Opcode::AtomicMin: return by_type<Min>(type);
+    case Opcode::AtomicMax: return by_type<Max>(type);
+    case Opcode::AtomicAnd: return by_type<And>(type);
+    case Opcode::AtomicOr: return by_type<Or>(type);
+    case Opcode::AtomicXor: return by_type<Xor>(type);
+    case Opcode::AtomicExchange: return by_type<Write>(type);
+    case Opcode::AtomicStore: return by_type<Write>(type);
+    case Opcode::AtomicCas: return by_type<Cas>(type);
+    case Opcode::AtomicLoad: return by_type<Keep>(type);
+    default: return nullptr;
   }
 }
 

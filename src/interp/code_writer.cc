@@ -86,24 +86,13 @@ void CodeWriter::release(OpId op) {
 void CodeWriter::straight(OpId id) {
   switch (info(p_.op(id).code).effect) {
     case Effect::Control:
-    case Effect::Exit:
-      return;
-    case Effect::Pure:
-      pure(id);
-      break;
+    case Effect::Exit: return;
+    case Effect::Pure: pure(id); break;
     case Effect::Read:
-    case Effect::Write:
-      memory(id);
-      break;
-    case Effect::Atomic:
-      atomic(id);
-      break;
-    case Effect::Convergent:
-      subgroup(id);
-      break;
-    case Effect::Sync:
-      sync(id);
-      break;
+    case Effect::Write: memory(id); break;
+    case Effect::Atomic: atomic(id); break;
+    case Effect::Convergent: subgroup(id); break;
+    case Effect::Sync: sync(id); break;
     case Effect::Trap: {
       Instr& i = emit(Do::Assert, id);
       i.in = {slot(p_.operand(id, 0)), slot(p_.operand(id, 1)), no_slot, no_slot};
@@ -123,15 +112,12 @@ void CodeWriter::pure(OpId id) {
     case Opcode::SubgroupSize:
     case Opcode::Len:
     case Opcode::Len64:
-    case Opcode::Scalar:
-      return constant(id, result);
+    case Opcode::Scalar: return constant(id, result);
     case Opcode::GlobalId:
     case Opcode::LocalId:
     case Opcode::WorkgroupId:
-    case Opcode::LaneId:
-      return lane_id(id, result);
-    default:
-      break;
+    case Opcode::LaneId: return lane_id(id, result);
+    default: break;
   }
   const auto operands = p_.operands(id);
   const Slot out = define(result);

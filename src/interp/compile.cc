@@ -41,12 +41,9 @@ class Compiler : CodeWriter {
 
   void visit(OpId id) {
     switch (info(p_.op(id).code).effect) {
-      case Effect::Control:
-        return begin(id);
-      case Effect::Exit:
-        return leave_block(id);
-      default:
-        return straight(id);
+      case Effect::Control: return begin(id);
+      case Effect::Exit: return leave_block(id);
+      default: return straight(id);
     }
   }
 
@@ -156,14 +153,9 @@ class Compiler : CodeWriter {
         emit(Do::Continue, id).mask_b = loop.mask_b;
         break;
       }
-      case Opcode::Return:
-        emit(Do::Return, id);
-        break;
-      case Opcode::Trap:
-        emit(Do::Trap, id).in[0] = slot(p_.operand(id, 0));
-        break;
-      default:
-        break;
+      case Opcode::Return: emit(Do::Return, id); break;
+      case Opcode::Trap: emit(Do::Trap, id).in[0] = slot(p_.operand(id, 0)); break;
+      default: break;
     }
     release(id);
   }

@@ -50,24 +50,15 @@ const ForFns* fns() {
 
 const ForFns* find_counter(Type t) {
   switch (t) {
-    case Type::I8:
-      return fns<int8_t>();
-    case Type::U8:
-      return fns<uint8_t>();
-    case Type::I16:
-      return fns<int16_t>();
-    case Type::U16:
-      return fns<uint16_t>();
-    case Type::I32:
-      return fns<int32_t>();
-    case Type::U32:
-      return fns<uint32_t>();
-    case Type::I64:
-      return fns<int64_t>();
-    case Type::U64:
-      return fns<uint64_t>();
-    default:
-      return nullptr;
+    case Type::I8: return fns<int8_t>();
+    case Type::U8: return fns<uint8_t>();
+    case Type::I16: return fns<int16_t>();
+    case Type::U16: return fns<uint16_t>();
+    case Type::I32: return fns<int32_t>();
+    case Type::U32: return fns<uint32_t>();
+    case Type::I64: return fns<int64_t>();
+    case Type::U64: return fns<uint64_t>();
+    default: return nullptr;
   }
 }
 

@@ -29,14 +29,10 @@ void widen(const void* from, uint32_t lanes, uint32_t plus, uint64_t* to) {
 void Detector::find_places(const Touched& t, const Instr& instr, const SiteOfOp& op) {
   places_.resize(std::max<size_t>(places_.size(), t.lanes));
   switch (op.index) {
-    case Type::I32:
-      return widen<int32_t>(t.index, t.lanes, instr.plus, places_.data());
-    case Type::I64:
-      return widen<int64_t>(t.index, t.lanes, instr.plus, places_.data());
-    case Type::U64:
-      return widen<uint64_t>(t.index, t.lanes, instr.plus, places_.data());
-    default:
-      return widen<uint32_t>(t.index, t.lanes, instr.plus, places_.data());
+    case Type::I32: return widen<int32_t>(t.index, t.lanes, instr.plus, places_.data());
+    case Type::I64: return widen<int64_t>(t.index, t.lanes, instr.plus, places_.data());
+    case Type::U64: return widen<uint64_t>(t.index, t.lanes, instr.plus, places_.data());
+    default: return widen<uint32_t>(t.index, t.lanes, instr.plus, places_.data());
   }
 }
 
@@ -240,8 +236,7 @@ uint32_t Detector::value_of(const Instr& instr, const Touched& t, uint32_t lane)
 
 /// Adds the access to those of its site that are unordered with it, or leaves it out where the
 /// proof in sanitizer.h allows it.
-void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t site,
-                        uint32_t value) {
+void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t site, uint32_t value) {
   const Past now(me.thread, site, tick_, value);
   uint32_t mine[2] = {0, 0}, found = 0;
   if (!sites_->synchronizes) {

@@ -21,9 +21,9 @@ struct FrameShadow {
   // What was learned by acquire since the last barrier of that size. Empty vectors unless the
   // program has acq_rel atomics.
   std::vector<Knowledge> of_lanes, of_subgroups, of_groups;
-  uint64_t learned = 0;                               // tick of the last forgetting
-  std::vector<std::unique_ptr<Shadow>> shared;        // by buffer
-  std::vector<ZeroedMemory> private_written;          // by buffer; copy after copy
+  uint64_t learned = 0;                         // tick of the last forgetting
+  std::vector<std::unique_ptr<Shadow>> shared;  // by buffer
+  std::vector<ZeroedMemory> private_written;    // by buffer; copy after copy
 };
 
 class Detector : public Observer {

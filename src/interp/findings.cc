@@ -216,9 +216,7 @@ Diagnostic Findings::describe_order(OrderOf what, const Pair& key, const Conflic
   const Program& p = *stage.program;
   const Site& other = stage.sites->sites[std::get<1>(key)];
   const Site& here = stage.sites->sites[std::get<2>(key)];
-  const auto title = [&](const Site& s) {
-    return fmt::format("`{}`", mnemonic(p.op(s.op).code));
-  };
+  const auto title = [&](const Site& s) { return fmt::format("`{}`", mnemonic(p.op(s.op).code)); };
   const std::string element = fmt::format("`{}[{}]`", p.buffers[here.buffer].name, r.element);
   const uint32_t line = place(stage, other.op).line;
   const std::string subject =
@@ -233,10 +231,9 @@ Diagnostic Findings::describe_order(OrderOf what, const Pair& key, const Conflic
           : fmt::format("invocation {} does this {}, invocation {} the {}{}", text(r.who[1].id),
                         title(here), text(r.who[0].id), title(other),
                         line == 0 ? std::string() : fmt::format(" in line {}", line));
-  Diagnostic d = diagnose(
-      what == OrderOf::FinalValue ? Code::OrderDependent : Code::OldValueOrder,
-      place(stage, here.op),
-      fmt::format("{} depends on the order of execution: {}", subject, pair));
+  Diagnostic d = diagnose(what == OrderOf::FinalValue ? Code::OrderDependent : Code::OldValueOrder,
+                          place(stage, here.op),
+                          fmt::format("{} depends on the order of execution: {}", subject, pair));
   add_pair_notes(key, r, title(other), d);
   if (what == OrderOf::OldValue) return d;
   return d.with_fix(

@@ -20,14 +20,10 @@ void fill(void* to, uint32_t lanes, uint64_t bits) {
 }
 void fill(void* to, uint32_t width, uint32_t lanes, uint64_t bits) {
   switch (width) {
-    case 1:
-      return fill<uint8_t>(to, lanes, bits);
-    case 2:
-      return fill<uint16_t>(to, lanes, bits);
-    case 4:
-      return fill<uint32_t>(to, lanes, bits);
-    default:
-      return fill<uint64_t>(to, lanes, bits);
+    case 1: return fill<uint8_t>(to, lanes, bits);
+    case 2: return fill<uint16_t>(to, lanes, bits);
+    case 4: return fill<uint32_t>(to, lanes, bits);
+    default: return fill<uint64_t>(to, lanes, bits);
   }
 }
 
@@ -104,27 +100,16 @@ Frame Machine::make_frame() const {
   for (const Constant& c : code_.constants) {
     uint64_t bits = 0;
     switch (c.code) {
-      case Opcode::Const:
-        bits = c.attr;
-        break;
-      case Opcode::NumWorkgroups:
-        bits = shape_.num_workgroups[c.attr];
-        break;
-      case Opcode::WorkgroupSize:
-        bits = p.workgroup[c.attr];
-        break;
-      case Opcode::SubgroupSize:
-        bits = subgroup_size_;
-        break;
+      case Opcode::Const: bits = c.attr; break;
+      case Opcode::NumWorkgroups: bits = shape_.num_workgroups[c.attr]; break;
+      case Opcode::WorkgroupSize: bits = p.workgroup[c.attr]; break;
+      case Opcode::SubgroupSize: bits = subgroup_size_; break;
       case Opcode::Len:
-      case Opcode::Len64:
-        bits = shape_.counts[c.attr];
-        break;
+      case Opcode::Len64: bits = shape_.counts[c.attr]; break;
       case Opcode::Scalar:
         bits = c.type == Type::Bool ? scalars_[c.attr] != 0 : scalars_[c.attr];
         break;
-      default:
-        break;
+      default: break;
     }
     fill(f.base + uint64_t{c.slot} * 64, size_of(c.type), code_.lanes, bits);
   }
@@ -164,9 +149,7 @@ void Machine::fill_ids(Frame& frame) const {
       const uint32_t first =
           id.code == Opcode::GlobalId ? group[id.dim] * code_.program->workgroup[id.dim] : 0;
       switch (id.code) {
-        case Opcode::WorkgroupId:
-          std::fill_n(out, n, group[id.dim]);
-          break;
+        case Opcode::WorkgroupId: std::fill_n(out, n, group[id.dim]); break;
         case Opcode::LaneId:
           for (uint32_t l = 0; l < n; ++l) out[l] = l % subgroup_size_;
           break;

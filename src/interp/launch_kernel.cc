@@ -235,7 +235,8 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
       options.observer->begin_launch({program, shape, code, *size, memory});
       if (options.observer->failure()) return *options.observer->failure();
     }
-    const Result<> done = Launch(program, shape, code, machine, options, clock, memory, stopped).run();
+    const Result<> done =
+        Launch(program, shape, code, machine, options, clock, memory, stopped).run();
     if (options.observer) options.observer->end_launch();
     if (!done) return done.errors();
     return machine.lane_ops();

@@ -95,32 +95,22 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
           case 4:
             std::fill_n(static_cast<uint32_t*>(at(i.out)), lanes, static_cast<uint32_t>(i.bits));
             break;
-          default:
-            std::fill_n(static_cast<uint64_t*>(at(i.out)), lanes, i.bits);
+          default: std::fill_n(static_cast<uint64_t*>(at(i.out)), lanes, i.bits);
         }
         break;
       case Do::CopyActive:
         if (active.empty()) break;
         if (active.count() != lanes) {
           switch (i.width) {
-            case 1:
-              copy_active<uint8_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
-              break;
-            case 2:
-              copy_active<uint16_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
-              break;
-            case 4:
-              copy_active<uint32_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
-              break;
-            default:
-              copy_active<uint64_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
+            case 1: copy_active<uint8_t>(lanes, active.bytes, at(i.out), at(i.in[0])); break;
+            case 2: copy_active<uint16_t>(lanes, active.bytes, at(i.out), at(i.in[0])); break;
+            case 4: copy_active<uint32_t>(lanes, active.bytes, at(i.out), at(i.in[0])); break;
+            default: copy_active<uint64_t>(lanes, active.bytes, at(i.out), at(i.in[0]));
           }
           break;
         }
         [[fallthrough]];
-      case Do::Copy:
-        std::memcpy(at(i.out), at(i.in[0]), uint64_t{lanes} * i.width);
-        break;
+      case Do::Copy: std::memcpy(at(i.out), at(i.in[0]), uint64_t{lanes} * i.width); break;
 
       case Do::Load:
       case Do::Store: {
@@ -263,9 +253,7 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         unite(mask(i.mask_b), active);
         set_empty(active);
         break;
-      case Do::Break:
-        set_empty(active);
-        break;
+      case Do::Break: set_empty(active); break;
       case Do::Return:
         unite(dead, active);
         set_empty(active);
@@ -302,9 +290,7 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
       case Do::Poll:
         if (executed_ >= next_poll_ && out_of_time(i.op)) return Stop::TimedOut;
         break;
-      case Do::End:
-        frame.pc = pc - 1;
-        return Stop::Done;
+      case Do::End: frame.pc = pc - 1; return Stop::Done;
     }
   }
 }

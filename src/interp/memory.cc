@@ -165,16 +165,11 @@ void load_as(const Access& a) {
 template <template <class, class> class Fn, class E>
 MemoryFn by_index(Type index) {
   switch (index) {
-    case Type::U32:
-      return &Fn<E, uint32_t>::run;
-    case Type::I32:
-      return &Fn<E, int32_t>::run;
-    case Type::U64:
-      return &Fn<E, uint64_t>::run;
-    case Type::I64:
-      return &Fn<E, int64_t>::run;
-    default:
-      return nullptr;
+    case Type::U32: return &Fn<E, uint32_t>::run;
+    case Type::I32: return &Fn<E, int32_t>::run;
+    case Type::U64: return &Fn<E, uint64_t>::run;
+    case Type::I64: return &Fn<E, int64_t>::run;
+    default: return nullptr;
   }
 }
 
@@ -194,16 +189,11 @@ struct LoadAs {
 template <template <class, class> class Fn>
 MemoryFn by_size(uint32_t size, Type index) {
   switch (size) {
-    case 1:
-      return by_index<Fn, Plain<uint8_t>>(index);
-    case 2:
-      return by_index<Fn, Plain<uint16_t>>(index);
-    case 4:
-      return by_index<Fn, Plain<uint32_t>>(index);
-    case 8:
-      return by_index<Fn, Plain<uint64_t>>(index);
-    default:
-      return nullptr;
+    case 1: return by_index<Fn, Plain<uint8_t>>(index);
+    case 2: return by_index<Fn, Plain<uint16_t>>(index);
+    case 4: return by_index<Fn, Plain<uint32_t>>(index);
+    case 8: return by_index<Fn, Plain<uint64_t>>(index);
+    default: return nullptr;
   }
 }
 
@@ -211,31 +201,21 @@ MemoryFn by_size(uint32_t size, Type index) {
 
 MemoryFn find_load(Type element, Type index) {
   switch (element) {
-    case Type::Bool:
-      return by_index<Load, Flag>(index);
-    case Type::F16:
-      return by_index<Load, F16>(index);
-    case Type::BF16:
-      return by_index<Load, BF16>(index);
-    default:
-      return by_size<Load>(size_of(element), index);
+    case Type::Bool: return by_index<Load, Flag>(index);
+    case Type::F16: return by_index<Load, F16>(index);
+    case Type::BF16: return by_index<Load, BF16>(index);
+    default: return by_size<Load>(size_of(element), index);
   }
 }
 
 MemoryFn find_store(Type element, Type index) {
   switch (element) {
-    case Type::Bool:
-      return by_index<Store, Flag>(index);
-    case Type::F16:
-      return by_index<Store, F16>(index);
-    case Type::BF16:
-      return by_index<Store, BF16>(index);
-    case Type::F32:
-      return by_index<Store, F32>(index);
-    case Type::F64:
-      return by_index<Store, F64>(index);
-    default:
-      return by_size<Store>(size_of(element), index);
+    case Type::Bool: return by_index<Store, Flag>(index);
+    case Type::F16: return by_index<Store, F16>(index);
+    case Type::BF16: return by_index<Store, BF16>(index);
+    case Type::F32: return by_index<Store, F32>(index);
+    case Type::F64: return by_index<Store, F64>(index);
+    default: return by_size<Store>(size_of(element), index);
   }
 }
 

@@ -40,8 +40,8 @@ class NamedInputs {
   }
   /// The elements of a buffer: a vector, array or span of numbers of the parameter's type.
   template <std::ranges::contiguous_range Range>
-  requires HostNumber<std::ranges::range_value_t<Range>> NamedInputs& set(std::string_view name,
-                                                                          const Range& elements) {
+    requires HostNumber<std::ranges::range_value_t<Range>>
+  NamedInputs& set(std::string_view name, const Range& elements) {
     return set(name, type_of<std::ranges::range_value_t<Range>>(),
                std::as_bytes(std::span(std::ranges::data(elements), std::ranges::size(elements))));
   }
@@ -76,8 +76,10 @@ Result<std::span<const std::byte>> output_bytes(const Graph& graph,
 
 /// The elements of an output by name. `Source`: a Program or a Graph.
 template <HostNumber T, class Source>
-requires(!std::same_as<T, bool>) Result<std::vector<T>> output_of(
-    const Source& source, std::span<const std::vector<std::byte>> buffers, std::string_view name) {
+  requires(!std::same_as<T, bool>)
+Result<std::vector<T>> output_of(const Source& source,
+                                 std::span<const std::vector<std::byte>> buffers,
+                                 std::string_view name) {
   const auto bytes = output_bytes(source, buffers, name, type_of<T>());
   if (!bytes) return bytes.errors();
   std::vector<T> values(bytes->size() / sizeof(T));

@@ -68,11 +68,8 @@ Result<Outcome> run(const Program& p, const LaunchInputs& inputs, const Options&
         scratch[i].resize(size);
         base = scratch[i].data();
         break;
-      case Role::Scalar:
-        scalars[i] = bits_of(*inputs.data[i]);
-        break;
-      default:
-        break;
+      case Role::Scalar: scalars[i] = bits_of(*inputs.data[i]); break;
+      default: break;
     }
     views[i] = {base, shape->counts[i], size, 0};
   }

@@ -9,8 +9,8 @@
 namespace vyre::interp {
 namespace {
 
-using Key = std::tuple<uint32_t, bool, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t,
-                       LocId>;
+using Key =
+    std::tuple<uint32_t, bool, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t, LocId>;
 
 class Finder {
  public:
@@ -87,8 +87,8 @@ class Finder {
     const auto number = static_cast<uint32_t>(found_.sites.size());
     if (loc != none && loc < p_.locations.size()) {
       const Location& l = p_.locations[loc];
-      const Key key{s.buffer,      s.writes, s.atomic, s.workgroup_scope, s.acq_rel,
-                    s.gives_value, s.update, l.file,   l.line,            l.inlined_at};
+      const Key key{s.buffer, s.writes, s.atomic, s.workgroup_scope, s.acq_rel, s.gives_value,
+                    s.update, l.file,   l.line,   l.inlined_at};
       const auto [at, is_new] = by_line_.try_emplace(key, number);
       if (!is_new) return at->second;
     }

@@ -14,18 +14,15 @@ uint64_t identity(Opcode code, Type t) {
   const uint64_t ones = low_mask(width_of(t)),
                  sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;
   switch (code) {
-    case Opcode::SubgroupAnd:
-      return ones;
+    case Opcode::SubgroupAnd: return ones;
     case Opcode::SubgroupMin:
       if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
       return ones & ~sign;  // the largest
     case Opcode::SubgroupMax:
       if (is_float(t)) return t == Type::F32 ? canonical_nan_f32 : canonical_nan_f64;
-      return sign;  // the smallest
-    case Opcode::SubgroupAdd:
-      return is_float(t) ? sign : 0;  // -0.0
-    default:
-      return 0;
+      return sign;                                            // the smallest
+    case Opcode::SubgroupAdd: return is_float(t) ? sign : 0;  // -0.0
+    default: return 0;
   }
 }
 
@@ -121,14 +118,10 @@ void run_subgroup(const SubgroupArgs& a, std::vector<std::byte>& scratch) {
       a.code == Opcode::SubgroupAll)
     return vote(a);
   switch (size_of(a.type)) {
-    case 1:
-      return by_kind<uint8_t>(a, scratch);
-    case 2:
-      return by_kind<uint16_t>(a, scratch);
-    case 4:
-      return by_kind<uint32_t>(a, scratch);
-    default:
-      return by_kind<uint64_t>(a, scratch);
+    case 1: return by_kind<uint8_t>(a, scratch);
+    case 2: return by_kind<uint16_t>(a, scratch);
+    case 4: return by_kind<uint32_t>(a, scratch);
+    default: return by_kind<uint64_t>(a, scratch);
   }
 }
 

@@ -7,10 +7,9 @@ namespace vyre::interp {
 Diagnostic trapped(const Program& p, uint32_t code, const std::array<uint32_t, 3>& invocation,
                    OpId op) {
   const LocId loc = op == none ? p.loc : p.op(op).loc;
-  Diagnostic d =
-      diagnose(Code::Trapped, loc == none ? Place{} : p.place(loc),
-               fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})", p.name,
-                           code, invocation[0], invocation[1], invocation[2]));
+  Diagnostic d = diagnose(Code::Trapped, loc == none ? Place{} : p.place(loc),
+                          fmt::format("kernel `{}` trapped with code {} in invocation ({}, {}, {})",
+                                      p.name, code, invocation[0], invocation[1], invocation[2]));
   if (op != none) d.op = mnemonic(p.op(op).code);
   if (loc != none) p.add_call_notes(loc, d);
   d.with_fix("look at the condition that leads here; nothing was written to the host's buffers");

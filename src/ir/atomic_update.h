@@ -17,27 +17,17 @@ inline constexpr size_t num_atomic_updates = 10;
 /// None for atomic_load and for what is not atomic.
 constexpr AtomicUpdate update_of(Opcode code, Type type) {
   switch (code) {
-    case Opcode::AtomicAdd:
-      return type == Type::F32 ? AtomicUpdate::FloatAdd : AtomicUpdate::Add;
-    case Opcode::AtomicSub:
-      return AtomicUpdate::Add;
-    case Opcode::AtomicMin:
-      return AtomicUpdate::Min;
-    case Opcode::AtomicMax:
-      return AtomicUpdate::Max;
-    case Opcode::AtomicAnd:
-      return AtomicUpdate::And;
-    case Opcode::AtomicOr:
-      return AtomicUpdate::Or;
-    case Opcode::AtomicXor:
-      return AtomicUpdate::Xor;
+    case Opcode::AtomicAdd: return type == Type::F32 ? AtomicUpdate::FloatAdd : AtomicUpdate::Add;
+    case Opcode::AtomicSub: return AtomicUpdate::Add;
+    case Opcode::AtomicMin: return AtomicUpdate::Min;
+    case Opcode::AtomicMax: return AtomicUpdate::Max;
+    case Opcode::AtomicAnd: return AtomicUpdate::And;
+    case Opcode::AtomicOr: return AtomicUpdate::Or;
+    case Opcode::AtomicXor: return AtomicUpdate::Xor;
     case Opcode::AtomicExchange:
-    case Opcode::AtomicStore:
-      return AtomicUpdate::Write;
-    case Opcode::AtomicCas:
-      return AtomicUpdate::Cas;
-    default:
-      return AtomicUpdate::None;
+    case Opcode::AtomicStore: return AtomicUpdate::Write;
+    case Opcode::AtomicCas: return AtomicUpdate::Cas;
+    default: return AtomicUpdate::None;
   }
 }
 

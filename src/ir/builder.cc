@@ -15,8 +15,8 @@ Builder::Builder(std::string name) {
 
 ValueId Builder::emit(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr) {
   const Type result = result_type(info(code).result, type);
-  const OpId id = program.add_op(code, type, operands,
-                                 {&result, result == Type::Void ? size_t{0} : size_t{1}}, attr, loc);
+  const OpId id = program.add_op(
+      code, type, operands, {&result, result == Type::Void ? size_t{0} : size_t{1}}, attr, loc);
   program.append(block_, id);
   return result == Type::Void ? none : program.result(id);
 }
@@ -24,13 +24,15 @@ ValueId Builder::emit(Opcode code, Type type, std::span<const ValueId> operands,
 ValueId Builder::constant(Type type, uint64_t bits) {
   return emit(Opcode::Const, type, {}, bits & low_mask(width_of(type)));
 }
-ValueId Builder::op(Opcode code, Type type, std::initializer_list<ValueId> operands, uint64_t attr) {
+ValueId Builder::op(Opcode code, Type type, std::initializer_list<ValueId> operands,
+                    uint64_t attr) {
   return emit(code, type, {operands.begin(), operands.size()}, attr);
 }
 ValueId Builder::op(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr) {
   return emit(code, type, operands, attr);
 }
-void Builder::effect(Opcode code, Type type, std::initializer_list<ValueId> operands, uint64_t attr) {
+void Builder::effect(Opcode code, Type type, std::initializer_list<ValueId> operands,
+                     uint64_t attr) {
   emit(code, type, {operands.begin(), operands.size()}, attr);
 }
 
@@ -50,7 +52,8 @@ void Builder::store_n(Type type, ValueId index, std::span<const ValueId> values,
 
 uint64_t Builder::bytes() const {
   // The values of an exit are its operands later, in a list that grows.
-  return memory_of(program) + bytes_of_vector(vars_) + bytes_of_vector(forward_) + 4 * sizeof(ValueId) * exit_values_;
+  return memory_of(program) + bytes_of_vector(vars_) + bytes_of_vector(forward_) +
+         4 * sizeof(ValueId) * exit_values_;
 }
 
 // ---- Variables.
@@ -103,7 +106,8 @@ ValueId Builder::find(ValueId v) {
 
 // ---- Structure.
 
-void Builder::begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks, uint64_t attr) {
+void Builder::begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks,
+                    uint64_t attr) {
   const OpId id = program.add_op(code, Type::Void, operands, {}, attr, loc);
   program.append(block_, id);
   program.op(id).n_blocks = uint8_t(blocks);
@@ -294,7 +298,8 @@ void Builder::end_loop() {
       kept.push_back(k);
     } else {
       if (forward_.size() < program.values.size())
-        for (ValueId v = ValueId(forward_.size()); v < program.values.size(); ++v) forward_.push_back(v);
+        for (ValueId v = ValueId(forward_.size()); v < program.values.size(); ++v)
+          forward_.push_back(v);
       forward_[c.arg] = find(c.init);
     }
   }
@@ -321,7 +326,8 @@ void Builder::end_loop() {
   program.op(f.op).operands = program.add_list(operands);
   for (const Exit& e : f.exits) {
     std::vector<ValueId> values;
-    for (size_t k : kept) values.push_back(k < e.values.size() ? find(e.values[k]) : f.carried[k].arg);
+    for (size_t k : kept)
+      values.push_back(k < e.values.size() ? find(e.values[k]) : f.carried[k].arg);
     program.op(e.op).operands = program.add_list(values);
     if (e.op != end_yield) exit_values_ -= e.values.size();
   }

@@ -90,9 +90,9 @@ class Builder {
     bool reachable_before = true;
     bool in_else = false;
     uint32_t outer_stamp = 0;
-    std::vector<Assigned> assigned;   // in this arm, with the values before it
+    std::vector<Assigned> assigned;  // in this arm, with the values before it
     std::vector<std::pair<VarId, ValueId>> then_values;
-    OpId then_end = none;         // open end of the then arm: its yield
+    OpId then_end = none;  // open end of the then arm: its yield
     std::vector<Carried> carried;
     std::vector<Exit> exits;
   };

@@ -58,8 +58,7 @@ inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueI
       if (is_signed(t) || *by >= width) return std::nullopt;
       if (code != Opcode::Gt && !(code == Opcode::Ne && *limit == 0)) return std::nullopt;
       return width;
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The meaning of every pure op, over lanes. The interpreter runs these functions over all lanes of a
-// workgroup; the constant folder runs them over one. There is no second definition.
+// The meaning of every pure op, over lanes. The interpreter runs these functions over all lanes of
+// a workgroup; the constant folder runs them over one. There is no second definition.
 //
-// Lanes are arrays of the natural type: uint8_t 0/1 for bool, (u)int8_t … (u)int64_t, float, double.
-// The result never overlaps an operand.
+// Lanes are arrays of the natural type: uint8_t 0/1 for bool, (u)int8_t … (u)int64_t, float,
+// double. The result never overlaps an operand.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +31,8 @@ uint16_t to_bf16(float value);
 inline constexpr uint32_t canonical_nan_f32 = 0x7fc00000u;
 inline constexpr uint64_t canonical_nan_f64 = 0x7ff8000000000000ull;
 
-/// Round to nearest even, subnormals kept, no exceptions; restores the caller's state. Whoever calls
-/// eval or runs kernels holds one.
+/// Round to nearest even, subnormals kept, no exceptions; restores the caller's state. Whoever
+/// calls eval or runs kernels holds one.
 class ExactFloats {
  public:
   ExactFloats();

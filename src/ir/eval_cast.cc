@@ -75,30 +75,18 @@ struct Tag {
 template <class Fn>
 EvalFn with_lane_type(Type t, Fn fn) {
   switch (t) {
-    case Type::Bool:
-      return fn(Tag<Flag>());
-    case Type::I8:
-      return fn(Tag<int8_t>());
-    case Type::U8:
-      return fn(Tag<uint8_t>());
-    case Type::I16:
-      return fn(Tag<int16_t>());
-    case Type::U16:
-      return fn(Tag<uint16_t>());
-    case Type::I32:
-      return fn(Tag<int32_t>());
-    case Type::U32:
-      return fn(Tag<uint32_t>());
-    case Type::I64:
-      return fn(Tag<int64_t>());
-    case Type::U64:
-      return fn(Tag<uint64_t>());
-    case Type::F32:
-      return fn(Tag<float>());
-    case Type::F64:
-      return fn(Tag<double>());
-    default:
-      return nullptr;
+    case Type::Bool: return fn(Tag<Flag>());
+    case Type::I8: return fn(Tag<int8_t>());
+    case Type::U8: return fn(Tag<uint8_t>());
+    case Type::I16: return fn(Tag<int16_t>());
+    case Type::U16: return fn(Tag<uint16_t>());
+    case Type::I32: return fn(Tag<int32_t>());
+    case Type::U32: return fn(Tag<uint32_t>());
+    case Type::I64: return fn(Tag<int64_t>());
+    case Type::U64: return fn(Tag<uint64_t>());
+    case Type::F32: return fn(Tag<float>());
+    case Type::F64: return fn(Tag<double>());
+    default: return nullptr;
   }
 }
 

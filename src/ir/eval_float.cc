@@ -135,58 +135,32 @@ using namespace compare;
 
 EvalFn find_float(Opcode code, Type type) {
   switch (code) {
-    case Opcode::Add:
-      VYRE_FOR_FLOATS(type, (binary<Add, T>()))
-    case Opcode::Sub:
-      VYRE_FOR_FLOATS(type, (binary<Sub, T>()))
-    case Opcode::Mul:
-      VYRE_FOR_FLOATS(type, (binary<Mul, T>()))
-    case Opcode::Div:
-      VYRE_FOR_FLOATS(type, (binary<Div, T>()))
-    case Opcode::Neg:
-      VYRE_FOR_FLOATS(type, (unary<Neg, T>()))
-    case Opcode::Abs:
-      VYRE_FOR_FLOATS(type, (unary<Abs, T>()))
-    case Opcode::Min:
-      VYRE_FOR_FLOATS(type, (binary<Min, T>()))
-    case Opcode::Max:
-      VYRE_FOR_FLOATS(type, (binary<Max, T>()))
-    case Opcode::Clamp:
-      VYRE_FOR_FLOATS(type, (ternary<Clamp, T>()))
-    case Opcode::Fma:
-      VYRE_FOR_FLOATS(type, (ternary<Fma, T>()))
-    case Opcode::Sqrt:
-      VYRE_FOR_FLOATS(type, (unary<Sqrt, T>()))
-    case Opcode::Rsqrt:
-      VYRE_FOR_FLOATS(type, (unary<Rsqrt, T>()))
-    case Opcode::Floor:
-      VYRE_FOR_FLOATS(type, (unary<Floor, T>()))
-    case Opcode::Ceil:
-      VYRE_FOR_FLOATS(type, (unary<Ceil, T>()))
-    case Opcode::Round:
-      VYRE_FOR_FLOATS(type, (unary<Round, T>()))
-    case Opcode::Trunc:
-      VYRE_FOR_FLOATS(type, (unary<Trunc, T>()))
-    case Opcode::IsNan:
-      VYRE_FOR_FLOATS(type, (property<IsNan, T>()))
-    case Opcode::IsInf:
-      VYRE_FOR_FLOATS(type, (property<IsInf, T>()))
-    case Opcode::Eq:
-      VYRE_FOR_FLOATS(type, (relation<Eq, T>()))
-    case Opcode::Ne:
-      VYRE_FOR_FLOATS(type, (relation<Ne, T>()))
-    case Opcode::Lt:
-      VYRE_FOR_FLOATS(type, (relation<Lt, T>()))
-    case Opcode::Le:
-      VYRE_FOR_FLOATS(type, (relation<Le, T>()))
-    case Opcode::Gt:
-      VYRE_FOR_FLOATS(type, (relation<Gt, T>()))
-    case Opcode::Ge:
-      VYRE_FOR_FLOATS(type, (relation<Ge, T>()))
-    case Opcode::Select:
-      VYRE_FOR_FLOATS(type, (Loop<Select, T, uint8_t, T, T>::pick()))
-    default:
-      return nullptr;
+    case Opcode::Add: VYRE_FOR_FLOATS(type, (binary<Add, T>()))
+    case Opcode::Sub: VYRE_FOR_FLOATS(type, (binary<Sub, T>()))
+    case Opcode::Mul: VYRE_FOR_FLOATS(type, (binary<Mul, T>()))
+    case Opcode::Div: VYRE_FOR_FLOATS(type, (binary<Div, T>()))
+    case Opcode::Neg: VYRE_FOR_FLOATS(type, (unary<Neg, T>()))
+    case Opcode::Abs: VYRE_FOR_FLOATS(type, (unary<Abs, T>()))
+    case Opcode::Min: VYRE_FOR_FLOATS(type, (binary<Min, T>()))
+    case Opcode::Max: VYRE_FOR_FLOATS(type, (binary<Max, T>()))
+    case Opcode::Clamp: VYRE_FOR_FLOATS(type, (ternary<Clamp, T>()))
+    case Opcode::Fma: VYRE_FOR_FLOATS(type, (ternary<Fma, T>()))
+    case Opcode::Sqrt: VYRE_FOR_FLOATS(type, (unary<Sqrt, T>()))
+    case Opcode::Rsqrt: VYRE_FOR_FLOATS(type, (unary<Rsqrt, T>()))
+    case Opcode::Floor: VYRE_FOR_FLOATS(type, (unary<Floor, T>()))
+    case Opcode::Ceil: VYRE_FOR_FLOATS(type, (unary<Ceil, T>()))
+    case Opcode::Round: VYRE_FOR_FLOATS(type, (unary<Round, T>()))
+    case Opcode::Trunc: VYRE_FOR_FLOATS(type, (unary<Trunc, T>()))
+    case Opcode::IsNan: VYRE_FOR_FLOATS(type, (property<IsNan, T>()))
+    case Opcode::IsInf: VYRE_FOR_FLOATS(type, (property<IsInf, T>()))
+    case Opcode::Eq: VYRE_FOR_FLOATS(type, (relation<Eq, T>()))
+    case Opcode::Ne: VYRE_FOR_FLOATS(type, (relation<Ne, T>()))
+    case Opcode::Lt: VYRE_FOR_FLOATS(type, (relation<Lt, T>()))
+    case Opcode::Le: VYRE_FOR_FLOATS(type, (relation<Le, T>()))
+    case Opcode::Gt: VYRE_FOR_FLOATS(type, (relation<Gt, T>()))
+    case Opcode::Ge: VYRE_FOR_FLOATS(type, (relation<Ge, T>()))
+    case Opcode::Select: VYRE_FOR_FLOATS(type, (Loop<Select, T, uint8_t, T, T>::pick()))
+    default: return nullptr;
   }
 }
 

@@ -33,28 +33,17 @@ VYRE_FUNCTION(Atan2, atan2)  // (y, x)
 
 EvalFn find_function(Opcode code) {
   switch (code) {
-    case Opcode::Exp:
-      return unary<Exp, float>();
-    case Opcode::Exp2:
-      return unary<Exp2, float>();
-    case Opcode::Log:
-      return unary<Log, float>();
-    case Opcode::Log2:
-      return unary<Log2, float>();
-    case Opcode::Sin:
-      return unary<Sin, float>();
-    case Opcode::Cos:
-      return unary<Cos, float>();
-    case Opcode::Tan:
-      return unary<Tan, float>();
-    case Opcode::Tanh:
-      return unary<Tanh, float>();
-    case Opcode::Pow:
-      return binary<Pow, float>();
-    case Opcode::Atan2:
-      return binary<Atan2, float>();
-    default:
-      return nullptr;
+    case Opcode::Exp: return unary<Exp, float>();
+    case Opcode::Exp2: return unary<Exp2, float>();
+    case Opcode::Log: return unary<Log, float>();
+    case Opcode::Log2: return unary<Log2, float>();
+    case Opcode::Sin: return unary<Sin, float>();
+    case Opcode::Cos: return unary<Cos, float>();
+    case Opcode::Tan: return unary<Tan, float>();
+    case Opcode::Tanh: return unary<Tanh, float>();
+    case Opcode::Pow: return binary<Pow, float>();
+    case Opcode::Atan2: return binary<Atan2, float>();
+    default: return nullptr;
   }
 }
 

@@ -264,22 +264,14 @@ using namespace compare;
 
 EvalFn find_bool(Opcode code) {
   switch (code) {
-    case Opcode::And:
-      return binary<And, uint8_t>();
-    case Opcode::Or:
-      return binary<Or, uint8_t>();
-    case Opcode::Xor:
-      return binary<Xor, uint8_t>();
-    case Opcode::Not:
-      return unary<NotBool, uint8_t>();
-    case Opcode::Eq:
-      return relation<Eq, uint8_t>();
-    case Opcode::Ne:
-      return relation<Ne, uint8_t>();
-    case Opcode::Select:
-      return Loop<Select, uint8_t, uint8_t, uint8_t, uint8_t>::pick();
-    default:
-      return nullptr;
+    case Opcode::And: return binary<And, uint8_t>();
+    case Opcode::Or: return binary<Or, uint8_t>();
+    case Opcode::Xor: return binary<Xor, uint8_t>();
+    case Opcode::Not: return unary<NotBool, uint8_t>();
+    case Opcode::Eq: return relation<Eq, uint8_t>();
+    case Opcode::Ne: return relation<Ne, uint8_t>();
+    case Opcode::Select: return Loop<Select, uint8_t, uint8_t, uint8_t, uint8_t>::pick();
+    default: return nullptr;
   }
 }
 
@@ -288,79 +280,45 @@ EvalFn find_bool(Opcode code) {
 EvalFn find_integer(Opcode code, Type type) {
   if (type == Type::Bool) return find_bool(code);
   switch (code) {
-    case Opcode::Add:
-      VYRE_FOR_INTEGERS(type, (binary<Add, T>()))
-    case Opcode::Sub:
-      VYRE_FOR_INTEGERS(type, (binary<Sub, T>()))
-    case Opcode::Mul:
-      VYRE_FOR_INTEGERS(type, (binary<Mul, T>()))
-    case Opcode::Div:
-      VYRE_FOR_INTEGERS(type, (binary<Div, T>()))
-    case Opcode::Rem:
-      VYRE_FOR_INTEGERS(type, (binary<Rem, T>()))
+    case Opcode::Add: VYRE_FOR_INTEGERS(type, (binary<Add, T>()))
+    case Opcode::Sub: VYRE_FOR_INTEGERS(type, (binary<Sub, T>()))
+    case Opcode::Mul: VYRE_FOR_INTEGERS(type, (binary<Mul, T>()))
+    case Opcode::Div: VYRE_FOR_INTEGERS(type, (binary<Div, T>()))
+    case Opcode::Rem: VYRE_FOR_INTEGERS(type, (binary<Rem, T>()))
     case Opcode::Neg:
       if (!is_signed(type)) return nullptr;
       VYRE_FOR_INTEGERS(type, (unary<Neg, T>()))
-    case Opcode::Min:
-      VYRE_FOR_INTEGERS(type, (binary<Min, T>()))
-    case Opcode::Max:
-      VYRE_FOR_INTEGERS(type, (binary<Max, T>()))
-    case Opcode::Abs:
-      VYRE_FOR_INTEGERS(type, (unary<Abs, T>()))
-    case Opcode::Clamp:
-      VYRE_FOR_INTEGERS(type, (ternary<Clamp, T>()))
-    case Opcode::MulHi:
-      VYRE_FOR_INTEGERS(type, (binary<MulHi, T>()))
-    case Opcode::SatAdd:
-      VYRE_FOR_INTEGERS(type, (binary<SatAdd, T>()))
-    case Opcode::SatSub:
-      VYRE_FOR_INTEGERS(type, (binary<SatSub, T>()))
-    case Opcode::CeilDiv:
-      VYRE_FOR_INTEGERS(type, (binary<CeilDiv, T>()))
-    case Opcode::And:
-      VYRE_FOR_INTEGERS(type, (binary<And, T>()))
-    case Opcode::Or:
-      VYRE_FOR_INTEGERS(type, (binary<Or, T>()))
-    case Opcode::Xor:
-      VYRE_FOR_INTEGERS(type, (binary<Xor, T>()))
-    case Opcode::Not:
-      VYRE_FOR_INTEGERS(type, (unary<Not, T>()))
-    case Opcode::Shl:
-      VYRE_FOR_INTEGERS(type, (binary<Shl, T>()))
-    case Opcode::Shr:
-      VYRE_FOR_INTEGERS(type, (binary<Shr, T>()))
-    case Opcode::RotL:
-      VYRE_FOR_INTEGERS(type, (binary<RotL, T>()))
-    case Opcode::RotR:
-      VYRE_FOR_INTEGERS(type, (binary<RotR, T>()))
-    case Opcode::Clz:
-      VYRE_FOR_INTEGERS(type, (unary<Clz, T>()))
-    case Opcode::Ctz:
-      VYRE_FOR_INTEGERS(type, (unary<Ctz, T>()))
-    case Opcode::PopCount:
-      VYRE_FOR_INTEGERS(type, (unary<PopCount, T>()))
-    case Opcode::ReverseBits:
-      VYRE_FOR_INTEGERS(type, (unary<ReverseBits, T>()))
-    case Opcode::Extract:
-      VYRE_FOR_INTEGERS(type, (Loop<Extract, T, T, uint32_t, uint32_t>::pick()))
+    case Opcode::Min: VYRE_FOR_INTEGERS(type, (binary<Min, T>()))
+    case Opcode::Max: VYRE_FOR_INTEGERS(type, (binary<Max, T>()))
+    case Opcode::Abs: VYRE_FOR_INTEGERS(type, (unary<Abs, T>()))
+    case Opcode::Clamp: VYRE_FOR_INTEGERS(type, (ternary<Clamp, T>()))
+    case Opcode::MulHi: VYRE_FOR_INTEGERS(type, (binary<MulHi, T>()))
+    case Opcode::SatAdd: VYRE_FOR_INTEGERS(type, (binary<SatAdd, T>()))
+    case Opcode::SatSub: VYRE_FOR_INTEGERS(type, (binary<SatSub, T>()))
+    case Opcode::CeilDiv: VYRE_FOR_INTEGERS(type, (binary<CeilDiv, T>()))
+    case Opcode::And: VYRE_FOR_INTEGERS(type, (binary<And, T>()))
+    case Opcode::Or: VYRE_FOR_INTEGERS(type, (binary<Or, T>()))
+    case Opcode::Xor: VYRE_FOR_INTEGERS(type, (binary<Xor, T>()))
+    case Opcode::Not: VYRE_FOR_INTEGERS(type, (unary<Not, T>()))
+    case Opcode::Shl: VYRE_FOR_INTEGERS(type, (binary<Shl, T>()))
+    case Opcode::Shr: VYRE_FOR_INTEGERS(type, (binary<Shr, T>()))
+    case Opcode::RotL: VYRE_FOR_INTEGERS(type, (binary<RotL, T>()))
+    case Opcode::RotR: VYRE_FOR_INTEGERS(type, (binary<RotR, T>()))
+    case Opcode::Clz: VYRE_FOR_INTEGERS(type, (unary<Clz, T>()))
+    case Opcode::Ctz: VYRE_FOR_INTEGERS(type, (unary<Ctz, T>()))
+    case Opcode::PopCount: VYRE_FOR_INTEGERS(type, (unary<PopCount, T>()))
+    case Opcode::ReverseBits: VYRE_FOR_INTEGERS(type, (unary<ReverseBits, T>()))
+    case Opcode::Extract: VYRE_FOR_INTEGERS(type, (Loop<Extract, T, T, uint32_t, uint32_t>::pick()))
     case Opcode::Insert:
       VYRE_FOR_INTEGERS(type, (Loop<Insert, T, T, T, uint32_t, uint32_t>::pick()))
-    case Opcode::Eq:
-      VYRE_FOR_INTEGERS(type, (relation<Eq, T>()))
-    case Opcode::Ne:
-      VYRE_FOR_INTEGERS(type, (relation<Ne, T>()))
-    case Opcode::Lt:
-      VYRE_FOR_INTEGERS(type, (relation<Lt, T>()))
-    case Opcode::Le:
-      VYRE_FOR_INTEGERS(type, (relation<Le, T>()))
-    case Opcode::Gt:
-      VYRE_FOR_INTEGERS(type, (relation<Gt, T>()))
-    case Opcode::Ge:
-      VYRE_FOR_INTEGERS(type, (relation<Ge, T>()))
-    case Opcode::Select:
-      VYRE_FOR_INTEGERS(type, (Loop<Select, T, uint8_t, T, T>::pick()))
-    default:
-      return nullptr;
+    case Opcode::Eq: VYRE_FOR_INTEGERS(type, (relation<Eq, T>()))
+    case Opcode::Ne: VYRE_FOR_INTEGERS(type, (relation<Ne, T>()))
+    case Opcode::Lt: VYRE_FOR_INTEGERS(type, (relation<Lt, T>()))
+    case Opcode::Le: VYRE_FOR_INTEGERS(type, (relation<Le, T>()))
+    case Opcode::Gt: VYRE_FOR_INTEGERS(type, (relation<Gt, T>()))
+    case Opcode::Ge: VYRE_FOR_INTEGERS(type, (relation<Ge, T>()))
+    case Opcode::Select: VYRE_FOR_INTEGERS(type, (Loop<Select, T, uint8_t, T, T>::pick()))
+    default: return nullptr;
   }
 }
 

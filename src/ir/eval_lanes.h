@@ -105,8 +105,7 @@ EvalFn relation() {
       using T = uint64_t;                \
       return expression;                 \
     }                                    \
-    default:                             \
-      return nullptr;                    \
+    default: return nullptr;             \
   }
 
 #define VYRE_FOR_FLOATS(t, expression) \
@@ -119,8 +118,7 @@ EvalFn relation() {
       using T = double;                \
       return expression;               \
     }                                  \
-    default:                           \
-      return nullptr;                  \
+    default: return nullptr;           \
   }
 
 // The parts of find_eval; each gives null for what it does not know.

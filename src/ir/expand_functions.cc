@@ -112,28 +112,17 @@ class Recorder {
 /// The function's body; nothing for an op that is none of ours.
 Recorder::Term expand(Recorder& r, Opcode code) {
   switch (code) {
-    case Opcode::Exp:
-      return functions::exp(r, r.operand(0));
-    case Opcode::Exp2:
-      return functions::exp2(r, r.operand(0));
-    case Opcode::Log:
-      return functions::log(r, r.operand(0));
-    case Opcode::Log2:
-      return functions::log2(r, r.operand(0));
-    case Opcode::Sin:
-      return functions::sin(r, r.operand(0));
-    case Opcode::Cos:
-      return functions::cos(r, r.operand(0));
-    case Opcode::Tan:
-      return functions::tan(r, r.operand(0));
-    case Opcode::Tanh:
-      return functions::tanh(r, r.operand(0));
-    case Opcode::Pow:
-      return functions::pow(r, r.operand(0), r.operand(1));
-    case Opcode::Atan2:
-      return functions::atan2(r, r.operand(0), r.operand(1));
-    default:
-      return {};
+    case Opcode::Exp: return functions::exp(r, r.operand(0));
+    case Opcode::Exp2: return functions::exp2(r, r.operand(0));
+    case Opcode::Log: return functions::log(r, r.operand(0));
+    case Opcode::Log2: return functions::log2(r, r.operand(0));
+    case Opcode::Sin: return functions::sin(r, r.operand(0));
+    case Opcode::Cos: return functions::cos(r, r.operand(0));
+    case Opcode::Tan: return functions::tan(r, r.operand(0));
+    case Opcode::Tanh: return functions::tanh(r, r.operand(0));
+    case Opcode::Pow: return functions::pow(r, r.operand(0), r.operand(1));
+    case Opcode::Atan2: return functions::atan2(r, r.operand(0), r.operand(1));
+    default: return {};
   }
 }
 

@@ -123,7 +123,8 @@ FormulaId FormulaPool::scalar(uint32_t parameter) {
 }
 FormulaId FormulaPool::binary(FormulaOp op, FormulaId a, FormulaId b) {
   const FormulaNode &x = nodes[a], &y = nodes[b];
-  if (x.op == FormulaOp::Const && y.op == FormulaOp::Const) {  // so that sizes of arrays are constants
+  if (x.op == FormulaOp::Const &&
+      y.op == FormulaOp::Const) {  // so that sizes of arrays are constants
     const Step s = apply(op, x.negative ? -Wide(x.value) : Wide(x.value),
                          y.negative ? -Wide(y.value) : Wide(y.value));
     if (s.ok && s.value <= Wide(~0ull) && s.value >= -Wide(~0ull))
@@ -151,20 +152,25 @@ std::string print(const FormulaPool& pool, FormulaId id,
   for (FormulaId i : nodes.order()) {
     const FormulaNode& n = pool[i];
     switch (n.op) {
-      case FormulaOp::Const: texts.push_back({fmt::format("{}{}", n.negative ? "-" : "", n.value), n.negative}); break;
+      case FormulaOp::Const:
+        texts.push_back({fmt::format("{}{}", n.negative ? "-" : "", n.value), n.negative});
+        break;
       case FormulaOp::Len: texts.push_back({fmt::format("len({})", name(n.a)), 0}); break;
       case FormulaOp::Scalar: texts.push_back({name(n.a), 0}); break;
       case FormulaOp::CeilDiv:
       case FormulaOp::Min:
       case FormulaOp::Max:
-        texts.push_back({fmt::format("{}({}, {})", symbol(n.op), text(n.a).text, text(n.b).text), 0});
+        texts.push_back(
+            {fmt::format("{}({}, {})", symbol(n.op), text(n.a).text, text(n.b).text), 0});
         break;
       default: {
         const int level = n.op == FormulaOp::Add || n.op == FormulaOp::Sub ? 2 : 1;
         const auto wrap = [&](const Text& t, int most) {
           return t.level > most ? "(" + t.text + ")" : t.text;
         };
-        texts.push_back({fmt::format("{} {} {}", wrap(text(n.a), level), symbol(n.op), wrap(text(n.b), level - 1)), level});
+        texts.push_back({fmt::format("{} {} {}", wrap(text(n.a), level), symbol(n.op),
+                                     wrap(text(n.b), level - 1)),
+                         level});
       }
     }
   }
@@ -178,11 +184,14 @@ Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEn
   const Closure nodes(pool, id);
   std::vector<Wide> values;
   const auto fail = [&](std::string why) {
-    Diagnostic d = diagnose(Code::FormulaFails, {}, fmt::format("the {} {}: `{}`", what, why, print(pool, id, env.name)));
+    Diagnostic d = diagnose(Code::FormulaFails, {},
+                            fmt::format("the {} {}: `{}`", what, why, print(pool, id, env.name)));
     for (FormulaId i : nodes.order()) {
       const FormulaNode& n = pool[i];
-      if (n.op == FormulaOp::Len) d.note(fmt::format("len({}) = {}", env.name(n.a), show(env.len(n.a))));
-      if (n.op == FormulaOp::Scalar) d.note(fmt::format("{} = {}", env.name(n.a), show(env.scalar(n.a))));
+      if (n.op == FormulaOp::Len)
+        d.note(fmt::format("len({}) = {}", env.name(n.a), show(env.len(n.a))));
+      if (n.op == FormulaOp::Scalar)
+        d.note(fmt::format("{} = {}", env.name(n.a), show(env.scalar(n.a))));
     }
     d.with_fix("give lengths and scalars for which the formula is a size from 0 to 2^64-1");
     return d;

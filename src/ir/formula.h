@@ -19,10 +19,10 @@ enum class FormulaOp : uint8_t { Const, Len, Scalar, Add, Sub, Mul, Div, Rem, Ce
 
 struct FormulaNode {
   FormulaOp op = FormulaOp::Const;
-  uint32_t a = 0;        // left operand; for Len and Scalar the parameter's index
-  uint32_t b = 0;        // right operand
-  uint64_t value = 0;    // of a Const; bits of an i64 if negative_const
-  bool negative = false; // the Const is -value
+  uint32_t a = 0;         // left operand; for Len and Scalar the parameter's index
+  uint32_t b = 0;         // right operand
+  uint64_t value = 0;     // of a Const; bits of an i64 if negative_const
+  bool negative = false;  // the Const is -value
   bool operator==(const FormulaNode&) const = default;
 };
 

@@ -238,8 +238,7 @@ std::optional<GraphElement> GraphCursor::wanted() const {
         return loop.flag;
       break;
     }
-    case GraphNodeKind::Repeat:
-      break;
+    case GraphNodeKind::Repeat: break;
   }
   return std::nullopt;
 }

@@ -167,8 +167,7 @@ Val Kernel::literal(Lit v, Type t) {
                                            : std::bit_cast<uint32_t>(float(v.real_));
       return {this, builder_.constant(t, bits)};
     }
-    case Lit::Kind::Integer:
-      break;
+    case Lit::Kind::Integer: break;
   }
   if (!is_integer(t)) return misfit("an integer literal");
   const uint32_t w = width_of(t);

@@ -261,7 +261,7 @@ concept Assignable = std::same_as<T, Var> || std::same_as<T, Element>;
 
 #define VYRE_ASSIGN(symbol, op)                                                  \
   template <Assignable Target>                                                   \
-  const Target& operator symbol(const Target& t, const Operand& v) {             \
+  const Target& operator symbol(const Target & t, const Operand & v) {           \
     return t = Operand(Kernel::apply_operator(Opcode::op, Val(t), v), v.here()); \
   }
 VYRE_ASSIGN(+=, Add)
@@ -280,32 +280,36 @@ VYRE_ASSIGN(>>=, Shr)
 template <class T>
 concept KernelValue = std::same_as<T, Val> || Assignable<T>;
 template <class... T>
-concept Operands = ((KernelValue<T> || HostNumber<T>)&&...) && (KernelValue<T> || ...);
+concept Operands = ((KernelValue<T> || HostNumber<T>) && ...) && (KernelValue<T> || ...);
 
 template <class A>
-requires Operands<A> Val abs(const A& a, Here here = Here::current()) {
+  requires Operands<A>
+Val abs(const A& a, Here here = Here::current()) {
   return Kernel::apply_operator(Opcode::Abs, {{a, here}}, here);
 }
 template <class A>
-requires Operands<A> Val sqrt(const A& a, Here here = Here::current()) {
+  requires Operands<A>
+Val sqrt(const A& a, Here here = Here::current()) {
   return Kernel::apply_operator(Opcode::Sqrt, {{a, here}}, here);
 }
 template <class A, class B>
-requires Operands<A, B> Val min(const A& a, const B& b, Here here = Here::current()) {
+  requires Operands<A, B>
+Val min(const A& a, const B& b, Here here = Here::current()) {
   return Kernel::apply_operator(Opcode::Min, {{a, here}, {b, here}}, here);
 }
 template <class A, class B>
-requires Operands<A, B> Val max(const A& a, const B& b, Here here = Here::current()) {
+  requires Operands<A, B>
+Val max(const A& a, const B& b, Here here = Here::current()) {
   return Kernel::apply_operator(Opcode::Max, {{a, here}, {b, here}}, here);
 }
 template <class A, class B, class C>
-requires Operands<A, B, C> Val fma(const A& a, const B& b, const C& c,
-                                   Here here = Here::current()) {
+  requires Operands<A, B, C>
+Val fma(const A& a, const B& b, const C& c, Here here = Here::current()) {
   return Kernel::apply_operator(Opcode::Fma, {{a, here}, {b, here}, {c, here}}, here);
 }
 template <class C, class A, class B>
-requires Operands<C, A, B> Val select(const C& c, const A& a, const B& b,
-                                      Here here = Here::current()) {
+  requires Operands<C, A, B>
+Val select(const C& c, const A& a, const B& b, Here here = Here::current()) {
   return Kernel::apply_operator(Opcode::Select, {{c, here}, {a, here}, {b, here}}, here);
 }
 

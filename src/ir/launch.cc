@@ -103,8 +103,8 @@ class Resolver {
     }
     std::optional<uint64_t> given = entry(counts_, i);
     if (b.count != no_formula) {
-      const auto wanted = evaluate_formula(
-          b.count, [&] { return fmt::format("length of `{}`", b.name); }, b.loc);
+      const auto wanted =
+          evaluate_formula(b.count, [&] { return fmt::format("length of `{}`", b.name); }, b.loc);
       if (!wanted) return;
       if (given && *given != *wanted) {
         error(Code::LengthDiffers, b.loc,

@@ -37,12 +37,12 @@ enum class GraphNodeKind : uint8_t { Call, Repeat, While, End };
 /// Nodes stand in program order; Repeat and While are closed by an End.
 struct GraphNode {
   GraphNodeKind kind = GraphNodeKind::Call;
-  uint32_t kernel = 0;               // Call: index into Module::kernels
-  std::vector<GraphArg> args;        // Call: one for each parameter, scratch ones left out
-  std::vector<GraphElement> grid;    // Call: invocations from device buffers; empty: the kernel's
-  FormulaId count = no_formula;      // Repeat: times; While: limit
-  GraphElement flag;                 // While: the element compared
-  Opcode compare = Opcode::Ne;       // While: flag <compare> bits
+  uint32_t kernel = 0;             // Call: index into Module::kernels
+  std::vector<GraphArg> args;      // Call: one for each parameter, scratch ones left out
+  std::vector<GraphElement> grid;  // Call: invocations from device buffers; empty: the kernel's
+  FormulaId count = no_formula;    // Repeat: times; While: limit
+  GraphElement flag;               // While: the element compared
+  Opcode compare = Opcode::Ne;     // While: flag <compare> bits
   uint64_t bits = 0;
   Place place;
 };

@@ -16,10 +16,17 @@ constexpr char result_of(std::string_view signature) {
 constexpr int Commutative = 1;
 
 constexpr OpInfo table[] = {
-#define VYRE_OP(Name, mnemonic, signature, types, attribute, effect, exactness, flags, doc)         \
-  {#Name,          mnemonic,           operands_of(signature), result_of(signature),                \
-   TypeSet::types, AttrKind::attribute, Effect::effect,        Exactness::exactness,                \
-   (flags) == Commutative, doc},
+#define VYRE_OP(Name, mnemonic, signature, types, attribute, effect, exactness, flags, doc) \
+  {#Name,                                                                                   \
+   mnemonic,                                                                                \
+   operands_of(signature),                                                                  \
+   result_of(signature),                                                                    \
+   TypeSet::types,                                                                          \
+   AttrKind::attribute,                                                                     \
+   Effect::effect,                                                                          \
+   Exactness::exactness,                                                                    \
+   (flags) == Commutative,                                                                  \
+   doc},
 #include "ir/ops.def"
 #undef VYRE_OP
 };

@@ -16,16 +16,27 @@ enum class Opcode : uint8_t {
 #undef VYRE_OP
 };
 
-enum class TypeSet : uint8_t { None, Int, Float, F32, Num, SignedNum, Logic, Any, Atomic, AtomicAdd };
+enum class TypeSet : uint8_t {
+  None,
+  Int,
+  Float,
+  F32,
+  Num,
+  SignedNum,
+  Logic,
+  Any,
+  Atomic,
+  AtomicAdd
+};
 enum class AttrKind : uint8_t { None, Bits, Dim, Buffer, Memory, Scope, Name };
 enum class Effect : uint8_t { Pure, Read, Write, Atomic, Sync, Convergent, Trap, Control, Exit };
 enum class Exactness : uint8_t { Exact, Tested, Ordered };
 
 struct OpInfo {
-  std::string_view name;       // the C++ name, "AtomicAdd"
-  std::string_view mnemonic;   // "atomic_add"
-  std::string_view operands;   // signature left of the colon; "?" for structured ops
-  char result;                 // T U L B * - ; 0 for structured ops
+  std::string_view name;      // the C++ name, "AtomicAdd"
+  std::string_view mnemonic;  // "atomic_add"
+  std::string_view operands;  // signature left of the colon; "?" for structured ops
+  char result;                // T U L B * - ; 0 for structured ops
   TypeSet types;
   AttrKind attribute;
   Effect effect;

@@ -91,83 +91,56 @@ bool is_ir_only(Opcode code) {
 
 std::string_view types_in_words(TypeSet set) {
   switch (set) {
-    case TypeSet::None:
-      return "";
-    case TypeSet::Int:
-      return "i8 u8 i16 u16 i32 u32 i64 u64";
-    case TypeSet::Float:
-      return "f32 f64";
-    case TypeSet::F32:
-      return "f32";
-    case TypeSet::Num:
-      return "all integers, f32 f64";
-    case TypeSet::SignedNum:
-      return "i8 i16 i32 i64 f32 f64";
-    case TypeSet::Logic:
-      return "all integers, bool";
-    case TypeSet::Any:
-      return "all integers, f32 f64, bool";
-    case TypeSet::Atomic:
-      return "i32 u32 i64 u64";
-    case TypeSet::AtomicAdd:
-      return "i32 u32 i64 u64 f32";
+    case TypeSet::None: return "";
+    case TypeSet::Int: return "i8 u8 i16 u16 i32 u32 i64 u64";
+    case TypeSet::Float: return "f32 f64";
+    case TypeSet::F32: return "f32";
+    case TypeSet::Num: return "all integers, f32 f64";
+    case TypeSet::SignedNum: return "i8 i16 i32 i64 f32 f64";
+    case TypeSet::Logic: return "all integers, bool";
+    case TypeSet::Any: return "all integers, f32 f64, bool";
+    case TypeSet::Atomic: return "i32 u32 i64 u64";
+    case TypeSet::AtomicAdd: return "i32 u32 i64 u64 f32";
   }
   return "";
 }
 
 std::string_view effect_in_words(Effect effect) {
   switch (effect) {
-    case Effect::Pure:
-      return "none";
-    case Effect::Read:
-      return "reads memory";
-    case Effect::Write:
-      return "writes memory";
-    case Effect::Atomic:
-      return "reads and writes memory in one step";
-    case Effect::Sync:
-      return "synchronizes; must stand in flow that is uniform at its scope";
+    case Effect::Pure: return "none";
+    case Effect::Read: return "reads memory";
+    case Effect::Write: return "writes memory";
+    case Effect::Atomic: return "reads and writes memory in one step";
+    case Effect::Sync: return "synchronizes; must stand in flow that is uniform at its scope";
     case Effect::Convergent:
       return "exchanges values; must stand in flow that is uniform over the subgroup";
-    case Effect::Trap:
-      return "may fail the launch";
-    case Effect::Control:
-      return "holds blocks";
-    case Effect::Exit:
-      return "ends a block";
+    case Effect::Trap: return "may fail the launch";
+    case Effect::Control: return "holds blocks";
+    case Effect::Exit: return "ends a block";
   }
   return "";
 }
 
 std::string_view exactness_in_words(Exactness exactness) {
   switch (exactness) {
-    case Exactness::Exact:
-      return "the same everywhere by nature";
+    case Exactness::Exact: return "the same everywhere by nature";
     case Exactness::Tested:
       return "the same everywhere: native where a device passes the self-test, expanded into exact "
              "code elsewhere";
-    case Exactness::Ordered:
-      return "depends on the order of execution";
+    case Exactness::Ordered: return "depends on the order of execution";
   }
   return "";
 }
 
 std::string_view attribute_in_words(AttrKind kind) {
   switch (kind) {
-    case AttrKind::None:
-      return "";
-    case AttrKind::Bits:
-      return "the constant";
-    case AttrKind::Dim:
-      return "the dimension: .x, .y or .z";
-    case AttrKind::Buffer:
-      return "the buffer";
-    case AttrKind::Memory:
-      return "the buffer; order and scope; facts that we proved";
-    case AttrKind::Scope:
-      return "the scope: subgroup, workgroup or grid";
-    case AttrKind::Name:
-      return "a name";
+    case AttrKind::None: return "";
+    case AttrKind::Bits: return "the constant";
+    case AttrKind::Dim: return "the dimension: .x, .y or .z";
+    case AttrKind::Buffer: return "the buffer";
+    case AttrKind::Memory: return "the buffer; order and scope; facts that we proved";
+    case AttrKind::Scope: return "the scope: subgroup, workgroup or grid";
+    case AttrKind::Name: return "a name";
   }
   return "";
 }
@@ -199,18 +172,12 @@ std::string operands_in_words(std::string_view operands) {
 
 std::string_view result_in_words(char result) {
   switch (result) {
-    case 'T':
-      return "a value of type T";
-    case 'U':
-      return "a u32";
-    case 'L':
-      return "a u64";
-    case 'B':
-      return "a bool";
-    case '*':
-      return "values of type T";
-    default:
-      return "nothing";
+    case 'T': return "a value of type T";
+    case 'U': return "a u32";
+    case 'L': return "a u64";
+    case 'B': return "a bool";
+    case '*': return "values of type T";
+    default: return "nothing";
   }
 }
 

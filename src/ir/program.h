@@ -51,7 +51,8 @@ std::string_view name(Role role);
 
 /// May a kernel write it?
 constexpr bool is_writable(Role r) {
-  return r == Role::InOut || r == Role::Out || r == Role::Scratch || r == Role::Shared || r == Role::Private;
+  return r == Role::InOut || r == Role::Out || r == Role::Scratch || r == Role::Shared ||
+         r == Role::Private;
 }
 /// Does the host give its bytes?
 constexpr bool is_host_input(Role r) {
@@ -91,10 +92,10 @@ struct Location {
 struct MemoryRef {
   uint32_t buffer = 0;
   bool acq_rel = false;
-  Scope scope = Scope::Grid;    // of an atomic or uniform_load
-  bool in_bounds = false;       // a proof of ours; dropped by readers of untrusted text or bytes
-  bool read_only = false;       // nothing in the final program writes this buffer
-  uint8_t align_log2 = 0;       // proved alignment of the address in bytes; 0: the element's
+  Scope scope = Scope::Grid;  // of an atomic or uniform_load
+  bool in_bounds = false;     // a proof of ours; dropped by readers of untrusted text or bytes
+  bool read_only = false;     // nothing in the final program writes this buffer
+  uint8_t align_log2 = 0;     // proved alignment of the address in bytes; 0: the element's
 
   uint64_t pack() const {
     return buffer | uint64_t{acq_rel} << 32 | uint64_t(scope) << 33 | uint64_t{in_bounds} << 35 |
@@ -128,9 +129,9 @@ struct Op {
 
 struct Value {
   Type type = Type::Void;
-  OpId def = none;      // the op it is a result of; none for a block argument
-  BlockId block = none; // the block it is an argument of; none for a result
-  uint32_t index = 0;   // which result or argument
+  OpId def = none;       // the op it is a result of; none for a block argument
+  BlockId block = none;  // the block it is an argument of; none for a result
+  uint32_t index = 0;    // which result or argument
 };
 
 struct Block {
@@ -207,7 +208,8 @@ void walk(const Program& p, BlockId root, Fn&& fn) {
     fn(op);
     const Op& o = p.ops[op];
     OpId next = none;
-    for (uint32_t b = 0; b < o.n_blocks && next == none; ++b) next = p.blocks[o.first_block + b].first;
+    for (uint32_t b = 0; b < o.n_blocks && next == none; ++b)
+      next = p.blocks[o.first_block + b].first;
     if (next == none) next = o.next;
     OpId at = op;
     while (next == none) {  // climb: the next block of the parent, or the op after it
@@ -230,11 +232,14 @@ void walk(const Program& p, Fn&& fn) {
 
 /// Events of a structured walk, for analyses that need to see where blocks begin and end.
 enum class Visit : uint8_t { Op, EnterBlock, LeaveBlock };
-/// Calls fn(Visit, id): every op once (Op, before its blocks), EnterBlock and LeaveBlock around each
-/// block. Iterative.
+/// Calls fn(Visit, id): every op once (Op, before its blocks), EnterBlock and LeaveBlock around
+/// each block. Iterative.
 template <class Fn>
 void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
-  struct Frame { BlockId block; OpId next; };
+  struct Frame {
+    BlockId block;
+    OpId next;
+  };
   std::vector<Frame> stack;
   fn(Visit::EnterBlock, root);
   stack.push_back({root, p.blocks[root].first});
@@ -242,7 +247,8 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
   std::vector<OpId> owner;
   while (!stack.empty()) {
     Frame& f = stack.back();
-    if (!owner.empty() && owner.size() == stack.size()) {  // inside the blocks of an op of this frame
+    if (!owner.empty() &&
+        owner.size() == stack.size()) {  // inside the blocks of an op of this frame
       const Op& o = p.ops[owner.back()];
       if (pending.back() < o.n_blocks) {
         const BlockId b = o.first_block + pending.back()++;

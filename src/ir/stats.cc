@@ -31,10 +31,14 @@ ProgramStats stats(const Program& p) {
     // Saturates below 2^58: a kernel may have 64 arrays of 2^64-1 elements.
     const uint64_t bytes =
         std::min(count, (uint64_t{1} << 54) / size_of(b.element)) * size_of(b.element);
-    if (b.role == Role::Shared) s.shared_bytes += bytes;
-    else if (b.role == Role::Private) s.private_bytes += bytes;
-    else if (b.role == Role::Table) s.table_bytes += bytes;
-    else s.static_device_bytes += bytes;
+    if (b.role == Role::Shared)
+      s.shared_bytes += bytes;
+    else if (b.role == Role::Private)
+      s.private_bytes += bytes;
+    else if (b.role == Role::Table)
+      s.table_bytes += bytes;
+    else
+      s.static_device_bytes += bytes;
   }
   s.ir_bytes = p.ops.size() * sizeof(Op) + p.values.size() * sizeof(Value) +
                p.blocks.size() * sizeof(Block) + p.ids.size() * sizeof(uint32_t) +
@@ -43,14 +47,16 @@ ProgramStats stats(const Program& p) {
 }
 
 uint64_t memory_of(const Program& p) {
-  return sizeof(Program) + bytes_of_vector(p.ops) + bytes_of_vector(p.values) + bytes_of_vector(p.blocks) +
-         bytes_of_vector(p.ids) + bytes_of_vector(p.locations) + bytes_of_vector(p.table_bytes) +
-         bytes_of_vector(p.buffers) + bytes_of_vector(p.formulas.nodes);
+  return sizeof(Program) + bytes_of_vector(p.ops) + bytes_of_vector(p.values) +
+         bytes_of_vector(p.blocks) + bytes_of_vector(p.ids) + bytes_of_vector(p.locations) +
+         bytes_of_vector(p.table_bytes) + bytes_of_vector(p.buffers) +
+         bytes_of_vector(p.formulas.nodes);
 }
 
 uint64_t memory_of(const Graph& g) {
   constexpr uint64_t lists = 128;  // of a node: arguments, grid, the name of the file
-  return bytes_of_vector(g.buffers) + bytes_of_vector(g.nodes) + lists * g.nodes.size() + bytes_of_vector(g.formulas.nodes);
+  return bytes_of_vector(g.buffers) + bytes_of_vector(g.nodes) + lists * g.nodes.size() +
+         bytes_of_vector(g.formulas.nodes);
 }
 
 }  // namespace vyre

@@ -16,8 +16,8 @@ struct ProgramStats {
   uint64_t control_ops = 0;
   uint64_t top_level_regions = 0;
   uint64_t max_nesting = 0;
-  uint64_t shared_bytes = 0;         // one workgroup's
-  uint64_t private_bytes = 0;        // one invocation's
+  uint64_t shared_bytes = 0;   // one workgroup's
+  uint64_t private_bytes = 0;  // one invocation's
   uint64_t table_bytes = 0;
   uint64_t static_device_bytes = 0;  // buffers whose length is a constant
   bool runtime_sized = false;        // some buffer's length is known only at launch

@@ -58,7 +58,7 @@ class Unpacked {
 
 }  // namespace
 
-uint64_t CertifyReport::count(uint64_t GroupReport::*what) const {
+uint64_t CertifyReport::count(uint64_t GroupReport::* what) const {
   uint64_t sum = 0;
   for (const GroupReport& g : groups) sum += g.*what;
   return sum;

@@ -54,15 +54,15 @@ struct GroupReport {
 };
 
 struct CertifyOptions {
-  DeviceSpec spec;      // for messages and commands; `compile` is used
-  std::string folder;   // a source tree; "": the programs in this binary
-  bool quick = false;   // three types of each operation, no test that says `// slow`
-  bool large = false;   // with buffers above 4 GiB, if the device has the memory
-  std::string only;     // cases whose "group/name" has this in it; "": all
-  std::string except;   // without those that have this in it; "": all
+  DeviceSpec spec;               // for messages and commands; `compile` is used
+  std::string folder;            // a source tree; "": the programs in this binary
+  bool quick = false;            // three types of each operation, no test that says `// slow`
+  bool large = false;            // with buffers above 4 GiB, if the device has the memory
+  std::string only;              // cases whose "group/name" has this in it; "": all
+  std::string except;            // without those that have this in it; "": all
   uint64_t part = 0, parts = 1;  // every so manieth case, from this one on: for several processes
-  uint64_t fuzz = 200;  // generated programs
-  uint64_t seed = 1;    // the first of them
+  uint64_t fuzz = 200;           // generated programs
+  uint64_t seed = 1;             // the first of them
   PrepareRun prepare;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string& group, const std::string& name)> progress;  // before each
@@ -78,7 +78,7 @@ struct CertifyReport {
 
   /// The device gave the right result of at least one case, and no wrong one.
   bool conforms() const;
-  uint64_t count(uint64_t GroupReport::*what) const;
+  uint64_t count(uint64_t GroupReport::* what) const;
 };
 
 /// An error only if the suite itself cannot run (no folder, nothing that matches).

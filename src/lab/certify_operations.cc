@@ -18,16 +18,11 @@ constexpr uint64_t tuples = 1999;
 
 Type operand_type(char letter, Type type, Type source) {
   switch (letter) {
-    case 'U':
-      return Type::U32;
-    case 'L':
-      return Type::U64;
-    case 'B':
-      return Type::Bool;
-    case 'S':
-      return source;
-    default:
-      return type;
+    case 'U': return Type::U32;
+    case 'L': return Type::U64;
+    case 'B': return Type::Bool;
+    case 'S': return source;
+    default: return type;
   }
 }
 

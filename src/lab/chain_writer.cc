@@ -35,30 +35,21 @@ std::string ChainWriter::number_of(const Slot& s, const std::string& load) {
 
 std::string ChainWriter::element_of(Type element, const std::string& number) {
   switch (element) {
-    case Type::U32:
-      return number;
-    case Type::Bool:
-      return fmt::format("({}) % 3 == 1", number);
+    case Type::U32: return number;
+    case Type::Bool: return fmt::format("({}) % 3 == 1", number);
     case Type::F32:
-    case Type::F16:
-      return fmt::format("f32(({}) & 4095) * 0.3", number);
-    default:
-      return fmt::format("{}({})", name(element), number);
+    case Type::F16: return fmt::format("f32(({}) & 4095) * 0.3", number);
+    default: return fmt::format("{}({})", name(element), number);
   }
 }
 
 std::string ChainWriter::guarded(const std::string& store, const std::string& number) {
   switch (r_.below(6)) {
-    case 0:
-      return fmt::format("  if i < len(o) {{ {} }}\n", store);
-    case 1:
-      return fmt::format("  if i >= len(o) {{ return }}\n  {}\n", store);
-    case 2:
-      return fmt::format("  if {} % 5 == 2 {{ return }}\n  {}\n", number, store);
-    case 3:
-      return fmt::format("  if i < len(a) && {} % 2 == 1 {{ {} }}\n", number, store);
-    default:
-      return fmt::format("  {}\n", store);
+    case 0: return fmt::format("  if i < len(o) {{ {} }}\n", store);
+    case 1: return fmt::format("  if i >= len(o) {{ return }}\n  {}\n", store);
+    case 2: return fmt::format("  if {} % 5 == 2 {{ return }}\n  {}\n", number, store);
+    case 3: return fmt::format("  if i < len(a) && {} % 2 == 1 {{ {} }}\n", number, store);
+    default: return fmt::format("  {}\n", store);
   }
 }
 
@@ -93,8 +84,8 @@ std::string ChainWriter::body(const Slot& a, const Slot& b, const Slot& out) {
     case 4: {
       if (!options_.traps || !r_.chance(40)) break;
       const uint64_t code = constant(), failing = r_.below(61);
-      return text + fmt::format("  assert({} % 61 != {}, {})\n  {}\n", x, failing, code,
-                                store(plain));
+      return text +
+             fmt::format("  assert({} % 61 != {}, {})\n  {}\n", x, failing, code, store(plain));
     }
     case 5:  // several elements an invocation, none of them another's
       return text +
@@ -109,12 +100,10 @@ std::string ChainWriter::body(const Slot& a, const Slot& b, const Slot& out) {
       return text +
              fmt::format("  var w: u32[3]\n  w[{} % 4] = 7\n  {}\n", x, store("w[1] + w[2]"));
     case 9:  // one element, of the first
-      return text +
-             fmt::format("  if i == 0 {{ o[0] = {} }}\n", element_of(out.element, plain));
+      return text + fmt::format("  if i == 0 {{ o[0] = {} }}\n", element_of(out.element, plain));
     case 10:  // one element, for all
       return text + guarded(store(number_of(a, "a[0]")), "i");
-    default:
-      break;
+    default: break;
   }
   return text + guarded(store(plain), x);
 }

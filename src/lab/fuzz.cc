@@ -21,8 +21,7 @@ bool keeps_all(const FuzzOptions& options) { return options.count == 1 && !optio
 /// The flags that give this program again.
 std::string flags_of(const Generated& g, const FuzzOptions& options) {
   return fmt::format("{}--seed {} --count 1{}", options.generate.only_graphs ? "--graphs " : "",
-                     g.seed,
-                     options.inputs > 1 ? fmt::format(" --inputs {}", options.inputs) : "");
+                     g.seed, options.inputs > 1 ? fmt::format(" --inputs {}", options.inputs) : "");
 }
 
 /// Gives the path; "" if the program could not be written.

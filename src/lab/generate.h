@@ -42,7 +42,8 @@ struct Generated {
 /// The same seed and options give the same program and inputs, on every machine.
 Generated generate(uint64_t seed, const GenerateOptions& options = {});
 
-/// The same kernel with other numbers in its buffers; `number` says which. Scalars and lengths stay.
+/// The same kernel with other numbers in its buffers; `number` says which. Scalars and lengths
+/// stay.
 Generated other_inputs(const Generated& g, uint64_t number);
 
 /// Does the op make its program observe its subgroup?

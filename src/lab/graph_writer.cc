@@ -42,18 +42,10 @@ uint32_t GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count,
   if (!fitting.empty() && r_.chance(80)) return r_.pick(fitting);
   Role role = Role::In;
   switch (parameter.role) {
-    case Role::Uniform:
-      role = r_.pick({Role::Uniform, Role::In});
-      break;
-    case Role::InOut:
-      role = r_.pick({Role::InOut, Role::InOut, Role::Out, Role::Scratch});
-      break;
-    case Role::Out:
-      role = r_.pick({Role::Out, Role::Out, Role::Scratch, Role::InOut});
-      break;
-    default:
-      role = r_.pick({Role::In, Role::In, Role::In, Role::InOut, Role::Scratch});
-      break;
+    case Role::Uniform: role = r_.pick({Role::Uniform, Role::In}); break;
+    case Role::InOut: role = r_.pick({Role::InOut, Role::InOut, Role::Out, Role::Scratch}); break;
+    case Role::Out: role = r_.pick({Role::Out, Role::Out, Role::Scratch, Role::InOut}); break;
+    default: role = r_.pick({Role::In, Role::In, Role::In, Role::InOut, Role::Scratch}); break;
   }
   return add_slot(role, parameter.element, count);
 }

@@ -11,14 +11,10 @@ uint64_t integer_bits(Random& random, Type type) {
   const uint32_t width = width_of(type);
   const uint64_t top = 1ull << (width - 1);
   switch (random.below(9)) {
-    case 0:
-      return random.below(3);
-    case 1:
-      return ~random.below(3);  // -1, -2, -3; the unsigned maxima
-    case 2:
-      return top - 1 + random.below(3);  // around the signed limits
-    case 3:
-      return (1ull << random.below(width)) - 1;
+    case 0: return random.below(3);
+    case 1: return ~random.below(3);           // -1, -2, -3; the unsigned maxima
+    case 2: return top - 1 + random.below(3);  // around the signed limits
+    case 3: return (1ull << random.below(width)) - 1;
     case 4: {
       // Named in order: the evaluation order of operands is unspecified.
       const uint64_t power = 1ull << random.below(width);
@@ -28,10 +24,8 @@ uint64_t integer_bits(Random& random, Type type) {
       const uint64_t more = random.below(3);
       return ~(1ull << random.below(width)) + more;
     }
-    case 6:
-      return random.next();
-    default:
-      return random.below(20);
+    case 6: return random.next();
+    default: return random.below(20);
   }
 }
 
@@ -41,21 +35,14 @@ uint64_t float_bits(Random& random, uint32_t mantissa, uint32_t exponent) {
   const uint64_t inf = low_mask(exponent) << mantissa;
   const uint64_t one = low_mask(exponent - 1) << mantissa;
   switch (random.below(12)) {
-    case 0:
-      return sign;  // zeros
-    case 1:
-      return sign | inf;
-    case 2:
-      return inf | 1ull << (mantissa - 1);  // the NaN that can be seen
-    case 3:
-      return sign | (inf - 1 - random.below(2));  // the largest
-    case 4:
-      return sign | (1 + random.below(2));  // the smallest subnormals
-    case 5:
-      return sign | ((1ull << mantissa) - 1 + random.below(3));  // around the smallest normal
-    case 6:
-      return sign | (one - 1 + random.below(3));  // around 1
-    case 7:                                       // a power of two
+    case 0: return sign;  // zeros
+    case 1: return sign | inf;
+    case 2: return inf | 1ull << (mantissa - 1);                       // the NaN that can be seen
+    case 3: return sign | (inf - 1 - random.below(2));                 // the largest
+    case 4: return sign | (1 + random.below(2));                       // the smallest subnormals
+    case 5: return sign | ((1ull << mantissa) - 1 + random.below(3));  // around the smallest normal
+    case 6: return sign | (one - 1 + random.below(3));                 // around 1
+    case 7:                                                            // a power of two
       return sign | random.between(1, low_mask(exponent) - 1) << mantissa;
     case 8: {  // around the limits of the integers, where conversions saturate
       const uint64_t limit =
@@ -77,21 +64,14 @@ uint64_t float_bits(Random& random, uint32_t mantissa, uint32_t exponent) {
 
 uint64_t interesting_bits(Random& random, Type type) {
   switch (type) {
-    case Type::Void:
-      return 0;
-    case Type::Bool:
-      return random.below(2);
-    case Type::F32:
-      return float_bits(random, 23, 8);
-    case Type::F64:
-      return float_bits(random, 52, 11);
+    case Type::Void: return 0;
+    case Type::Bool: return random.below(2);
+    case Type::F32: return float_bits(random, 23, 8);
+    case Type::F64: return float_bits(random, 52, 11);
     // The exponent of f16 is too narrow for some of the powers: what is left of them will do.
-    case Type::F16:
-      return float_bits(random, 10, 5) & 0xffff;
-    case Type::BF16:
-      return float_bits(random, 7, 8);
-    default:
-      return integer_bits(random, type) & low_mask(width_of(type));
+    case Type::F16: return float_bits(random, 10, 5) & 0xffff;
+    case Type::BF16: return float_bits(random, 7, 8);
+    default: return integer_bits(random, type) & low_mask(width_of(type));
   }
 }
 

@@ -43,26 +43,16 @@ ValueId KernelWriter::piecewise_index(uint64_t count) {
   const uint32_t steps = 1 + r_.below(3);
   for (uint32_t i = 0; i < steps; ++i) {
     switch (r_.below(9)) {
-      case 0:
-        apply(Opcode::Mul, r_.between(2, 5));
-        break;
-      case 1:
-        apply(Opcode::Shl, r_.between(1, 2));
-        break;
+      case 0: apply(Opcode::Mul, r_.between(2, 5)); break;
+      case 1: apply(Opcode::Shl, r_.between(1, 2)); break;
       case 2: {
         const ValueId last = constant(t, (length - 1) & low_mask(width_of(t)));
         at = emit(Opcode::Sub, t, {last, at});
         break;
       }
-      case 3:
-        apply(Opcode::Max, r_.below(4));
-        break;
-      case 4:
-        apply(Opcode::Min, length - 1 - r_.below(std::min<uint64_t>(length, 3)));
-        break;
-      case 5:
-        apply(Opcode::Rem, r_.chance(90) ? length : r_.below(3));
-        break;
+      case 3: apply(Opcode::Max, r_.below(4)); break;
+      case 4: apply(Opcode::Min, length - 1 - r_.below(std::min<uint64_t>(length, 3))); break;
+      case 5: apply(Opcode::Rem, r_.chance(90) ? length : r_.below(3)); break;
       case 6: {  // row and column
         const ValueId width = value(t, Level::Grid);
         const ValueId row = emit(Opcode::Div, t, {at, width});
@@ -76,9 +66,7 @@ ValueId KernelWriter::piecewise_index(uint64_t count) {
         at = emit(Opcode::Select, t, {is_edge, edge, at});
         break;
       }
-      default:
-        apply(r_.pick({Opcode::Add, Opcode::Sub}), r_.below(6));
-        break;
+      default: apply(r_.pick({Opcode::Add, Opcode::Sub}), r_.below(6)); break;
     }
   }
   return at;
@@ -96,10 +84,8 @@ ValueId KernelWriter::any_index(uint64_t count, Level least) {
       return constant(t, r_.pick<uint64_t>({~uint64_t{0}, 1ull << 63, 1ull << 31, 1ull << 32,
                                             ~uint64_t{1}, ~uint64_t{0} >> 1}));
     }
-    case 2:
-      return value(integer_type(), least);
-    case 3:
-      return widen_index(constant(Type::U32, count == 0 ? 0 : r_.below(count)), count);
+    case 2: return value(integer_type(), least);
+    case 3: return widen_index(constant(Type::U32, count == 0 ? 0 : r_.below(count)), count);
     case 4:
     case 5:
     case 6:
@@ -113,8 +99,7 @@ ValueId KernelWriter::any_index(uint64_t count, Level least) {
         return emit(r_.pick({Opcode::Add, Opcode::Sub, Opcode::Xor}), Type::U32, {id, distance});
       }
       [[fallthrough]];
-    default:
-      return widen_index(small_value(Type::U32, count + 2, least), count + 2);
+    default: return widen_index(small_value(Type::U32, count + 2, least), count + 2);
   }
 }
 

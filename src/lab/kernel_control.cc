@@ -25,61 +25,42 @@ void KernelWriter::statement() {
   if (subgroups_ && !last_part_ && r_.chance(12)) return subgroup_op();
   if (!loops_.empty() && r_.chance(8)) return exit_loop();
   switch (r_.below(deep ? 26 : 40)) {
-    default:
-      return pure_op();
-    case 8:
-      return pure_op(r_.pick({Level::Grid, Level::Workgroup, Level::Subgroup}));
-    case 9:
-      return id_op();
+    default: return pure_op();
+    case 8: return pure_op(r_.pick({Level::Grid, Level::Workgroup, Level::Subgroup}));
+    case 9: return id_op();
     case 10:
-    case 11:
-      return assign();
+    case 11: return assign();
     case 12:
-    case 13:
-      return load();
-    case 14:
-      return load(r_.chance(50) ? Level::Workgroup : Level::Grid);
-    case 15:
-      return load_as();
+    case 13: return load();
+    case 14: return load(r_.chance(50) ? Level::Workgroup : Level::Grid);
+    case 15: return load_as();
     case 16:
     case 17:
-    case 18:
-      return store();
+    case 18: return store();
     case 19:
-    case 20:
-      return own_atomic();
-    case 21:
-      return gather_atomic();
+    case 20: return own_atomic();
+    case 21: return gather_atomic();
     case 22:
-    case 23:
-      return r_.chance(50) ? store() : load();
+    case 23: return r_.chance(50) ? store() : load();
     case 24:
-    case 25:
-      return trap();
+    case 25: return trap();
     case 26:
     case 27:
-    case 28:
-      return if_();
+    case 28: return if_();
     case 29:
-    case 30:
-      return for_();
-    case 31:
-      return while_();
-    case 32:
-      return region();
+    case 30: return for_();
+    case 31: return while_();
+    case 32: return region();
     case 33:
     case 34:
     case 35:
-    case 36:
-      return section();
-    case 37:
-      return uniform_load();
+    case 36: return section();
+    case 37: return uniform_load();
     case 38:
       return may_sync(Scope::Workgroup)
                  ? barrier(r_.pick({Scope::Subgroup, Scope::Workgroup, Scope::Grid}))
                  : pure_op();
-    case 39:
-      return return_();
+    case 39: return return_();
   }
 }
 

@@ -128,8 +128,7 @@ FormulaId KernelWriter::formula_for(uint64_t target, uint32_t parameters, int de
       return has > target ? binary(FormulaOp::Sub, a, part(has - target))
                           : binary(FormulaOp::Add, part(target - has), a);
     }
-    default:
-      break;
+    default: break;
   }
   return number(target);
 }
@@ -138,14 +137,10 @@ Type KernelWriter::any_element() { return all_elements[r_.below(std::size(all_el
 
 uint64_t KernelWriter::odd_count() {
   switch (r_.below(8)) {
-    case 0:
-      return r_.below(3);
-    case 1:
-      return total_ + r_.below(9);
-    case 2:
-      return total_ / 2;
-    default:
-      return r_.between(1, 40) * 2 - 1;
+    case 0: return r_.below(3);
+    case 1: return total_ + r_.below(9);
+    case 2: return total_ / 2;
+    default: return r_.between(1, 40) * 2 - 1;
   }
 }
 

@@ -136,18 +136,12 @@ void KernelWriter::handoff_round() {
   for (uint64_t n = r_.between(1, 3); n-- > 0;) {
     ValueId at = none;
     switch (r_.below(4)) {
-      case 0:
-        at = emit(Opcode::Sub, Type::U32, {u32(tile - 1), local_});
-        break;
-      case 1:
-        at = u32(r_.below(tile));
-        break;
+      case 0: at = emit(Opcode::Sub, Type::U32, {u32(tile - 1), local_}); break;
+      case 1: at = u32(r_.below(tile)); break;
       case 2:
         at = emit(Opcode::Add, Type::U32, {local_, u32(r_.below(tile - group_size_ + 1))});
         break;
-      default:
-        at = small_value(Type::U32, tile);
-        break;
+      default: at = small_value(Type::U32, tile); break;
     }
     know(emit(Opcode::Load, value_type(element), {in_tile(at)}, attr));
     fold_newest();

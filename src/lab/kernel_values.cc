@@ -52,10 +52,8 @@ Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands,
       const bool constant = role == Role::In || role == Role::Uniform || role == Role::Table;
       return constant ? least() : Level::Varying;
     }
-    case Effect::Sync:
-      return needed_for(MemoryRef::unpack(attr).scope);
-    default:
-      break;
+    case Effect::Sync: return needed_for(MemoryRef::unpack(attr).scope);
+    default: break;
   }
   switch (code) {  // whatever is not known to be uniform is not
     case Opcode::Const:
@@ -64,10 +62,8 @@ Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands,
     case Opcode::SubgroupSize:
     case Opcode::Len:
     case Opcode::Len64:
-    case Opcode::Scalar:
-      return Level::Grid;
-    case Opcode::WorkgroupId:
-      return Level::Workgroup;
+    case Opcode::Scalar: return Level::Grid;
+    case Opcode::WorkgroupId: return Level::Workgroup;
     case Opcode::SubgroupAdd:
     case Opcode::SubgroupMin:
     case Opcode::SubgroupMax:
@@ -77,10 +73,8 @@ Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands,
     case Opcode::SubgroupBallot:
     case Opcode::SubgroupAny:
     case Opcode::SubgroupAll:
-    case Opcode::SubgroupBroadcast:
-      return Level::Subgroup;
-    default:
-      return Level::Varying;
+    case Opcode::SubgroupBroadcast: return Level::Subgroup;
+    default: return Level::Varying;
   }
 }
 
@@ -186,24 +180,18 @@ Type KernelWriter::integer_type() { return type_in(TypeSet::Int); }
 /// A value for a letter of a signature; nothing for letters that pure ops do not have.
 std::optional<ValueId> KernelWriter::operand(char letter, Type type, Opcode code, Level least) {
   switch (letter) {
-    case 'T':
-      return value(type, least);
-    case 'U':
-      return r_.chance(60) ? small_value(Type::U32, 70, least) : value(Type::U32, least);
-    case 'L':
-      return value(Type::U64, least);
-    case 'B':
-      return r_.chance(60) ? condition(least) : value(Type::Bool, least);
-    case 'I':
-      return value(integer_type(), least);
+    case 'T': return value(type, least);
+    case 'U': return r_.chance(60) ? small_value(Type::U32, 70, least) : value(Type::U32, least);
+    case 'L': return value(Type::U64, least);
+    case 'B': return r_.chance(60) ? condition(least) : value(Type::Bool, least);
+    case 'I': return value(integer_type(), least);
     case 'S': {
       Type from = type_in(TypeSet::Any);
       while (code == Opcode::Bitcast && width_of(from) != width_of(type))
         from = type_in(TypeSet::Any);
       return value(from, least);
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -240,8 +228,7 @@ void KernelWriter::id_op() {
       const uint32_t scalar = r_.pick(scalars_);
       return know(emit(code, b_.program.buffers[scalar].element, {}, scalar));
     }
-    default:
-      return know(emit(code, type_in(row.types), {}));
+    default: return know(emit(code, type_in(row.types), {}));
   }
 }
 

@@ -169,14 +169,10 @@ std::string difference(const Observation& a, const Observation& b) {
 
 std::string mismatch(const Expectation& e, const Observation& o) {
   switch (e.kind) {
-    case Expect::Out:
-      return mismatch_out(e.text, o);
-    case Expect::Traps:
-      return mismatch_traps(e.text, o);
-    case Expect::Fails:
-      return mismatch_fails(e.text, o);
-    default:
-      return "";  // of plans: tests/runner/plan.cc
+    case Expect::Out: return mismatch_out(e.text, o);
+    case Expect::Traps: return mismatch_traps(e.text, o);
+    case Expect::Fails: return mismatch_fails(e.text, o);
+    default: return "";  // of plans: tests/runner/plan.cc
   }
 }
 

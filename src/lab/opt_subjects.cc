@@ -112,8 +112,8 @@ Result<Outputs> run_with_asserts(const Generated& g) {
   });
 }
 
-/// Every loop without another inside in chunks of a few iterations, as emitters for GPUs divide long
-/// ones.
+/// Every loop without another inside in chunks of a few iterations, as emitters for GPUs divide
+/// long ones.
 Result<Outputs> run_divided(const Generated& g) {
   Generated divided = g;
   for (Program& kernel : divided.module.kernels) {

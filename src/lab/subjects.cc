@@ -80,8 +80,8 @@ Result<Outputs> run_from_wire(const Generated& g) {
   return run_copy(*decoded, g, "wire form");
 }
 
-// ---- The sanitizer, which must find neither races nor values that depend on the order. It gives no
-// outputs of its own.
+// ---- The sanitizer, which must find neither races nor values that depend on the order. It gives
+// no outputs of its own.
 
 Result<Outputs> run_sanitized(const Generated& g) {
   interp::Sanitized s = g.is_graph() ? interp::sanitize(g.module, g.module.graphs[0],

@@ -90,10 +90,8 @@ class Former {
     if (o.operands.count != 2) return std::nullopt;
     const ValueId b = p_.operand(op, 1);
     switch (o.code) {
-      case Opcode::Add:
-        return combine(t, v, forms_[a], forms_[b], 1);
-      case Opcode::Sub:
-        return combine(t, v, forms_[a], forms_[b], -1);
+      case Opcode::Add: return combine(t, v, forms_[a], forms_[b], 1);
+      case Opcode::Sub: return combine(t, v, forms_[a], forms_[b], -1);
       case Opcode::Mul:
         if (const auto k = constant(b)) return combine(t, v, {}, forms_[a], *k);
         if (const auto k = constant(a)) return combine(t, v, {}, forms_[b], *k);
@@ -112,8 +110,7 @@ class Former {
         if (~x.zeros & ~y.zeros & low_mask(width_of(t))) return std::nullopt;
         return combine_exactly(t, forms_[a], forms_[b], 1, forms_[a].exact && forms_[b].exact);
       }
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 

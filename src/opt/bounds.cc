@@ -6,24 +6,15 @@ namespace {
 /// The op that an op of formulas is in kernels.
 bool corresponds(FormulaOp f, Opcode code) {
   switch (f) {
-    case FormulaOp::Add:
-      return code == Opcode::Add;
-    case FormulaOp::Sub:
-      return code == Opcode::Sub;
-    case FormulaOp::Mul:
-      return code == Opcode::Mul;
-    case FormulaOp::Div:
-      return code == Opcode::Div;
-    case FormulaOp::Rem:
-      return code == Opcode::Rem;
-    case FormulaOp::CeilDiv:
-      return code == Opcode::CeilDiv;
-    case FormulaOp::Min:
-      return code == Opcode::Min;
-    case FormulaOp::Max:
-      return code == Opcode::Max;
-    default:
-      return false;
+    case FormulaOp::Add: return code == Opcode::Add;
+    case FormulaOp::Sub: return code == Opcode::Sub;
+    case FormulaOp::Mul: return code == Opcode::Mul;
+    case FormulaOp::Div: return code == Opcode::Div;
+    case FormulaOp::Rem: return code == Opcode::Rem;
+    case FormulaOp::CeilDiv: return code == Opcode::CeilDiv;
+    case FormulaOp::Min: return code == Opcode::Min;
+    case FormulaOp::Max: return code == Opcode::Max;
+    default: return false;
   }
 }
 
@@ -90,27 +81,18 @@ bool BoundsFacts::at_most(ValueId v, Wide slack, Search& s, int depth) const {
   const auto ask = [&](uint32_t i, Wide more) { return at_most(operand(i), more, s, depth - 1); };
   switch (o.code) {
     case Opcode::Len:
-    case Opcode::Len64:
-      return counts.count_is_at_most(uint32_t(o.attr), slack, s.buffer);
-    case Opcode::Min:
-      return ask(0, slack) || ask(1, slack);
-    case Opcode::Max:
-      return ask(0, slack) && ask(1, slack);
-    case Opcode::Clamp:
-      return ask(2, slack);
-    case Opcode::Select:
-      return ask(1, slack) && ask(2, slack);
-    case Opcode::Sub:
-      return ranges_.no_wrap(v) && ask(0, slack - of(1).low());
-    case Opcode::SatSub:
-      return of(1).low() >= 0 && of(0).low() >= 0 && ask(0, slack);
+    case Opcode::Len64: return counts.count_is_at_most(uint32_t(o.attr), slack, s.buffer);
+    case Opcode::Min: return ask(0, slack) || ask(1, slack);
+    case Opcode::Max: return ask(0, slack) && ask(1, slack);
+    case Opcode::Clamp: return ask(2, slack);
+    case Opcode::Select: return ask(1, slack) && ask(2, slack);
+    case Opcode::Sub: return ranges_.no_wrap(v) && ask(0, slack - of(1).low());
+    case Opcode::SatSub: return of(1).low() >= 0 && of(0).low() >= 0 && ask(0, slack);
     case Opcode::Add:
       return ranges_.no_wrap(v) && (ask(0, slack + of(1).high()) || ask(1, slack + of(0).high()));
     case Opcode::Div:
-    case Opcode::CeilDiv:
-      return of(0).low() >= 0 && of(1).low() >= 1 && ask(0, slack);
-    case Opcode::Shr:
-      return of(0).low() >= 0 && ask(0, slack);
+    case Opcode::CeilDiv: return of(0).low() >= 0 && of(1).low() >= 1 && ask(0, slack);
+    case Opcode::Shr: return of(0).low() >= 0 && ask(0, slack);
     case Opcode::And:
       return (of(0).low() >= 0 && ask(0, slack)) || (of(1).low() >= 0 && ask(1, slack));
     // x % n is below n unless n is 0, and never above x.
@@ -122,8 +104,7 @@ bool BoundsFacts::at_most(ValueId v, Wide slack, Search& s, int depth) const {
       const Type from = p_.type(operand(0));
       return is_integer(from) && is_unsigned(o.type) && of(0).low() >= 0 && ask(0, slack);
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -203,8 +184,7 @@ bool BoundsFacts::is_formula(ValueId v, FormulaId f, int depth) const {
   if (def == none) return false;
   const Op& o = p_.op(def);
   switch (n.op) {
-    case FormulaOp::Scalar:
-      return o.code == Opcode::Scalar && uint32_t(o.attr) == n.a;
+    case FormulaOp::Scalar: return o.code == Opcode::Scalar && uint32_t(o.attr) == n.a;
     case FormulaOp::Len: {
       const uint32_t buffer = n.a;
       if (o.code == Opcode::Len || o.code == Opcode::Len64) {
@@ -215,8 +195,7 @@ bool BoundsFacts::is_formula(ValueId v, FormulaId f, int depth) const {
       const FormulaId inner = buffer < p_.buffers.size() ? counts.formula(buffer) : no_formula;
       return inner != no_formula && inner != f && is_formula(v, inner, depth - 1);
     }
-    default:
-      break;
+    default: break;
   }
   if (!corresponds(n.op, o.code)) return false;
   const bool may_wrap = o.code == Opcode::Add || o.code == Opcode::Sub || o.code == Opcode::Mul;

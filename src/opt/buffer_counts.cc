@@ -19,14 +19,10 @@ Wide floor_div(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0
 BufferCounts::Bounds bounds_of(FormulaOp op, const BufferCounts::Bounds& a,
                                const BufferCounts::Bounds& b) {
   switch (op) {
-    case FormulaOp::Add:
-      return cut(a.lo + b.lo, a.hi + b.hi);
-    case FormulaOp::Sub:
-      return cut(a.lo - b.hi, a.hi - b.lo);
-    case FormulaOp::Min:
-      return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-    case FormulaOp::Max:
-      return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    case FormulaOp::Add: return cut(a.lo + b.lo, a.hi + b.hi);
+    case FormulaOp::Sub: return cut(a.lo - b.hi, a.hi - b.lo);
+    case FormulaOp::Min: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+    case FormulaOp::Max: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
     case FormulaOp::Mul: {
       Wide lo = limit, hi = -limit;
       for (const Wide x : {a.lo, a.hi})
@@ -50,8 +46,7 @@ BufferCounts::Bounds bounds_of(FormulaOp op, const BufferCounts::Bounds& a,
     case FormulaOp::Rem:
       if (a.lo >= 0 && b.hi >= 1 && b.lo >= 0) return {0, std::min(a.hi, b.hi - 1)};
       break;
-    default:
-      break;
+    default: break;
   }
   return {-limit, limit};
 }
@@ -77,9 +72,7 @@ BufferCounts::BufferCounts(const Program& p)
     for (FormulaId f = 0; f < formulas_.size(); ++f) {
       const FormulaNode& n = p.formulas[f];
       switch (n.op) {
-        case FormulaOp::Const:
-          formulas_[f] = {constant(n), constant(n)};
-          break;
+        case FormulaOp::Const: formulas_[f] = {constant(n), constant(n)}; break;
         case FormulaOp::Len:
           formulas_[f] = n.a < counts_.size() ? counts_[n.a] : Bounds{0, limit};
           break;
@@ -88,8 +81,7 @@ BufferCounts::BufferCounts(const Program& p)
           formulas_[f] = is_integer(t) ? Bounds{least(t), greatest(t)} : Bounds{-limit, limit};
           break;
         }
-        default:
-          formulas_[f] = bounds_of(n.op, formulas_[n.a], formulas_[n.b]);
+        default: formulas_[f] = bounds_of(n.op, formulas_[n.a], formulas_[n.b]);
       }
     }
   };
@@ -163,23 +155,18 @@ bool BufferCounts::is_at_most(FormulaId a, Wide slack, FormulaId b, int depth) c
     case FormulaOp::CeilDiv:
       if (formulas_[x.a].lo >= 0 && formulas_[x.b].lo >= 1 && a_is(x.a, slack)) return true;
       break;
-    default:
-      break;
+    default: break;
   }
   switch (y.op) {
-    case FormulaOp::Max:
-      return b_is(y.a, slack) || b_is(y.b, slack);
-    case FormulaOp::Min:
-      return b_is(y.a, slack) && b_is(y.b, slack);
+    case FormulaOp::Max: return b_is(y.a, slack) || b_is(y.b, slack);
+    case FormulaOp::Min: return b_is(y.a, slack) && b_is(y.b, slack);
     case FormulaOp::Add:
       return b_is(y.a, slack - formulas_[y.b].lo) || b_is(y.b, slack - formulas_[y.a].lo);
-    case FormulaOp::Sub:
-      return b_is(y.a, slack + formulas_[y.b].hi);
+    case FormulaOp::Sub: return b_is(y.a, slack + formulas_[y.b].hi);
     case FormulaOp::Mul:
       return (formulas_[y.a].lo >= 0 && formulas_[y.b].lo >= 1 && b_is(y.a, slack)) ||
              (formulas_[y.b].lo >= 0 && formulas_[y.a].lo >= 1 && b_is(y.b, slack));
-    default:
-      return false;
+    default: return false;
   }
 }
 

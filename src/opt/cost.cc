@@ -68,7 +68,8 @@ uint64_t register_pressure(const Program& p) {
     if (!used[v] || (value.def != none && p.op(value.def).code == Opcode::Const)) continue;
     const uint32_t begin = begin_of(v);
     change[begin] += int64_t(words(value.type));
-    change[std::max(begin, last[v]) + 1 > position + 1 ? position + 1 : std::max(begin, last[v]) + 1] -=
+    change[std::max(begin, last[v]) + 1 > position + 1 ? position + 1
+                                                       : std::max(begin, last[v]) + 1] -=
         int64_t(words(value.type));
   }
   int64_t alive = 0, most = 0;
@@ -86,8 +87,8 @@ Cost cost_of(const Program& p) {
   c.control_flow = s.control_ops;
   walk(p, [&](OpId op) {
     const Opcode code = p.op(op).code;
-    const bool leaves =
-        code == Opcode::Break || code == Opcode::Continue || code == Opcode::Return || code == Opcode::Trap;
+    const bool leaves = code == Opcode::Break || code == Opcode::Continue ||
+                        code == Opcode::Return || code == Opcode::Trap;
     if (leaves && p.op(op).parent != 0) ++c.control_flow;
     if (code == Opcode::Const || code == Opcode::Region || (is_exit(code) && !leaves)) return;
     ++c.instructions;

@@ -2,9 +2,10 @@
 
 namespace vyre::opt {
 
-// `tile`: measured on one core of a server CPU: 35 ps for each byte of 64 MiB that is written and read once; 2 to 4 ns
-// for each workgroup that reuses a 256-byte tile; 5 to 27 ps for each bounds check (bench/natural/handoffs.vyre). The rest
-// was fitted to the graphs of bench/programs.txt on two cores (AMD Zen 5, AVX-512).
+// `tile`: measured on one core of a server CPU: 35 ps for each byte of 64 MiB that is written and
+// read once; 2 to 4 ns for each workgroup that reuses a 256-byte tile; 5 to 27 ps for each bounds
+// check (bench/natural/handoffs.vyre). The rest was fitted to the graphs of bench/programs.txt on
+// two cores (AMD Zen 5, AVX-512).
 constinit const DeviceCosts cpu_costs = {
     .name = "cpu",
     .units = 2,
@@ -37,8 +38,9 @@ constinit const DeviceCosts cpu_costs = {
              .tile_reuse = 4000},
 };
 
-// From data sheets of a data-center GPU: 132 multiprocessors at 1.7 GHz share 4.8 TB/s and an L2 cache of 50 MB; each has
-// 4 schedulers of 32 lanes, 228 KiB of shared memory at 128 bytes per cycle, and 2,048 threads.
+// From data sheets of a data-center GPU: 132 multiprocessors at 1.7 GHz share 4.8 TB/s and an L2
+// cache of 50 MB; each has 4 schedulers of 32 lanes, 228 KiB of shared memory at 128 bytes per
+// cycle, and 2,048 threads.
 constinit const DeviceCosts gpu_costs = {
     .name = "gpu",
     .units = 528,

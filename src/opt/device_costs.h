@@ -2,9 +2,10 @@
 
 // Cost tables: what operations, memory traffic and launches cost on a kind of device.
 //
-// Passes and plans that trade one kind of work for another compare sums of these numbers. A table has typical values of
-// a kind of device: no pass and no plan depends on a timed run of the user's program, and costs never decide what a
-// program means. Tests name a table, so that their results are the same on every machine.
+// Passes and plans that trade one kind of work for another compare sums of these numbers. A table
+// has typical values of a kind of device: no pass and no plan depends on a timed run of the user's
+// program, and costs never decide what a program means. Tests name a table, so that their results
+// are the same on every machine.
 
 #include <cstdint>
 #include <string_view>
@@ -19,8 +20,8 @@ enum class AccessPattern : unsigned char {
   Gathered     // further apart, or data-dependent
 };
 
-/// Scratch buffers as tiles of shared memory (passes/handoff_profit.h). Times are in picoseconds of one core (cpu) or
-/// multiprocessor (gpu), which runs the workgroup alone.
+/// Scratch buffers as tiles of shared memory (passes/handoff_profit.h). Times are in picoseconds of
+/// one core (cpu) or multiprocessor (gpu), which runs the workgroup alone.
 struct TileCosts {
   uint64_t cache_bytes = 0;   // limit of a buffer that stays in the cache between its uses
   uint64_t device_byte = 0;   // a byte to or from device memory
@@ -37,8 +38,8 @@ struct TileCosts {
   uint64_t hiding_threads = 0;  // resident invocations that hide the latency of memory
 };
 
-/// Kernels as a whole (plan/fusion_cost.h), in nanoseconds. A vector is what executes one instruction for several
-/// invocations: a subgroup.
+/// Kernels as a whole (plan/fusion_cost.h), in nanoseconds. A vector is what executes one
+/// instruction for several invocations: a subgroup.
 struct DeviceCosts {
   std::string_view name;
 

@@ -45,7 +45,8 @@ EffectSummary own_effects(const Program& p, OpId op) {
 
 Effects::Effects(const Program& p) : by_op_(p.ops.size()) {
   for (uint32_t i = 0; i < p.buffers.size(); ++i)
-    if (is_writable(p.buffers[i].role) && p.buffers[i].role != Role::Private) seen_by_others_ |= 1ull << i;
+    if (is_writable(p.buffers[i].role) && p.buffers[i].role != Role::Private)
+      seen_by_others_ |= 1ull << i;
 
   // What an exit leaves: breaks and continues stay inside the innermost loop, returns nowhere.
   std::vector<bool> returns(p.ops.size(), false);

@@ -13,14 +13,14 @@ namespace vyre::opt {
 
 /// Buffers by bit (a program has at most 64).
 struct EffectSummary {
-  uint64_t reads = 0;    // loads; atomics count as reads and writes too
+  uint64_t reads = 0;  // loads; atomics count as reads and writes too
   uint64_t writes = 0;
   uint64_t atomics = 0;
-  uint8_t barriers = 0;  // scopes, by bit; uniform_load has a barrier at its scope
-  bool acquires = false; // an acq_rel atomic: other memory may have changed after it
-  bool subgroup = false; // needs its subgroup together
-  bool traps = false;    // trap or assert
-  bool leaves = false;   // break, continue or return out of the op itself
+  uint8_t barriers = 0;   // scopes, by bit; uniform_load has a barrier at its scope
+  bool acquires = false;  // an acq_rel atomic: other memory may have changed after it
+  bool subgroup = false;  // needs its subgroup together
+  bool traps = false;     // trap or assert
+  bool leaves = false;    // break, continue or return out of the op itself
 
   void add(const EffectSummary& o) {
     reads |= o.reads;
@@ -33,7 +33,9 @@ struct EffectSummary {
     leaves |= o.leaves;
   }
   /// Nothing that anybody could see, whether it runs or not; its results aside.
-  bool is_removable() const { return !writes && !atomics && !barriers && !traps && !leaves && !subgroup; }
+  bool is_removable() const {
+    return !writes && !atomics && !barriers && !traps && !leaves && !subgroup;
+  }
   bool operator==(const EffectSummary&) const = default;
 };
 

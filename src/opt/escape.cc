@@ -16,18 +16,11 @@ Escape::Escape(const Program& p) : reach_(p.buffers.size()), observed_(p.buffers
   for (uint32_t i = 0; i < p.buffers.size(); ++i) {
     const Role role = p.buffers[i].role;
     switch (role) {
-      case Role::Private:
-        reach_[i] = Reach::Invocation;
-        break;
-      case Role::Shared:
-        reach_[i] = alone ? Reach::Invocation : Reach::Workgroup;
-        break;
+      case Role::Private: reach_[i] = Reach::Invocation; break;
+      case Role::Shared: reach_[i] = alone ? Reach::Invocation : Reach::Workgroup; break;
       case Role::Scratch:
-      case Role::Table:
-        reach_[i] = Reach::Grid;
-        break;
-      default:
-        reach_[i] = Reach::Host;
+      case Role::Table: reach_[i] = Reach::Grid; break;
+      default: reach_[i] = Reach::Host;
     }
     observed_[i] = is_host_output(role);
   }
@@ -35,17 +28,14 @@ Escape::Escape(const Program& p) : reach_(p.buffers.size()), observed_(p.buffers
   walk(p, [&](OpId op) {
     const Opcode code = p.op(op).code;
     switch (info(code).effect) {
-      case Effect::Read:
-        observed_[p.memory(op).buffer] = true;
-        break;
+      case Effect::Read: observed_[p.memory(op).buffer] = true; break;
       case Effect::Atomic:
         if (is_used(p, op, uses)) observed_[p.memory(op).buffer] = true;
         break;
       case Effect::Sync:
         if (code == Opcode::UniformLoad) observed_[p.memory(op).buffer] = true;
         break;
-      default:
-        break;
+      default: break;
     }
   });
 }

@@ -19,7 +19,8 @@ const DefUse& Facts::def_use() {
   return get(def_use_, [&] { return std::make_unique<DefUse>(program_); });
 }
 const UniformityInfo& Facts::uniformity() {
-  return get(uniformity_, [&] { return std::make_unique<UniformityInfo>(analyze_uniformity(program_)); });
+  return get(uniformity_,
+             [&] { return std::make_unique<UniformityInfo>(analyze_uniformity(program_)); });
 }
 const Ranges& Facts::ranges() {
   return get(ranges_, [&] { return std::make_unique<Ranges>(program_); });

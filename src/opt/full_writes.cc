@@ -25,14 +25,19 @@ uint32_t positive_bits(Type t) { return width_of(t) - is_signed(t); }
 class FullWriteFinder {
  public:
   FullWriteFinder(const Program& p, FullWrites& out)
-      : p_(p), out_(out), effects_(p), node_of_(p.values.size(), unknown), forms_(p.values.size()) {}
+      : p_(p),
+        out_(out),
+        effects_(p),
+        node_of_(p.values.size(), unknown),
+        forms_(p.values.size()) {}
 
   void run() {
     std::vector<uint32_t> guards;
     out_.stores_ = block(0, guards, 0).stores;
     Form by_invocation{{{0, p_.workgroup[0], {}}}, 0, positive_bits(Type::U32)};
     if (p_.workgroup[0] > 1) by_invocation.terms.push_back({local_dimension, 1, {}});
-    for (StoreSet& s : out_.stores_) s.is_by_invocation = s.guards.empty() && s.form == by_invocation;
+    for (StoreSet& s : out_.stores_)
+      s.is_by_invocation = s.guards.empty() && s.form == by_invocation;
   }
 
  private:
@@ -65,8 +70,7 @@ class FullWriteFinder {
       case Opcode::Len:
       case Opcode::Len64:
       case Opcode::NumWorkgroups:
-      case Opcode::WorkgroupSize:
-        break;
+      case Opcode::WorkgroupSize: break;
       default:
         if (!is_pure(o.code) || o.operands.count == 0 || depth_ >= max_depth) return none;
         ++depth_;
@@ -116,13 +120,11 @@ class FullWriteFinder {
         if (p_.workgroup[d] > 1) f.terms.push_back({local_dimension + d, 1, {}});
         return f;
       }
-      case Opcode::WorkgroupId:
-        return Form{{{d, 1, {}}}, 0, bits};
+      case Opcode::WorkgroupId: return Form{{{d, 1, {}}}, 0, bits};
       case Opcode::LocalId:
         if (p_.workgroup[d] == 1) return Form{{}, 0, bits};
         return Form{{{local_dimension + d, 1, {}}}, 0, bits};
-      case Opcode::Add:
-        return sum(form(p_.operand(def, 0)), form(p_.operand(def, 1)), bits);
+      case Opcode::Add: return sum(form(p_.operand(def, 0)), form(p_.operand(def, 1)), bits);
       case Opcode::Mul:
         if (auto f = product(p_.operand(def, 0), p_.operand(def, 1), bits)) return f;
         return product(p_.operand(def, 1), p_.operand(def, 0), bits);
@@ -136,12 +138,12 @@ class FullWriteFinder {
         if (f) f->bits = std::min(f->bits, bits);
         return f;
       }
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 
-  static std::optional<Form> sum(const std::optional<Form>& a, const std::optional<Form>& b, uint32_t bits) {
+  static std::optional<Form> sum(const std::optional<Form>& a, const std::optional<Form>& b,
+                                 uint32_t bits) {
     if (!a || !b || a->terms.size() + b->terms.size() > max_terms) return std::nullopt;
     Form r = *a;
     r.bits = std::min({a->bits, b->bits, bits});
@@ -250,7 +252,8 @@ class FullWriteFinder {
 
   std::optional<Guard> comparison(OpId op, bool wanted) {
     Opcode code = p_.op(op).code;
-    if (p_.op(op).operands.count != 2 || !is_integer(p_.type(p_.operand(op, 0)))) return std::nullopt;
+    if (p_.op(op).operands.count != 2 || !is_integer(p_.type(p_.operand(op, 0))))
+      return std::nullopt;
     ValueId a = p_.operand(op, 0), b = p_.operand(op, 1);
     const auto kind = [](Opcode c) -> std::optional<Guard::Kind> {
       switch (c) {
@@ -262,12 +265,20 @@ class FullWriteFinder {
       }
     };
     const auto mirrored = [](Opcode c) {
-      return c == Opcode::Lt ? Opcode::Gt : c == Opcode::Gt ? Opcode::Lt : c == Opcode::Le ? Opcode::Ge
-             : c == Opcode::Ge ? Opcode::Le : c;
+      return c == Opcode::Lt   ? Opcode::Gt
+             : c == Opcode::Gt ? Opcode::Lt
+             : c == Opcode::Le ? Opcode::Ge
+             : c == Opcode::Ge ? Opcode::Le
+                               : c;
     };
     const auto negated = [](Opcode c) {
-      return c == Opcode::Lt ? Opcode::Ge : c == Opcode::Ge ? Opcode::Lt : c == Opcode::Gt ? Opcode::Le
-             : c == Opcode::Le ? Opcode::Gt : c == Opcode::Eq ? Opcode::Ne : c == Opcode::Ne ? Opcode::Eq : c;
+      return c == Opcode::Lt   ? Opcode::Ge
+             : c == Opcode::Ge ? Opcode::Lt
+             : c == Opcode::Gt ? Opcode::Le
+             : c == Opcode::Le ? Opcode::Gt
+             : c == Opcode::Eq ? Opcode::Ne
+             : c == Opcode::Ne ? Opcode::Eq
+                               : c;
     };
     if (!wanted) code = negated(code);
     if (node(b) == none) {
@@ -291,7 +302,8 @@ class FullWriteFinder {
 
   // ---- Blocks.
 
-  /// The stores of a block that invocations under `guards` reach. Appends what holds after the block.
+  /// The stores of a block that invocations under `guards` reach. Appends what holds after the
+  /// block.
   Found block(BlockId b, std::vector<uint32_t>& guards, uint32_t depth) {
     return ops_from(p_.blocks[b].first, guards, depth);
   }
@@ -301,12 +313,8 @@ class FullWriteFinder {
     Found found;
     for (OpId op = first; op != none && found.is_open; op = p_.op(op).next) {
       switch (p_.op(op).code) {
-        case Opcode::Store:
-          store(op, 1, guards, found);
-          break;
-        case Opcode::StoreN:
-          store(op, p_.op(op).operands.count - 1, guards, found);
-          break;
+        case Opcode::Store: store(op, 1, guards, found); break;
+        case Opcode::StoreN: store(op, p_.op(op).operands.count - 1, guards, found); break;
         case Opcode::Region:
           if (depth < max_depth) {
             take(block(p_.block(op, 0), guards, depth + 1), found);
@@ -317,12 +325,8 @@ class FullWriteFinder {
         case Opcode::If:
           if (branch(op, guards, depth, found)) return found;
           break;
-        case Opcode::For:
-          for_loop(op, guards, depth, found);
-          break;
-        case Opcode::While:
-          while_loop(op, guards, depth, found);
-          break;
+        case Opcode::For: for_loop(op, guards, depth, found); break;
+        case Opcode::While: while_loop(op, guards, depth, found); break;
         default:
           if (p_.op(op).n_blocks && effects_.of(op).leaves) found.is_open = false;
       }
@@ -344,8 +348,8 @@ class FullWriteFinder {
     if (!f) return;
     // Neighbours of an earlier store that has the same guards extend it.
     for (StoreSet& s : found.stores)
-      if (s.buffer == b && s.guards == guards && s.form.terms == f->terms && s.form.offset <= f->offset &&
-          f->offset - s.form.offset <= s.elements) {
+      if (s.buffer == b && s.guards == guards && s.form.terms == f->terms &&
+          s.form.offset <= f->offset && f->offset - s.form.offset <= s.elements) {
         s.elements = std::max(s.elements, f->offset - s.form.offset + elements);
         s.form.bits = std::min(s.form.bits, f->bits);
         return;
@@ -359,7 +363,8 @@ class FullWriteFinder {
     return false;
   }
 
-  /// True if a branch stores and returns: what follows then belongs to the other branch, and is done.
+  /// True if a branch stores and returns: what follows then belongs to the other branch, and is
+  /// done.
   bool branch(OpId op, std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
     std::array<Found, 2> sides;
     std::array<std::vector<uint32_t>, 2> inside = {guards, guards};
@@ -376,7 +381,8 @@ class FullWriteFinder {
     }
     bool is_done = false;
     for (uint32_t i = 0; i < 2; ++i) {
-      if (!leave[i] || leave[1 - i] || sides[i].stores.empty() || !ends_in_return(p_.block(op, i))) continue;
+      if (!leave[i] || leave[1 - i] || sides[i].stores.empty() || !ends_in_return(p_.block(op, i)))
+        continue;
       read_ = read[1 - i];
       take(ops_from(p_.op(op).next, inside[1 - i], depth + 1), sides[1 - i]);
       read[1 - i] = read_;
@@ -400,12 +406,14 @@ class FullWriteFinder {
   }
 
   /// Takes the stores of both branches, without the condition where they are the same.
-  static void merge(std::array<Found, 2>& sides, const std::array<std::optional<std::vector<uint32_t>>, 2>& conditions,
+  static void merge(std::array<Found, 2>& sides,
+                    const std::array<std::optional<std::vector<uint32_t>>, 2>& conditions,
                     Found& found) {
     for (uint32_t i = 0; i < 2; ++i)
       for (StoreSet& s : sides[i].stores) {
         const auto same = [&](const StoreSet& t) {
-          return t.buffer == s.buffer && t.form == s.form && t.elements == s.elements && t.guards == s.guards;
+          return t.buffer == s.buffer && t.form == s.form && t.elements == s.elements &&
+                 t.guards == s.guards;
         };
         const auto& others = sides[1 - i].stores;
         const bool in_both = std::any_of(others.begin(), others.end(), same);
@@ -438,8 +446,10 @@ class FullWriteFinder {
   }
 
   /// The body of a loop, whose dimension and variables are known.
-  void body(OpId op, BlockId b, FullWrites::Loop l, std::vector<uint32_t> guards, uint32_t depth, Found& found) {
-    guards.push_back(guard({Guard::Kind::Runs, {}, uint32_t(loop_dimension + out_.loops_.size()), true}));
+  void body(OpId op, BlockId b, FullWrites::Loop l, std::vector<uint32_t> guards, uint32_t depth,
+            Found& found) {
+    guards.push_back(
+        guard({Guard::Kind::Runs, {}, uint32_t(loop_dimension + out_.loops_.size()), true}));
     out_.loops_.push_back(std::move(l));
     // A read in one iteration may come before a store in the next.
     read_ |= effects_.of(op).reads | effects_.of(op).atomics;
@@ -470,8 +480,9 @@ class FullWriteFinder {
     body(op, b, std::move(l), std::move(inside), depth, found);
   }
 
-  /// What bounds the variable of a loop, where begin or end depend on the invocation: ends that are launch-uniform
-  /// or at a launch-uniform distance from the begin, n - x for a launch-uniform n, and minima of these.
+  /// What bounds the variable of a loop, where begin or end depend on the invocation: ends that are
+  /// launch-uniform or at a launch-uniform distance from the begin, n - x for a launch-uniform n,
+  /// and minima of these.
   bool find_ends(ValueId hi, const Form& from, const Form& variable, FullWrites::Loop& l,
                  std::vector<uint32_t>& guards) {
     const auto below = [&](const Form& f, uint32_t bound) {
@@ -525,8 +536,9 @@ class FullWriteFinder {
     if (e.leaves) found.is_open = false;
     const BlockId test = p_.block(op, 0), b = p_.block(op, 1);
     const OpId end = p_.blocks[test].last, next = p_.blocks[b].last;
-    if (e.leaves || depth >= max_depth || has(b, Opcode::Break) || has(b, Opcode::Continue) || next == none ||
-        end == none || p_.op(end).code != Opcode::Test || p_.op(next).code != Opcode::Yield)
+    if (e.leaves || depth >= max_depth || has(b, Opcode::Break) || has(b, Opcode::Continue) ||
+        next == none || end == none || p_.op(end).code != Opcode::Test ||
+        p_.op(next).code != Opcode::Yield)
       return;
     const auto dimension = uint32_t(loop_dimension + out_.loops_.size());
     for (uint32_t i = 0; i < p_.args(test).size(); ++i) {
@@ -571,8 +583,8 @@ class FullWriteFinder {
   const Program& p_;
   FullWrites& out_;
   Effects effects_;
-  std::vector<uint32_t> node_of_;         // by value
-  std::map<Node, uint32_t> numbers_;      // equal nodes are one
+  std::vector<uint32_t> node_of_;     // by value
+  std::map<Node, uint32_t> numbers_;  // equal nodes are one
   std::vector<std::optional<std::optional<Form>>> forms_;
   uint64_t read_ = 0;  // buffers that an invocation may have read
   uint32_t depth_ = 0;

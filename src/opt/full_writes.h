@@ -1,10 +1,10 @@
 #pragma once
 
-// Full overwrites: buffers of which a launch stores every element before any of them can be observed. The driver
-// does not clear such an `out` buffer.
+// Full overwrites: buffers of which a launch stores every element before any of them can be
+// observed. The driver does not clear such an `out` buffer.
 //
-// The analysis finds stores whose index is a sum of ids and `for` variables times launch-uniform factors, under
-// guards that compare such sums with launch-uniform bounds:
+// The analysis finds stores whose index is a sum of ids and `for` variables times launch-uniform
+// factors, under guards that compare such sums with launch-uniform bounds:
 //
 //   if x < w && y < h { out[y * w + x] = … }
 //   if x >= w || y >= h { return } … out[y * w + x] = …
@@ -14,12 +14,14 @@
 //   var i = global_id.x … while i < n { out[i] = … i += num_workgroups.x * 64 }
 //   for i in begin..min(begin + chunk, n) { out[i] = … }
 //
-// A store in both branches of an `if` counts whatever the condition is. What follows an `if` with a branch that
-// ends in `return` is its other branch. Factors and bounds are kept as expressions
-// over scalars and lengths, and covers() evaluates them for one launch with the operations' own semantics.
+// A store in both branches of an `if` counts whatever the condition is. What follows an `if` with a
+// branch that ends in `return` is its other branch. Factors and bounds are kept as expressions over
+// scalars and lengths, and covers() evaluates them for one launch with the operations' own
+// semantics.
 //
-// A store does not count if the invocation may have read the buffer before. An invocation that traps may not reach
-// its store, but the outputs of a failed launch are not visible. Runs in time linear in the number of ops.
+// A store does not count if the invocation may have read the buffer before. An invocation that
+// traps may not reach its store, but the outputs of a failed launch are not visible. Runs in time
+// linear in the number of ops.
 
 #include <array>
 #include <compare>
@@ -38,8 +40,8 @@ class FullWrites {
   FullWrites() = default;
   explicit FullWrites(const Program& program);
 
-  /// True if a launch with these sizes stores to every element of the buffer before it can be observed. `scalars`
-  /// has the bits of the scalar parameters, by buffer.
+  /// True if a launch with these sizes stores to every element of the buffer before it can be
+  /// observed. `scalars` has the bits of the scalar parameters, by buffer.
   bool covers(uint32_t buffer, const LaunchShape& shape, std::span<const uint64_t> scalars) const;
 
   /// A launch-uniform integer or bool: an operation on earlier nodes, or a leaf.
@@ -57,8 +59,8 @@ class FullWrites {
     std::vector<uint32_t> factors;  // nodes
     bool operator==(const Term&) const = default;
   };
-  /// A sum of terms and an offset, none of them negative. A value with this form equals the exact sum if that is
-  /// below 2^bits.
+  /// A sum of terms and an offset, none of them negative. A value with this form equals the exact
+  /// sum if that is below 2^bits.
   struct Form {
     std::vector<Term> terms;  // sorted by dimension
     uint64_t offset = 0;
@@ -67,14 +69,24 @@ class FullWrites {
   };
   /// What must hold for an invocation to reach a store.
   struct Guard {
-    enum class Kind : uint8_t { Below, AtMost, AtLeast, Equal, Exact, Uniform, Runs } kind = Kind::Uniform;
-    Form form;              // Exact: never reaches 2^bits; not used by Uniform and Runs
-    uint32_t bound = none;  // a node; Uniform: it must equal `expected`; Runs: the dimension of a loop
+    enum class Kind : uint8_t {
+      Below,
+      AtMost,
+      AtLeast,
+      Equal,
+      Exact,
+      Uniform,
+      Runs
+    } kind = Kind::Uniform;
+    Form form;  // Exact: never reaches 2^bits; not used by Uniform and Runs
+    uint32_t bound =
+        none;  // a node; Uniform: it must equal `expected`; Runs: the dimension of a loop
     bool expected = true;
     bool operator==(const Guard&) const = default;
   };
-  /// A loop: its dimension counts 0, 1, … as long as begin + step · dimension is below each of the ends. Where these
-  /// depend on the invocation, guards say more, and the dimension has at least the iterations that these allow.
+  /// A loop: its dimension counts 0, 1, … as long as begin + step · dimension is below each of the
+  /// ends. Where these depend on the invocation, guards say more, and the dimension has at least
+  /// the iterations that these allow.
   struct Loop {
     uint32_t begin = none, step = none;  // nodes; none: 0 and 1
     std::vector<Form> ends;              // launch-uniform, at least one

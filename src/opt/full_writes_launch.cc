@@ -26,11 +26,12 @@ struct Sum {
 
 }  // namespace
 
-/// One launch. Each guard replaces the dimensions of its form by one dimension, whose values are those of the form;
-/// what is left says how many elements from 0 on are stored to.
+/// One launch. Each guard replaces the dimensions of its form by one dimension, whose values are
+/// those of the form; what is left says how many elements from 0 on are stored to.
 class FullWriteProof {
  public:
-  FullWriteProof(const FullWrites& w, const LaunchShape& shape, std::span<const uint64_t> scalars) : w_(w) {
+  FullWriteProof(const FullWrites& w, const LaunchShape& shape, std::span<const uint64_t> scalars)
+      : w_(w) {
     values_.reserve(w.nodes_.size());
     for (const FullWrites::Node& n : w.nodes_) values_.push_back(evaluate(n, shape, scalars));
     for (uint32_t d = 0; d < 3; ++d) extents_.push_back(Number(shape.num_workgroups[d]));
@@ -49,7 +50,8 @@ class FullWriteProof {
  private:
   using Guard = FullWrites::Guard;
 
-  uint64_t evaluate(const FullWrites::Node& n, const LaunchShape& shape, std::span<const uint64_t> scalars) const {
+  uint64_t evaluate(const FullWrites::Node& n, const LaunchShape& shape,
+                    std::span<const uint64_t> scalars) const {
     switch (n.code) {
       case Opcode::Const: return n.attr;
       case Opcode::Scalar: return scalars[uint32_t(n.attr)];
@@ -74,7 +76,8 @@ class FullWriteProof {
   }
 
   Number trips(const FullWrites::Loop& l) const {
-    const Number begin = l.begin == none ? 0 : number(l.begin), step = l.step == none ? 1 : number(l.step);
+    const Number begin = l.begin == none ? 0 : number(l.begin),
+                 step = l.step == none ? 1 : number(l.step);
     Number least = max_number;
     for (const FullWrites::Form& f : l.ends) {
       const std::optional<Sum> end = sum(f);
@@ -128,7 +131,8 @@ class FullWriteProof {
       if (extents_[d] <= 0 && s.strides[d] > 0) return 0;
       if (s.strides[d] > 0 && extents_[d] > 1) order.push_back(d);
     }
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return s.strides[a] < s.strides[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return s.strides[a] < s.strides[b]; });
     Number covered = elements;
     for (const uint32_t d : order) {
       if (s.strides[d] > covered) break;  // a gap
@@ -139,7 +143,8 @@ class FullWriteProof {
     return covered;
   }
 
-  /// Replaces the dimensions of `guard` in a sum by `dimension`; false if the sum is not a multiple of it.
+  /// Replaces the dimensions of `guard` in a sum by `dimension`; false if the sum is not a multiple
+  /// of it.
   bool substitute(const Sum& guard, uint32_t dimension, Sum& in) const {
     std::optional<Number> factor;
     for (uint32_t d = 0; d < guard.strides.size(); ++d) {
@@ -161,8 +166,8 @@ class FullWriteProof {
     return false;
   }
 
-  /// The values that a guard allows its form, from 0 on: fewer than this. Nothing if that says too little.
-  /// The form is a multiple of `by`; its values are divided by that.
+  /// The values that a guard allows its form, from 0 on: fewer than this. Nothing if that says too
+  /// little. The form is a multiple of `by`; its values are divided by that.
   static std::optional<Number> limit(const Guard& g, Number bound, Number by) {
     switch (g.kind) {
       case Guard::Kind::Below: return std::max((bound + by - 1) / by, Number{0});
@@ -204,14 +209,16 @@ class FullWriteProof {
       guards.push_back({&g, std::move(*s), dimensions});
     }
     // Guards of parts come before guards of the sums of these parts.
-    std::stable_sort(guards.begin(), guards.end(),
-                     [](const Bounded& a, const Bounded& b) { return a.dimensions < b.dimensions; });
+    std::stable_sort(guards.begin(), guards.end(), [](const Bounded& a, const Bounded& b) {
+      return a.dimensions < b.dimensions;
+    });
     for (size_t i = 0; i < guards.size(); ++i) {
       auto [guard, s, dimensions] = guards[i];
       const Number by = divisor(s);
       for (Number& stride : s.strides) stride /= by;
       Number bound = number(guard->bound);
-      Number values = std::min(prefix(s, 1), ((Number{1} << std::min(guard->form.bits, 62u)) - 1) / by + 1);
+      Number values =
+          std::min(prefix(s, 1), ((Number{1} << std::min(guard->form.bits, 62u)) - 1) / by + 1);
       if (guard->kind == Guard::Kind::Equal) {
         // Invocations at that one value must take every value of the other dimensions.
         if (bound < 0 || bound % by != 0 || (bound /= by) >= values) return 0;
@@ -231,7 +238,8 @@ class FullWriteProof {
         if (!substitute(s, dimension, guards[k].sum)) return 0;
       extents_.push_back(values);
     }
-    return std::min(prefix(*index, Number(store.elements)), Number{1} << std::min(store.form.bits, 62u));
+    return std::min(prefix(*index, Number(store.elements)),
+                    Number{1} << std::min(store.form.bits, 62u));
   }
 
   const FullWrites& w_;
@@ -239,7 +247,8 @@ class FullWriteProof {
   std::vector<Number> extents_;   // by dimension
 };
 
-bool FullWrites::covers(uint32_t buffer, const LaunchShape& shape, std::span<const uint64_t> scalars) const {
+bool FullWrites::covers(uint32_t buffer, const LaunchShape& shape,
+                        std::span<const uint64_t> scalars) const {
   if (shape.workgroups() == 0) return false;
   std::optional<FullWriteProof> proof;
   for (const StoreSet& s : stores_) {

@@ -61,15 +61,9 @@ class LivenessWalk {
     walk_blocks(p_, 0, [&](Visit what, uint32_t id) { events.push_back({what, id}); });
     for (size_t i = events.size(); i-- > 0;) {
       switch (events[i].what) {
-        case Visit::LeaveBlock:
-          end_of(events[i].id);
-          break;
-        case Visit::EnterBlock:
-          start_of(events[i].id);
-          break;
-        case Visit::Op:
-          visit(events[i].id);
-          break;
+        case Visit::LeaveBlock: end_of(events[i].id); break;
+        case Visit::EnterBlock: start_of(events[i].id); break;
+        case Visit::Op: visit(events[i].id); break;
       }
     }
     std::reverse(barriers_.begin(), barriers_.end());

@@ -9,12 +9,14 @@
 namespace vyre::opt {
 namespace {
 
-constexpr std::array<std::string_view, 6> phases = {"canonical", "scalar", "memory", "loop", "sync", "cleanup"};
+constexpr std::array<std::string_view, 6> phases = {"canonical", "scalar", "memory",
+                                                    "loop",      "sync",   "cleanup"};
 constexpr std::array<std::string_view, 8> families = {"Loop",       "Memory", "Fusion", "Dataflow",
                                                       "Megakernel", "Scalar", "Sync",   "Unknown"};
-constexpr std::array<std::string_view, fact_count> facts = {"def_use", "uniformity", "ranges", "affine",
-                                                            "effects", "liveness",   "escape", "pressure"};
-constexpr std::array<std::string_view, 5> decisions = {"not_dirty", "nothing_to_do", "unchanged", "changed", "refused"};
+constexpr std::array<std::string_view, fact_count> facts = {
+    "def_use", "uniformity", "ranges", "affine", "effects", "liveness", "escape", "pressure"};
+constexpr std::array<std::string_view, 5> decisions = {"not_dirty", "nothing_to_do", "unchanged",
+                                                       "changed", "refused"};
 
 }  // namespace
 

@@ -30,11 +30,29 @@ enum class Phase : uint8_t { Canonical, Scalar, Memory, Loop, Sync, Cleanup };
 std::string_view name(Phase phase);
 
 /// What a pass saves, which decides how large a program must be before it is worth its time.
-enum class CostFamily : uint8_t { Loop, Memory, Fusion, Dataflow, Megakernel, Scalar, Sync, Unknown };
+enum class CostFamily : uint8_t {
+  Loop,
+  Memory,
+  Fusion,
+  Dataflow,
+  Megakernel,
+  Scalar,
+  Sync,
+  Unknown
+};
 std::string_view name(CostFamily family);
 
 /// What is known of a program. A pass says which facts it uses and which it makes stale.
-enum class Fact : uint8_t { DefUse, Uniformity, Ranges, Affine, Effects, Liveness, Escape, Pressure };
+enum class Fact : uint8_t {
+  DefUse,
+  Uniformity,
+  Ranges,
+  Affine,
+  Effects,
+  Liveness,
+  Escape,
+  Pressure
+};
 inline constexpr size_t fact_count = 8;
 std::string_view name(Fact fact);
 
@@ -74,8 +92,8 @@ constexpr EffectKinds effect(EffectKind k) { return EffectKinds(1ull << unsigned
 struct Target {
   CapabilitySet capabilities = CapabilitySet().set();
   uint64_t shared_bytes = 0;
-  uint64_t launch_bytes = 0;  // of all parameters; 0: the launch is unknown
-  std::string device = {};    // in HotPathHints; "": unknown
+  uint64_t launch_bytes = 0;           // of all parameters; 0: the launch is unknown
+  std::string device = {};             // in HotPathHints; "": unknown
   const DeviceCosts* costs = nullptr;  // device_costs.h; null: no pass judges whether it pays
   bool operator==(const Target&) const = default;
 };

@@ -21,20 +21,14 @@ std::vector<std::string_view> facts_of(const PassDescriptor& pass) {
 /// When selection takes the pass, unless something was measured.
 std::string condition_of(CostFamily family) {
   switch (family) {
-    case CostFamily::Loop:
-      return fmt::format("{} ops", loop_ops);
-    case CostFamily::Memory:
-      return fmt::format("{} KiB of buffers", memory_bytes / 1024);
-    case CostFamily::Fusion:
-      return fmt::format("{} top-level regions", fusion_regions);
-    case CostFamily::Dataflow:
-      return fmt::format("{} ops", dataflow_ops);
-    case CostFamily::Megakernel:
-      return fmt::format("{} ops", megakernel_ops);
+    case CostFamily::Loop: return fmt::format("{} ops", loop_ops);
+    case CostFamily::Memory: return fmt::format("{} KiB of buffers", memory_bytes / 1024);
+    case CostFamily::Fusion: return fmt::format("{} top-level regions", fusion_regions);
+    case CostFamily::Dataflow: return fmt::format("{} ops", dataflow_ops);
+    case CostFamily::Megakernel: return fmt::format("{} ops", megakernel_ops);
     case CostFamily::Scalar:
     case CostFamily::Sync:
-    case CostFamily::Unknown:
-      return "always";
+    case CostFamily::Unknown: return "always";
   }
   return "always";
 }

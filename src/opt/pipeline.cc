@@ -24,12 +24,12 @@ namespace {
 
 // The pipeline. Phases decide the order (pass.h); within a phase, this list.
 constexpr const PassDescriptor* pipeline[] = {
-    &fold_constants_pass,      &simplify_pass,
-    &divide_by_constant_pass,  &number_values_pass,
-    &forward_stores_pass,      &remove_dead_stores_pass,
-    &hoist_invariants_pass,    &eliminate_bounds_checks_pass,
-    &promote_handoffs_pass,    &merge_barriers_pass,
-    &remove_dead_code_pass,    &remove_dead_buffers_pass,
+    &fold_constants_pass,     &simplify_pass,
+    &divide_by_constant_pass, &number_values_pass,
+    &forward_stores_pass,     &remove_dead_stores_pass,
+    &hoist_invariants_pass,   &eliminate_bounds_checks_pass,
+    &promote_handoffs_pass,   &merge_barriers_pass,
+    &remove_dead_code_pass,   &remove_dead_buffers_pass,
 };
 
 /// The pipeline, and what tests add.

@@ -235,18 +235,14 @@ ValueRange compare(Opcode code, const ValueRange& a, const ValueRange& b) {
       a.high() < b.low() || b.high() < a.low() || (a.zeros & b.ones) || (a.ones & b.zeros);
   const bool same = a.is_constant() && b.is_constant() && a.low() == b.low();
   switch (code) {
-    case Opcode::Eq:
-      return apart ? known(false) : same ? known(true) : open;
-    case Opcode::Ne:
-      return apart ? known(true) : same ? known(false) : open;
+    case Opcode::Eq: return apart ? known(false) : same ? known(true) : open;
+    case Opcode::Ne: return apart ? known(true) : same ? known(false) : open;
     case Opcode::Lt:
       return a.high() < b.low() ? known(true) : a.low() >= b.high() ? known(false) : open;
     case Opcode::Le:
       return a.high() <= b.low() ? known(true) : a.low() > b.high() ? known(false) : open;
-    case Opcode::Gt:
-      return compare(Opcode::Lt, b, a);
-    default:
-      return compare(Opcode::Le, b, a);
+    case Opcode::Gt: return compare(Opcode::Lt, b, a);
+    default: return compare(Opcode::Le, b, a);
   }
 }
 
@@ -337,16 +333,12 @@ RangeRules::Result apply_pure(Opcode code, Type t, Type source, std::span<const 
     case Opcode::Lt:
     case Opcode::Le:
     case Opcode::Gt:
-    case Opcode::Ge:
-      return {has_range(source) ? compare(code, a, in[1]) : full_range(Type::Bool)};
+    case Opcode::Ge: return {has_range(source) ? compare(code, a, in[1]) : full_range(Type::Bool)};
     case Opcode::IsNan:
-    case Opcode::IsInf:
-      return {full_range(Type::Bool)};
+    case Opcode::IsInf: return {full_range(Type::Bool)};
     case Opcode::Cast:
-    case Opcode::Bitcast:
-      return {has_range(source) ? cast(t, source, a) : full_range(t)};
-    default:
-      break;
+    case Opcode::Bitcast: return {has_range(source) ? cast(t, source, a) : full_range(t)};
+    default: break;
   }
   if (!has_range(t)) return {full_range(t)};
   switch (code) {
@@ -365,39 +357,25 @@ RangeRules::Result apply_pure(Opcode code, Type t, Type source, std::span<const 
           corners(a, in[1],
                   [](Wide x, Wide y, Wide* v) { return !__builtin_mul_overflow(x, y, v); }),
           multiply_bits(a, in[1], w));
-    case Opcode::Shl:
-      return shift_left(t, a, amount(t, in[1]));
-    default:
-      break;
+    case Opcode::Shl: return shift_left(t, a, amount(t, in[1]));
+    default: break;
   }
   if (const auto bits = fold(code, t, source, in)) return {constant_range(t, *bits)};
   switch (code) {
-    case Opcode::Shr:
-      return {shift_right(t, a, amount(t, in[1]))};
-    case Opcode::Div:
-      return {divide(t, a, in[1], false)};
-    case Opcode::CeilDiv:
-      return {divide(t, a, in[1], true)};
-    case Opcode::Rem:
-      return {remainder(t, a, in[1])};
-    case Opcode::Min:
-      return {smaller(t, a, in[1])};
-    case Opcode::Max:
-      return {larger(t, a, in[1])};
-    case Opcode::Clamp:
-      return {smaller(t, larger(t, a, in[1]), in[2])};
-    case Opcode::Abs:
-      return {absolute(t, a)};
-    case Opcode::MulHi:
-      return {high_half(t, a, in[1])};
-    case Opcode::SatAdd:
-      return {saturated(t, a.low() + in[1].low(), a.high() + in[1].high())};
-    case Opcode::SatSub:
-      return {saturated(t, a.low() - in[1].high(), a.high() - in[1].low())};
+    case Opcode::Shr: return {shift_right(t, a, amount(t, in[1]))};
+    case Opcode::Div: return {divide(t, a, in[1], false)};
+    case Opcode::CeilDiv: return {divide(t, a, in[1], true)};
+    case Opcode::Rem: return {remainder(t, a, in[1])};
+    case Opcode::Min: return {smaller(t, a, in[1])};
+    case Opcode::Max: return {larger(t, a, in[1])};
+    case Opcode::Clamp: return {smaller(t, larger(t, a, in[1]), in[2])};
+    case Opcode::Abs: return {absolute(t, a)};
+    case Opcode::MulHi: return {high_half(t, a, in[1])};
+    case Opcode::SatAdd: return {saturated(t, a.low() + in[1].low(), a.high() + in[1].high())};
+    case Opcode::SatSub: return {saturated(t, a.low() - in[1].high(), a.high() - in[1].low())};
     case Opcode::And:
     case Opcode::Or:
-    case Opcode::Xor:
-      return {bitwise(code, t, a, in[1])};
+    case Opcode::Xor: return {bitwise(code, t, a, in[1])};
     case Opcode::Not:
       return {is_signed(t)
                   ? make_range(t, -1 - a.high(), -1 - a.low(), a.ones, a.zeros)
@@ -408,24 +386,19 @@ RangeRules::Result apply_pure(Opcode code, Type t, Type source, std::span<const 
       if (s.lo != s.hi) return {full_range(t)};
       return {rotate(t, a, code == Opcode::RotL ? s.lo : (w - s.lo) & (w - 1))};
     }
-    case Opcode::Clz:
-      return {leading_zeros(t, a)};
+    case Opcode::Clz: return {leading_zeros(t, a)};
     case Opcode::Ctz:
       return {make_range(t, std::min<int>(std::countr_one(a.zeros), int(w)),
                          a.ones ? std::countr_zero(a.ones) : int(w))};
     case Opcode::PopCount:
       return {make_range(t, std::popcount(a.ones), int(w) - std::popcount(a.zeros))};
-    case Opcode::ReverseBits:
-      return {by_bits(t, reverse(a.zeros, w), reverse(a.ones, w))};
-    case Opcode::Extract:
-      return {extract(t, a, in[1], in[2])};
-    case Opcode::Insert:
-      return {insert(t, a, in[1], in[2], in[3])};
+    case Opcode::ReverseBits: return {by_bits(t, reverse(a.zeros, w), reverse(a.ones, w))};
+    case Opcode::Extract: return {extract(t, a, in[1], in[2])};
+    case Opcode::Insert: return {insert(t, a, in[1], in[2], in[3])};
     case Opcode::Select:
       if (a.is_constant()) return {a.lo ? in[1] : in[2]};
       return {join(t, in[1], in[2])};
-    default:
-      return {full_range(t)};
+    default: return {full_range(t)};
   }
 }
 

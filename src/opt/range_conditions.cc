@@ -12,18 +12,12 @@ constexpr int most_steps = 32;
 
 Opcode opposite(Opcode code) {
   switch (code) {
-    case Opcode::Eq:
-      return Opcode::Ne;
-    case Opcode::Ne:
-      return Opcode::Eq;
-    case Opcode::Lt:
-      return Opcode::Ge;
-    case Opcode::Le:
-      return Opcode::Gt;
-    case Opcode::Gt:
-      return Opcode::Le;
-    default:
-      return Opcode::Lt;
+    case Opcode::Eq: return Opcode::Ne;
+    case Opcode::Ne: return Opcode::Eq;
+    case Opcode::Lt: return Opcode::Ge;
+    case Opcode::Le: return Opcode::Gt;
+    case Opcode::Gt: return Opcode::Le;
+    default: return Opcode::Lt;
   }
 }
 
@@ -104,10 +98,8 @@ void RangeWalk::assume_comparison(Opcode code, ValueId a, ValueId b) {
       narrow(a, least(p_.type(a)), y.high());
       narrow(b, x.low(), greatest(p_.type(b)));
       return bound(a, b, false);
-    case Opcode::Gt:
-      return assume_comparison(Opcode::Lt, b, a);
-    case Opcode::Ge:
-      return assume_comparison(Opcode::Le, b, a);
+    case Opcode::Gt: return assume_comparison(Opcode::Lt, b, a);
+    case Opcode::Ge: return assume_comparison(Opcode::Le, b, a);
     case Opcode::Eq:
       narrow(a, y);
       narrow(b, x);
@@ -188,8 +180,7 @@ void RangeWalk::narrow_operands(ValueId v) {
       narrow(a, bottom, r.high());
       narrow(b, bottom, r.high());
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -218,9 +209,7 @@ void RangeWalk::assume(ValueId condition, bool truth) {
       also(not_first ? second : first, holds);
     };
     switch (o.code) {
-      case Opcode::Not:
-        also(p_.operand(def, 0), !holds);
-        break;
+      case Opcode::Not: also(p_.operand(def, 0), !holds); break;
       case Opcode::And:
       case Opcode::Or:
         if (holds == (o.code == Opcode::And))
@@ -267,8 +256,7 @@ void RangeWalk::assume(ValueId condition, bool truth) {
         if (p_.op(end).code == Opcode::Yield) also(p_.operand(end, p_.values[c].index), holds);
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   // narrow() adds to the list while it is worked on.

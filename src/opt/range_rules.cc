@@ -49,16 +49,11 @@ ValueRange RangeRules::source(OpId op) const {
   const Wide groups = most_invocations / size;  // the launch is refused if there are more
   const Wide together = Wide(p_->workgroup[0]) * p_->workgroup[1] * p_->workgroup[2];
   switch (o.code) {
-    case Opcode::GlobalId:
-      return u32(0, groups * size - 1);
-    case Opcode::LocalId:
-      return u32(0, size - 1);
-    case Opcode::WorkgroupId:
-      return u32(0, groups - 1);
-    case Opcode::NumWorkgroups:
-      return u32(1, groups);  // whoever asks is in one
-    case Opcode::WorkgroupSize:
-      return u32(size, size);
+    case Opcode::GlobalId: return u32(0, groups * size - 1);
+    case Opcode::LocalId: return u32(0, size - 1);
+    case Opcode::WorkgroupId: return u32(0, groups - 1);
+    case Opcode::NumWorkgroups: return u32(1, groups);  // whoever asks is in one
+    case Opcode::WorkgroupSize: return u32(size, size);
     case Opcode::LaneId:
       return u32(0, std::min<Wide>(lanes_of(*p_), std::max<Wide>(together, 1)) - 1);
     case Opcode::SubgroupSize:
@@ -71,8 +66,7 @@ ValueRange RangeRules::source(OpId op) const {
       const auto& n = counts_.of(uint32_t(o.attr));
       return make_range(Type::U64, n.lo, n.hi);
     }
-    default:
-      return full_range(o.type);
+    default: return full_range(o.type);
   }
 }
 
@@ -99,29 +93,23 @@ ValueRange RangeRules::subgroup(OpId op, const ValueRange& a) const {
       return make_range(t, std::min<Wide>(0, a.low() * (lanes - 1)),
                         std::max<Wide>(0, a.high() * (lanes - 1)));
     case Opcode::SubgroupMin:
-    case Opcode::SubgroupMax:
-      return a;
+    case Opcode::SubgroupMax: return a;
     case Opcode::SubgroupAnd:
-    case Opcode::SubgroupOr:
-      return make_range(t, least(t), greatest(t), a.zeros, a.ones);
-    case Opcode::SubgroupXor:
-      return make_range(t, least(t), greatest(t), a.zeros, 0);
+    case Opcode::SubgroupOr: return make_range(t, least(t), greatest(t), a.zeros, a.ones);
+    case Opcode::SubgroupXor: return make_range(t, least(t), greatest(t), a.zeros, 0);
     case Opcode::SubgroupBallot: {
       const uint32_t n = uint32_t(lanes);
       return make_range(Type::U64, 0, greatest(Type::U64),
                         a.is_constant() && a.lo == 0 ? ~0ull : ~low_mask(n));
     }
     case Opcode::SubgroupAny:
-    case Opcode::SubgroupAll:
-      return a;
+    case Opcode::SubgroupAll: return a;
     case Opcode::SubgroupBroadcast:
     case Opcode::SubgroupShuffle:
     case Opcode::SubgroupShuffleUp:
     case Opcode::SubgroupShuffleDown:
-    case Opcode::SubgroupShuffleXor:
-      return join(t, a, constant_range(t, 0));
-    default:
-      return full_range(t);
+    case Opcode::SubgroupShuffleXor: return join(t, a, constant_range(t, 0));
+    default: return full_range(t);
   }
 }
 
@@ -131,16 +119,11 @@ RangeRules::Result RangeRules::apply(OpId op, uint32_t result,
   const Type t = p_->type(p_->result(op, result));
   if (!has_range(t)) return {full_range(t)};
   switch (info(o.code).effect) {
-    case Effect::Pure:
-      break;
-    case Effect::Read:
-      return {element(op)};
-    case Effect::Sync:
-      return {o.code == Opcode::UniformLoad ? element(op) : full_range(t)};
-    case Effect::Convergent:
-      return {subgroup(op, in[0])};
-    default:
-      return {full_range(t)};  // atomics: whatever others left there
+    case Effect::Pure: break;
+    case Effect::Read: return {element(op)};
+    case Effect::Sync: return {o.code == Opcode::UniformLoad ? element(op) : full_range(t)};
+    case Effect::Convergent: return {subgroup(op, in[0])};
+    default: return {full_range(t)};  // atomics: whatever others left there
   }
   if (o.code == Opcode::Const) return {constant_range(t, o.attr)};
   if (o.operands.count == 0) return {source(op)};
@@ -150,18 +133,13 @@ RangeRules::Result RangeRules::apply(OpId op, uint32_t result,
     switch (o.code) {
       case Opcode::Eq:
       case Opcode::Le:
-      case Opcode::Ge:
-        return {constant_range(t, 1)};
+      case Opcode::Ge: return {constant_range(t, 1)};
       case Opcode::Ne:
       case Opcode::Lt:
-      case Opcode::Gt:
-        return {constant_range(t, 0)};
-      case Opcode::Sub:
-        return {constant_range(t, 0), true};
-      case Opcode::Xor:
-        return {constant_range(t, 0)};
-      default:
-        break;
+      case Opcode::Gt: return {constant_range(t, 0)};
+      case Opcode::Sub: return {constant_range(t, 0), true};
+      case Opcode::Xor: return {constant_range(t, 0)};
+      default: break;
     }
   }
   return apply_pure(o.code, o.type, p_->type(p_->operand(op, 0)), in);

@@ -43,15 +43,9 @@ void RangeWalk::run() {
 void RangeWalk::walk_from(BlockId root) {
   walk_blocks(p_, root, [this](Visit what, uint32_t id) {
     switch (what) {
-      case Visit::Op:
-        visit(id);
-        break;
-      case Visit::EnterBlock:
-        enter(id);
-        break;
-      case Visit::LeaveBlock:
-        leave(id);
-        break;
+      case Visit::Op: visit(id); break;
+      case Visit::EnterBlock: enter(id); break;
+      case Visit::LeaveBlock: leave(id); break;
     }
   });
 }
@@ -101,12 +95,8 @@ void RangeWalk::enter(BlockId block) {
   const Op& o = p_.op(owner);
   const uint32_t which = block - o.first_block;
   switch (o.code) {
-    case Opcode::If:
-      assume(p_.operand(owner, 0), which == 0);
-      break;
-    case Opcode::For:
-      enter_for(owner, block);
-      break;
+    case Opcode::If: assume(p_.operand(owner, 0), which == 0); break;
+    case Opcode::For: enter_for(owner, block); break;
     case Opcode::While:
       if (which == 0) {
         loops_.push_back(owner);
@@ -115,8 +105,7 @@ void RangeWalk::enter(BlockId block) {
         assume(p_.operand(p_.blocks[o.first_block].last, 0), true);
       }
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -195,8 +184,7 @@ void RangeWalk::exit(OpId op) {
       if (loops_.empty()) return;
       continued_[loops_.back()] = true;
       return give(arguments(loops_.back()));
-    case Opcode::Break:
-      return loops_.empty() ? void() : give(p_.results(loops_.back()));
+    case Opcode::Break: return loops_.empty() ? void() : give(p_.results(loops_.back()));
     case Opcode::Test: {  // the results are the arguments, and the test failed
       const ValueRange c = now_[p_.operand(op, 0)];
       if (c.is_constant() && c.lo) return;
@@ -206,8 +194,7 @@ void RangeWalk::exit(OpId op) {
       for (uint32_t i = 0; i < to.size() && i < from.size(); ++i) merge(to[i], now_[from[i]]);
       return close_scope();
     }
-    default:
-      return;  // return and trap
+    default: return;  // return and trap
   }
 }
 
@@ -370,8 +357,7 @@ std::optional<RangeWalk::Step> RangeWalk::step_of(ValueId v, ValueId argument, i
       }
       return all;
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -24,7 +24,8 @@ struct PassRun {
   PassDecision decision = PassDecision::Unchanged;
   std::vector<std::string> refusals;  // "file:line: why"
   uint64_t refused = 0;               // all of them
-  std::vector<std::string> effects_before, effects_after;  // "reads x", "writes y", "barrier workgroup"
+  std::vector<std::string> effects_before,
+      effects_after;  // "reads x", "writes y", "barrier workgroup"
   uint32_t facts_reused = 0, facts_recomputed = 0, facts_invalidated = 0;
   uint64_t ns = 0;
   Cost before, after;

@@ -10,7 +10,8 @@ std::vector<std::pair<Visit, uint32_t>> block_events(const Program& program) {
   return events;
 }
 
-Rewriter::Rewriter(Program& program) : p_(program), map_(program.values.size()), gone_(program.ops.size(), false) {
+Rewriter::Rewriter(Program& program)
+    : p_(program), map_(program.values.size()), gone_(program.ops.size(), false) {
   walk(p_, [&](OpId op) { order_.push_back(op); });
   for (ValueId v = 0; v < map_.size(); ++v) map_[v] = v;
 }
@@ -30,7 +31,8 @@ void Rewriter::replace(ValueId from, ValueId to) {
   changed_ = true;
 }
 
-ValueId Rewriter::insert(OpId before, Opcode code, Type type, std::span<const ValueId> operands, Type result, uint64_t attr) {
+ValueId Rewriter::insert(OpId before, Opcode code, Type type, std::span<const ValueId> operands,
+                         Type result, uint64_t attr) {
   const Type results[] = {result};
   const OpId op = p_.add_op(code, type, operands, results, attr, p_.op(before).loc);
   p_.insert_before(before, op);
@@ -73,7 +75,8 @@ void Rewriter::dissolve(OpId op, uint32_t block) {
   }
   assert(last != none);
   if (p_.op(last).code == Opcode::Yield) {
-    for (uint32_t i = 0; i < p_.op(op).results.count; ++i) replace(p_.result(op, i), p_.operand(last, i));
+    for (uint32_t i = 0; i < p_.op(op).results.count; ++i)
+      replace(p_.result(op, i), p_.operand(last, i));
     remove(last);
     remove(op);
   } else {

@@ -54,9 +54,11 @@ class Rewriter {
   /// From now on `to` stands for `from`. It must be visible wherever `from` is used.
   void replace(ValueId from, ValueId to);
   /// A new op before another one; its location is that op's.
-  ValueId insert(OpId before, Opcode code, Type type, std::span<const ValueId> operands, Type result, uint64_t attr = 0);
+  ValueId insert(OpId before, Opcode code, Type type, std::span<const ValueId> operands,
+                 Type result, uint64_t attr = 0);
   ValueId insert_constant(OpId before, Type type, uint64_t bits);
-  /// Takes the op away, with all that is in it. Nobody may use its results any more when finish() runs.
+  /// Takes the op away, with all that is in it. Nobody may use its results any more when finish()
+  /// runs.
   void remove(OpId op);
   /// Puts the ops of a block of `op` in its place; if the block ends with `yield`, what it yields
   /// replaces the results of `op`. If it leaves instead, what follows `op` is taken away, and the

@@ -14,7 +14,8 @@ namespace vyre::opt {
 /// By phase, and within a phase after what is required, else as given. An error that names them: a
 /// name that is there twice, a requirement that is not in the list, a circle of requirements. A
 /// requirement of a later phase moves its pass behind it.
-Result<std::vector<const PassDescriptor*>> order_passes(std::span<const PassDescriptor* const> passes);
+Result<std::vector<const PassDescriptor*>> order_passes(
+    std::span<const PassDescriptor* const> passes);
 
 struct ScheduleOptions {
   /// Rounds over the list. A round in which nothing changes is the last.
@@ -41,7 +42,7 @@ struct ScheduleOptions {
 
 /// Runs the passes in the order given. Fills runs, iterations, settled, times and costs of the
 /// report. If a pass fails, the program is as it was before that pass.
-Result<> run_passes(Program& program, std::span<const PassDescriptor* const> passes, const Target& target,
-                    const ScheduleOptions& options, RunReport& report);
+Result<> run_passes(Program& program, std::span<const PassDescriptor* const> passes,
+                    const Target& target, const ScheduleOptions& options, RunReport& report);
 
 }  // namespace vyre::opt

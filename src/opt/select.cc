@@ -27,23 +27,18 @@ struct Shape {
 
 Shape shape_of(CostFamily family, const ProgramStats& s, const Target& target) {
   switch (family) {
-    case CostFamily::Loop:
-      return {false, s.ops, loop_ops, "ops"};
+    case CostFamily::Loop: return {false, s.ops, loop_ops, "ops"};
     case CostFamily::Memory: {
       const bool is_known = target.launch_bytes != 0 || !s.runtime_sized;
       const uint64_t bytes = target.launch_bytes ? target.launch_bytes : s.static_device_bytes;
       return {false, bytes, memory_bytes, "bytes", is_known || bytes >= memory_bytes};
     }
-    case CostFamily::Fusion:
-      return {false, s.top_level_regions, fusion_regions, "regions"};
-    case CostFamily::Dataflow:
-      return {false, s.ops, dataflow_ops, "ops"};
-    case CostFamily::Megakernel:
-      return {false, s.ops, megakernel_ops, "ops"};
+    case CostFamily::Fusion: return {false, s.top_level_regions, fusion_regions, "regions"};
+    case CostFamily::Dataflow: return {false, s.ops, dataflow_ops, "ops"};
+    case CostFamily::Megakernel: return {false, s.ops, megakernel_ops, "ops"};
     case CostFamily::Scalar:
     case CostFamily::Sync:
-    case CostFamily::Unknown:
-      return {true, 0, 0, ""};
+    case CostFamily::Unknown: return {true, 0, 0, ""};
   }
   return {true, 0, 0, ""};
 }

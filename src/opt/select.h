@@ -60,8 +60,8 @@ struct SelectionInput {
   Profile profile = Profile::Release;
   const Program* program = nullptr;
   Target target;
-  const HotPathHints* hints = nullptr;    // null: nothing was measured
-  const RunReport* earlier = nullptr;     // null: no report
+  const HotPathHints* hints = nullptr;  // null: nothing was measured
+  const RunReport* earlier = nullptr;   // null: no report
 };
 
 /// Thresholds of program_shape, "at least".
@@ -74,6 +74,7 @@ inline constexpr uint64_t megakernel_ops = 512;
 std::vector<Decision> select_passes(const SelectionInput& input);
 
 /// Does the profile take the pass? `why` says why not.
-bool accepts(Profile profile, const PassDescriptor& pass, const Target& target, std::string* why = nullptr);
+bool accepts(Profile profile, const PassDescriptor& pass, const Target& target,
+             std::string* why = nullptr);
 
 }  // namespace vyre::opt

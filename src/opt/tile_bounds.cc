@@ -163,10 +163,8 @@ class TileWalk {
     const TileBounds b = use(p_.operand(op, 1), op);
     const auto k = constant(p_.operand(op, 1));
     switch (o.code) {
-      case Opcode::Add:
-        return summed(v, t, a, b, 1);
-      case Opcode::Sub:
-        return summed(v, t, a, b, -1);
+      case Opcode::Add: return summed(v, t, a, b, 1);
+      case Opcode::Sub: return summed(v, t, a, b, -1);
       case Opcode::Mul:
         if (k) return scaled(v, t, a, *k);
         if (const auto left = constant(p_.operand(op, 0))) return scaled(v, t, b, *left);
@@ -182,8 +180,7 @@ class TileWalk {
         if (~x.zeros & ~y.zeros & low_mask(width_of(t))) return std::nullopt;
         return TileBounds{add(a.low, b.low), add(a.high, b.high), a.exact && b.exact};
       }
-      default:
-        break;
+      default: break;
     }
     if (!a.exact || !b.exact) return std::nullopt;
     return of_numbers(op, t, a, b, k);
@@ -210,10 +207,8 @@ class TileWalk {
         if (dropped & (dropped + 1) || dropped >= uint64_t{1} << 60) return std::nullopt;
         return divided(a, Wide(dropped) + 1, Wide(dropped) + 1);
       }
-      case Opcode::Min:
-        return TileBounds{below(a.low, b.low), better(a.high, b.high), true};
-      case Opcode::Max:
-        return TileBounds{better(a.low, b.low), above(a.high, b.high), true};
+      case Opcode::Min: return TileBounds{below(a.low, b.low), better(a.high, b.high), true};
+      case Opcode::Max: return TileBounds{better(a.low, b.low), above(a.high, b.high), true};
       case Opcode::SatSub: {
         if (!is_unsigned(t)) return std::nullopt;
         Line high = add(a.high, b.low, -1);
@@ -227,8 +222,7 @@ class TileWalk {
         if (!fits(sum, t)) sum.low = std::nullopt;
         return sum;
       }
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 
@@ -236,17 +230,10 @@ class TileWalk {
     if (o.attr != 0) return std::nullopt;
     TileLine l;
     switch (o.code) {
-      case Opcode::GlobalId:
-        l = {lanes_, 1, 0};
-        break;
-      case Opcode::LocalId:
-        l = {0, 1, 0};
-        break;
-      case Opcode::WorkgroupId:
-        l = {1, 0, 0};
-        break;
-      default:
-        return std::nullopt;
+      case Opcode::GlobalId: l = {lanes_, 1, 0}; break;
+      case Opcode::LocalId: l = {0, 1, 0}; break;
+      case Opcode::WorkgroupId: l = {1, 0, 0}; break;
+      default: return std::nullopt;
     }
     return TileBounds{l, l, true};
   }

@@ -32,35 +32,25 @@ double operation_weight(const Program& p, OpId op) {
     case Opcode::Region:
     case Opcode::Yield:
     case Opcode::Return:
-    case Opcode::Bitcast:
-      return 0;
+    case Opcode::Bitcast: return 0;
     case Opcode::Div:
     case Opcode::Rem:
     case Opcode::CeilDiv:
       if (!is_integer(o.type)) return 4 * width;
       return (is_constant(p, op, 1) ? 5 : 12) * width;
-    case Opcode::Sqrt:
-      return 5 * width;
-    case Opcode::Rsqrt:
-      return 9 * width;
+    case Opcode::Sqrt: return 5 * width;
+    case Opcode::Rsqrt: return 9 * width;
     case Opcode::Exp:
     case Opcode::Exp2:
-    case Opcode::Log2:
-      return 20;
-    case Opcode::Log:
-      return 25;
+    case Opcode::Log2: return 20;
+    case Opcode::Log: return 25;
     case Opcode::Sin:
-    case Opcode::Cos:
-      return 40;
+    case Opcode::Cos: return 40;
     case Opcode::Tan:
-    case Opcode::Tanh:
-      return 45;
-    case Opcode::Atan2:
-      return 40;
-    case Opcode::Pow:
-      return 100;
-    default:
-      return width;
+    case Opcode::Tanh: return 45;
+    case Opcode::Atan2: return 40;
+    case Opcode::Pow: return 100;
+    default: return width;
   }
 }
 

@@ -147,12 +147,8 @@ class Checker {
           m.observes_subgroup = true;
           m.only_computes = false;
           break;
-        case Effect::Trap:
-          m.traps = true;
-          break;
-        case Effect::Atomic:
-          m.only_computes = false;
-          break;
+        case Effect::Trap: m.traps = true; break;
+        case Effect::Atomic: m.only_computes = false; break;
         default:
           m.observes_subgroup |= code == Opcode::LaneId || code == Opcode::SubgroupSize;
           m.traps |= code == Opcode::Trap;

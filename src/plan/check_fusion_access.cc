@@ -89,8 +89,7 @@ class Backwards {
     if (def == none || depth > most_depth || ++steps_ > most_steps) return;
     const Op& o = p_.op(def);
     switch (o.code) {
-      case Opcode::Not:
-        return assume(p_.operand(def, 0), !holds, depth + 1);
+      case Opcode::Not: return assume(p_.operand(def, 0), !holds, depth + 1);
       case Opcode::And:
       case Opcode::Or:
         if (holds != (o.code == Opcode::And)) return;
@@ -110,16 +109,11 @@ class Backwards {
         }
         return;
       }
-      case Opcode::Lt:
-        return less(def, 0, 1, holds, holds ? 1 : 0);
-      case Opcode::Le:
-        return less(def, 0, 1, holds, holds ? 0 : 1);
-      case Opcode::Gt:
-        return less(def, 1, 0, holds, holds ? 1 : 0);
-      case Opcode::Ge:
-        return less(def, 1, 0, holds, holds ? 0 : 1);
-      default:
-        return;
+      case Opcode::Lt: return less(def, 0, 1, holds, holds ? 1 : 0);
+      case Opcode::Le: return less(def, 0, 1, holds, holds ? 0 : 1);
+      case Opcode::Gt: return less(def, 1, 0, holds, holds ? 1 : 0);
+      case Opcode::Ge: return less(def, 1, 0, holds, holds ? 0 : 1);
+      default: return;
     }
   }
 
@@ -223,37 +217,21 @@ class Backwards {
     Seen id;
     id.known = true;
     switch (o.code) {
-      case Opcode::Const:
-        return exactly(number(t, o.attr));
-      case Opcode::Scalar:
-        return exactly(number(t, scalars_[uint32_t(o.attr)]));
+      case Opcode::Const: return exactly(number(t, o.attr));
+      case Opcode::Scalar: return exactly(number(t, scalars_[uint32_t(o.attr)]));
       case Opcode::Len:
-      case Opcode::Len64:
-        return exactly(shape_.counts[uint32_t(o.attr)]);
-      case Opcode::NumWorkgroups:
-        return exactly(shape_.num_workgroups[o.attr]);
-      case Opcode::WorkgroupSize:
-        return exactly(p_.workgroup[o.attr]);
-      case Opcode::GlobalId:
-        id.factor[o.attr] = 1;
-        return id;
-      case Opcode::LocalId:
-        id.factor[3 + o.attr] = 1;
-        return id;
-      case Opcode::WorkgroupId:
-        id.factor[6 + o.attr] = 1;
-        return id;
-      case Opcode::Cast:
-        return is_integer(p_.type(p_.operand(op, 0))) ? in(0) : Seen{};
-      case Opcode::Add:
-        return sum(in(0), in(1), 1);
-      case Opcode::Sub:
-        return sum(in(0), in(1), -1);
+      case Opcode::Len64: return exactly(shape_.counts[uint32_t(o.attr)]);
+      case Opcode::NumWorkgroups: return exactly(shape_.num_workgroups[o.attr]);
+      case Opcode::WorkgroupSize: return exactly(p_.workgroup[o.attr]);
+      case Opcode::GlobalId: id.factor[o.attr] = 1; return id;
+      case Opcode::LocalId: id.factor[3 + o.attr] = 1; return id;
+      case Opcode::WorkgroupId: id.factor[6 + o.attr] = 1; return id;
+      case Opcode::Cast: return is_integer(p_.type(p_.operand(op, 0))) ? in(0) : Seen{};
+      case Opcode::Add: return sum(in(0), in(1), 1);
+      case Opcode::Sub: return sum(in(0), in(1), -1);
       case Opcode::Mul:
-      case Opcode::Shl:
-        return product(op, in(0), in(1), t);
-      default:
-        return bounded(o.code, op, in);
+      case Opcode::Shl: return product(op, in(0), in(1), t);
+      default: return bounded(o.code, op, in);
     }
   }
 
@@ -291,21 +269,16 @@ class Backwards {
     const auto [al, ah] = extremes(a);
     const auto [bl, bh] = extremes(b);
     switch (code) {
-      case Opcode::Min:
-        return between(std::min(al, bl), std::min(ah, bh));
-      case Opcode::Max:
-        return between(std::max(al, bl), std::max(ah, bh));
-      case Opcode::And:
-        return al < 0 || bl < 0 ? Seen{} : between(0, std::min(ah, bh));
+      case Opcode::Min: return between(std::min(al, bl), std::min(ah, bh));
+      case Opcode::Max: return between(std::max(al, bl), std::max(ah, bh));
+      case Opcode::And: return al < 0 || bl < 0 ? Seen{} : between(0, std::min(ah, bh));
       case Opcode::Rem:
         if (al < 0 || bl <= 0) return {};
         return ah < bl ? a : between(0, std::min(ah, bh - 1));
-      case Opcode::Div:
-        return al < 0 || bl <= 0 ? Seen{} : between(al / bh, ah / bl);
+      case Opcode::Div: return al < 0 || bl <= 0 ? Seen{} : between(al / bh, ah / bl);
       case Opcode::CeilDiv:
         return al < 0 || bl <= 0 ? Seen{} : between(al / bh, (ah + bl - 1) / bl);
-      default:
-        return {};
+      default: return {};
     }
   }
 

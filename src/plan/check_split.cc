@@ -103,8 +103,7 @@ class PlanCheck {
         case Step::Kind::Launch:
           if (s.piece >= plan_.pieces.size()) wrong("a launch of a piece that is not there");
           break;
-        case Step::Kind::Barrier:
-          break;
+        case Step::Kind::Barrier: break;
         case Step::Kind::LoopBegin:
         case Step::Kind::IfBegin:
           open.push_back(i);
@@ -226,9 +225,7 @@ class PlanCheck {
           go(at + 1, next);
           break;
         }
-        case Step::Kind::Barrier:
-          go(at + 1, launch(chain));
-          break;
+        case Step::Kind::Barrier: go(at + 1, launch(chain)); break;
         case Step::Kind::LoopBegin:
         case Step::Kind::IfBegin: {
           std::optional<bool> taken;
@@ -244,9 +241,7 @@ class PlanCheck {
           if (polls) go(s.match + 1, 0);
           break;
         case Step::Kind::IfEnd:
-        case Step::Kind::Set:
-          go(at + 1, chain);
-          break;
+        case Step::Kind::Set: go(at + 1, chain); break;
       }
     }
     if (!complete) wrong("a piece may be reached that no segment runs");

@@ -107,16 +107,14 @@ class Coarsener {
     const ValueId last = u32(Opcode::Add, first_, number(by_ - 1));
     const ValueId inside = w_.op(Opcode::Lt, Type::U32, {last, n_});
     if (parts_.guard == none) {
-      branch(
-          inside, [&] { together(); }, [&] { one_by_one(); });
+      branch(inside, [&] { together(); }, [&] { one_by_one(); });
     } else {
       const OpId test = w_.open(Opcode::If, std::array{inside}, 2);
       in(test, 0, [&] { return together(); });
       in(test, 1, [&] { return w_.no(); });
       const Type types[] = {Type::Bool};
       const ValueId done = w_.set_results(test, types)[0];
-      branch(
-          done, [] {}, [&] { one_by_one(); });
+      branch(done, [] {}, [&] { one_by_one(); });
     }
     w_.exit(Opcode::Return, {});
     compact(out_);
@@ -199,8 +197,7 @@ class Coarsener {
     ValueId holds = guard_of(all[0]);
     for (uint32_t k = 1; k < by_; ++k)
       holds = w_.op(Opcode::And, Type::Bool, {holds, guard_of(all[k])});
-    branch(
-        holds, [&] { write(parts_.body); }, [] {});
+    branch(holds, [&] { write(parts_.body); }, [] {});
     return holds;
   }
 
@@ -210,8 +207,7 @@ class Coarsener {
     const ValueId k = out_.add_argument(out_.block(loop, 0), Type::U32);
     in(loop, 0, [&] {
       const ValueId group = u32(Opcode::Add, first_, k);
-      branch(
-          w_.op(Opcode::Lt, Type::U32, {group, n_}), [&] { one(group); }, [] {});
+      branch(w_.op(Opcode::Lt, Type::U32, {group, n_}), [&] { one(group); }, [] {});
       return none;
     });
   }
@@ -223,8 +219,7 @@ class Coarsener {
     };
     write(parts_.head);
     if (parts_.guard == none) return write(parts_.body);
-    branch(
-        guard_of(c), [&] { write(parts_.body); }, [] {});
+    branch(guard_of(c), [&] { write(parts_.body); }, [] {});
   }
 
   const Program& p_;

@@ -200,12 +200,9 @@ class Fuser {
   GraphArg argument(const FusionGroup& group, const JoinedParameter& p) const {
     const FusionCall& c = call(group, p.kernel);
     switch (p.kind) {
-      case JoinedParameter::Kind::Buffer:
-        return c.args[p.index];
-      case JoinedParameter::Kind::NumWorkgroups:
-        return {none, c.shape.num_workgroups[p.index]};
-      case JoinedParameter::Kind::Count:
-        return {none, c.shape.counts[p.index]};
+      case JoinedParameter::Kind::Buffer: return c.args[p.index];
+      case JoinedParameter::Kind::NumWorkgroups: return {none, c.shape.num_workgroups[p.index]};
+      case JoinedParameter::Kind::Count: return {none, c.shape.counts[p.index]};
     }
     return {};
   }

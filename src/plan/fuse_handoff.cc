@@ -311,18 +311,12 @@ class Fuser {
   void adapt_producer(OpId op, bool is_whole) {
     const bool is_x = to_.op(op).attr == 0;
     switch (to_.op(op).code) {
-      case Opcode::GlobalId:
-        return replace(op, is_x ? i_ : zero_);
-      case Opcode::LocalId:
-        return replace(op, is_x ? local_ : zero_);
-      case Opcode::WorkgroupId:
-        return replace(op, is_x ? of_group_ : zero_);
-      case Opcode::NumWorkgroups:
-        return replace(op, is_x ? groups_ : one_);
-      case Opcode::WorkgroupSize:
-        return replace(op, is_x ? size_ : one_);
-      default:
-        break;
+      case Opcode::GlobalId: return replace(op, is_x ? i_ : zero_);
+      case Opcode::LocalId: return replace(op, is_x ? local_ : zero_);
+      case Opcode::WorkgroupId: return replace(op, is_x ? of_group_ : zero_);
+      case Opcode::NumWorkgroups: return replace(op, is_x ? groups_ : one_);
+      case Opcode::WorkgroupSize: return replace(op, is_x ? size_ : one_);
+      default: break;
     }
     if (!uses_window(op) || adapt_length(op)) return;
     if (is_whole)

@@ -42,8 +42,8 @@ std::optional<HandoffWindow> find_handoff_window(const Program& producer, uint32
                                                  uint64_t budget, std::string& why_not);
 
 /// Kernel 0 is the producer, kernel 1 the consumer; the buffer is a parameter of each (`out` of the
-/// first, `in` of the second; others are refused), and no other parameter of the two shares memory with
-/// one that is written. The launch is the consumer's.
+/// first, `in` of the second; others are refused), and no other parameter of the two shares memory
+/// with one that is written. The launch is the consumer's.
 JoinOutcome fuse_handoff(const Program& producer, uint32_t producer_buffer, const Program& consumer,
                          uint32_t consumer_buffer, uint64_t budget = default_handoff_budget);
 

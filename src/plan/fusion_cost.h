@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "plan/call_work.h"
 #include "opt/device_costs.h"
+#include "plan/call_work.h"
 
 namespace vyre::plan {
 

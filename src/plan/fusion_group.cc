@@ -461,12 +461,9 @@ bool FusionGrowth::extend(JoinKind kind, std::string& why) {
   if (!fits_limits(at, why)) return false;
   switch (kind) {
     case JoinKind::Independent:
-    case JoinKind::SameInvocation:
-      return append(at, why);
-    case JoinKind::Recompute:
-      return recompute(at, why);
-    case JoinKind::Handoff:
-      return handoff(at, why);
+    case JoinKind::SameInvocation: return append(at, why);
+    case JoinKind::Recompute: return recompute(at, why);
+    case JoinKind::Handoff: return handoff(at, why);
   }
   return false;
 }

@@ -66,7 +66,7 @@ class Planner {
   void plan(const Stretch& s) {
     const uint32_t n = s.last - s.first + 1;
     std::vector<Best> best(n + 1);  // of the first calls
-    std::vector<double> alone(n);  // time of each call by itself
+    std::vector<double> alone(n);   // time of each call by itself
     best[0].cost = 0;
     for (uint32_t i = 0; i < n; ++i) {
       growth_.begin(s.first + i, s);

@@ -127,14 +127,10 @@ class Summarizer {
         if (!is_integer(op.type)) return std::nullopt;
         return double(int64_t(value_of(op.type, call_.scalars[op.attr])));
       case Opcode::Len:
-      case Opcode::Len64:
-        return double(call_.shape.counts[op.attr]);
-      case Opcode::NumWorkgroups:
-        return double(call_.shape.num_workgroups[op.attr]);
-      case Opcode::WorkgroupSize:
-        return double(p_.workgroup[op.attr]);
-      default:
-        return std::nullopt;
+      case Opcode::Len64: return double(call_.shape.counts[op.attr]);
+      case Opcode::NumWorkgroups: return double(call_.shape.num_workgroups[op.attr]);
+      case Opcode::WorkgroupSize: return double(p_.workgroup[op.attr]);
+      default: return std::nullopt;
     }
   }
 
@@ -142,23 +138,16 @@ class Summarizer {
     const Op& o = p_.op(op);
     for (const ValueId v : p_.results(op)) forms_[v] = unknown(p_.type(v));
     switch (o.code) {
-      case Opcode::If:
-        return if_(op, times);
-      case Opcode::For:
-        return for_(op, times);
-      case Opcode::While:
-        return while_(op, times);
-      case Opcode::Region:
-        return block(o.first_block, times);
-      default:
-        break;
+      case Opcode::If: return if_(op, times);
+      case Opcode::For: return for_(op, times);
+      case Opcode::While: return while_(op, times);
+      case Opcode::Region: return block(o.first_block, times);
+      default: break;
     }
     const OpInfo& row = info(o.code);
     if (row.attribute == AttrKind::Memory) access(op, times);
     switch (row.effect) {
-      case Effect::Pure:
-        pure(op);
-        break;
+      case Effect::Pure: pure(op); break;
       case Effect::Sync:
         s_.pure = false;
         s_.barrier = true;
@@ -173,11 +162,8 @@ class Summarizer {
         s_.pure = false;
         s_.traps = true;
         break;
-      case Effect::Atomic:
-        s_.pure = false;
-        break;
-      default:
-        break;
+      case Effect::Atomic: s_.pure = false; break;
+      default: break;
     }
     if (o.code == Opcode::Trap) {
       s_.pure = false;
@@ -285,17 +271,14 @@ class Summarizer {
         add_known(operand(0));
         add_known(operand(1));
         break;
-      case Opcode::Clamp:
-        add_known(operand(0));
-        break;
+      case Opcode::Clamp: add_known(operand(0)); break;
       case Opcode::SatAdd:
       case Opcode::SatSub:
         if (const auto f = add(forms_[operand(0)], forms_[operand(1)],
                                p_.op(def).code == Opcode::SatAdd ? 1 : -1))
           list.push_back(*f);
         break;
-      default:
-        break;
+      default: break;
     }
     return list;
   }
@@ -435,30 +418,20 @@ class Summarizer {
     const Op& o = p_.op(op);
     const auto operand = [&](uint32_t i) -> const Form& { return forms_[p_.operand(op, i)]; };
     switch (o.code) {
-      case Opcode::Const:
-        return number(value_of(t, o.attr));
-      case Opcode::GlobalId:
-        return id(int(o.attr));
-      case Opcode::LocalId:
-        return id(3 + int(o.attr));
-      case Opcode::WorkgroupId:
-        return id(6 + int(o.attr));
-      case Opcode::NumWorkgroups:
-        return number(call_.shape.num_workgroups[o.attr]);
-      case Opcode::WorkgroupSize:
-        return number(p_.workgroup[o.attr]);
+      case Opcode::Const: return number(value_of(t, o.attr));
+      case Opcode::GlobalId: return id(int(o.attr));
+      case Opcode::LocalId: return id(3 + int(o.attr));
+      case Opcode::WorkgroupId: return id(6 + int(o.attr));
+      case Opcode::NumWorkgroups: return number(call_.shape.num_workgroups[o.attr]);
+      case Opcode::WorkgroupSize: return number(p_.workgroup[o.attr]);
       case Opcode::Len:
-      case Opcode::Len64:
-        return number(call_.shape.counts[o.attr]);
-      case Opcode::Scalar:
-        return number(value_of(t, call_.scalars[o.attr]));
+      case Opcode::Len64: return number(call_.shape.counts[o.attr]);
+      case Opcode::Scalar: return number(value_of(t, call_.scalars[o.attr]));
       case Opcode::Cast:
         if (!is_integer(p_.type(p_.operand(op, 0)))) return std::nullopt;
         return operand(0);
-      case Opcode::Add:
-        return add(operand(0), operand(1), 1);
-      case Opcode::Sub:
-        return add(operand(0), operand(1), -1);
+      case Opcode::Add: return add(operand(0), operand(1), 1);
+      case Opcode::Sub: return add(operand(0), operand(1), -1);
       case Opcode::Mul:
         if (operand(1).is_number()) return add({}, operand(0), operand(1).low);
         if (operand(0).is_number()) return add({}, operand(1), operand(0).low);
@@ -470,8 +443,7 @@ class Summarizer {
       case Opcode::CeilDiv:
       case Opcode::Rem:
       case Opcode::Min:
-      case Opcode::Max:
-        return of_ranges(o.code, operand(0), operand(1));
+      case Opcode::Max: return of_ranges(o.code, operand(0), operand(1));
       case Opcode::And: {
         const auto [al, ah] = range(operand(0));
         const auto [bl, bh] = range(operand(1));
@@ -488,8 +460,7 @@ class Summarizer {
         f.high = std::max(ah, bh);
         return f;
       }
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 
@@ -541,12 +512,8 @@ class Summarizer {
     const auto operand = [&](uint32_t i) { return condition(p_.operand(op, i)); };
     Condition c;
     switch (o.code) {
-      case Opcode::And:
-        c.if_true = sum(operand(0).if_true, operand(1).if_true);
-        break;
-      case Opcode::Or:
-        c.if_false = sum(operand(0).if_false, operand(1).if_false);
-        break;
+      case Opcode::And: c.if_true = sum(operand(0).if_true, operand(1).if_true); break;
+      case Opcode::Or: c.if_false = sum(operand(0).if_false, operand(1).if_false); break;
       case Opcode::Not:
         c = operand(0);
         std::swap(c.if_true, c.if_false);
@@ -554,11 +521,8 @@ class Summarizer {
       case Opcode::Lt:
       case Opcode::Le:
       case Opcode::Gt:
-      case Opcode::Ge:
-        compare(op, c);
-        break;
-      default:
-        return;
+      case Opcode::Ge: compare(op, c); break;
+      default: return;
     }
     keep(p_.result(op), std::move(c));
   }

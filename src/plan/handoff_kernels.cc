@@ -109,18 +109,13 @@ class Joiner {
     std::vector<FormulaId> moved;
     for (const FormulaNode& n : from.formulas.nodes) {
       switch (n.op) {
-        case FormulaOp::Const:
-          moved.push_back(to_.formulas.constant(n.value, n.negative));
-          break;
+        case FormulaOp::Const: moved.push_back(to_.formulas.constant(n.value, n.negative)); break;
         case FormulaOp::Len:
           moved.push_back(n.a == buffer ? to_.formulas.scalar(k_.count)
                                         : to_.formulas.len(number[n.a]));
           break;
-        case FormulaOp::Scalar:
-          moved.push_back(to_.formulas.scalar(number[n.a]));
-          break;
-        default:
-          moved.push_back(to_.formulas.binary(n.op, moved[n.a], moved[n.b]));
+        case FormulaOp::Scalar: moved.push_back(to_.formulas.scalar(number[n.a])); break;
+        default: moved.push_back(to_.formulas.binary(n.op, moved[n.a], moved[n.b]));
       }
     }
     for (uint32_t i = 0; i < from.buffers.size(); ++i) {

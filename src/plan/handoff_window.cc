@@ -100,16 +100,11 @@ class Finder {
       return fmt::format("`{}` has {}", producer_.name, what);
     };
     switch (info(o.code).effect) {
-      case Effect::Atomic:
-        return has("an atomic");
-      case Effect::Sync:
-        return has("a barrier");
-      case Effect::Convergent:
-        return has(fmt::format("subgroup operation `{}`", mnemonic(o.code)));
-      case Effect::Trap:
-        return fmt::format("`{}` may trap", producer_.name);
-      default:
-        break;
+      case Effect::Atomic: return has("an atomic");
+      case Effect::Sync: return has("a barrier");
+      case Effect::Convergent: return has(fmt::format("subgroup operation `{}`", mnemonic(o.code)));
+      case Effect::Trap: return fmt::format("`{}` may trap", producer_.name);
+      default: break;
     }
     if (o.code == Opcode::Trap) return fmt::format("`{}` may trap", producer_.name);
     if (o.code == Opcode::LaneId || o.code == Opcode::SubgroupSize)

@@ -147,20 +147,16 @@ class ProducerCopy : public BodyCopy {
     const Op& o = from_.op(op);
     const auto number = [&](uint32_t n) { return b_.constant(Type::U32, n); };
     switch (o.code) {
-      case Opcode::GlobalId:
-        return o.attr == 0 ? invocation_ : number(0);
+      case Opcode::GlobalId: return o.attr == 0 ? invocation_ : number(0);
       case Opcode::LocalId:
         if (o.attr != 0) return number(0);
         return b_.op(Opcode::Rem, Type::U32, {invocation_, number(from_.workgroup[0])});
       case Opcode::WorkgroupId:
         if (o.attr != 0) return number(0);
         return b_.op(Opcode::Div, Type::U32, {invocation_, number(from_.workgroup[0])});
-      case Opcode::NumWorkgroups:
-        return o.attr == 0 ? workgroups_ : number(1);
-      case Opcode::WorkgroupSize:
-        return number(from_.workgroup[o.attr]);
-      default:
-        return none;
+      case Opcode::NumWorkgroups: return o.attr == 0 ? workgroups_ : number(1);
+      case Opcode::WorkgroupSize: return number(from_.workgroup[o.attr]);
+      default: return none;
     }
   }
 

@@ -32,16 +32,11 @@ class LaneSlopeFinder {
   void visit(OpId id) {
     const Op& op = p_.op(id);
     switch (op.code) {
-      case Opcode::Region:
-        return block(op.first_block);
-      case Opcode::If:
-        return if_(id);
-      case Opcode::For:
-        return loop(id, 3, op.first_block, op.first_block);
-      case Opcode::While:
-        return loop(id, 0, op.first_block, op.first_block + 1);
-      default:
-        break;
+      case Opcode::Region: return block(op.first_block);
+      case Opcode::If: return if_(id);
+      case Opcode::For: return loop(id, 3, op.first_block, op.first_block);
+      case Opcode::While: return loop(id, 0, op.first_block, op.first_block + 1);
+      default: break;
     }
     if (is_pure(op.code)) {
       value(p_.result(id)) = estimate(id);
@@ -63,10 +58,8 @@ class LaneSlopeFinder {
       case Opcode::SubgroupShuffle:
       case Opcode::SubgroupShuffleUp:
       case Opcode::SubgroupShuffleDown:
-      case Opcode::SubgroupShuffleXor:
-        return false;
-      default:
-        return effect == Effect::Convergent;
+      case Opcode::SubgroupShuffleXor: return false;
+      default: return effect == Effect::Convergent;
     }
   }
 
@@ -150,12 +143,9 @@ class LaneSlopeFinder {
                 : op.attr == 1 && p_.workgroup[0] == 1 && p_.workgroup[1] > 1 ? 1.0
                                                                               : 0.0,
                 {}};
-      case Opcode::LaneId:
-        return {1.0, {}};
-      case Opcode::Const:
-        return {0.0, constant(op)};
-      default:
-        break;
+      case Opcode::LaneId: return {1.0, {}};
+      case Opcode::Const: return {0.0, constant(op)};
+      default: break;
     }
     if (op.operands.count == 0) return {0.0, number_(op)};
     return {slope(id), number(id)};
@@ -175,24 +165,15 @@ class LaneSlopeFinder {
     const auto a = value(p_.operand(id, 0)).number, b = value(p_.operand(id, 1)).number;
     if (!a || !b) return std::nullopt;
     switch (op.code) {
-      case Opcode::Add:
-        return *a + *b;
-      case Opcode::Sub:
-        return *a - *b;
-      case Opcode::Mul:
-        return *a * *b;
-      case Opcode::Div:
-        return *b == 0 ? std::nullopt : std::optional(std::trunc(*a / *b));
-      case Opcode::Min:
-        return std::min(*a, *b);
-      case Opcode::Max:
-        return std::max(*a, *b);
-      case Opcode::Shl:
-        return std::ldexp(*a, int(std::fmod(*b, 64)));
-      case Opcode::Shr:
-        return std::floor(std::ldexp(*a, -int(std::fmod(*b, 64))));
-      default:
-        return std::nullopt;
+      case Opcode::Add: return *a + *b;
+      case Opcode::Sub: return *a - *b;
+      case Opcode::Mul: return *a * *b;
+      case Opcode::Div: return *b == 0 ? std::nullopt : std::optional(std::trunc(*a / *b));
+      case Opcode::Min: return std::min(*a, *b);
+      case Opcode::Max: return std::max(*a, *b);
+      case Opcode::Shl: return std::ldexp(*a, int(std::fmod(*b, 64)));
+      case Opcode::Shr: return std::floor(std::ldexp(*a, -int(std::fmod(*b, 64))));
+      default: return std::nullopt;
     }
   }
 
@@ -210,10 +191,8 @@ class LaneSlopeFinder {
     const Type type = p_.type(p_.result(id));
     if (!is_integer(type)) return std::nullopt;
     switch (op.code) {
-      case Opcode::Add:
-        return *in(0) + *in(1);
-      case Opcode::Sub:
-        return *in(0) - *in(1);
+      case Opcode::Add: return *in(0) + *in(1);
+      case Opcode::Sub: return *in(0) - *in(1);
       case Opcode::Mul:
         for (uint32_t i = 0; i < 2; ++i)
           if (const auto c = known(i)) return *in(1 - i) * *c;
@@ -237,14 +216,10 @@ class LaneSlopeFinder {
             return within_period(in(1 - i), *c + 1);
         return std::nullopt;
       case Opcode::Min:
-      case Opcode::Max:
-        return either(in(0), in(1));
-      case Opcode::Clamp:
-        return *in(1) == 0 && *in(2) == 0 ? in(0) : std::nullopt;
-      case Opcode::Cast:
-        return in(0);
-      default:
-        return std::nullopt;
+      case Opcode::Max: return either(in(0), in(1));
+      case Opcode::Clamp: return *in(1) == 0 && *in(2) == 0 ? in(0) : std::nullopt;
+      case Opcode::Cast: return in(0);
+      default: return std::nullopt;
     }
   }
 

@@ -194,9 +194,10 @@ Result<GraphPlan> read_plan(std::string_view text, const std::string& file) {
   const auto format = j.find("format"), version = j.find("version");
   if (format == j.end() || *format != format_name) return damaged(file, "this is no plan of vyre");
   if (version == j.end() || !version->is_number_integer() || *version != plan_file_version)
-    return diagnose(Code::PlanFileVersion, {},
-                    fmt::format("{}: the plan is of version {}; this vyre reads version {}", file,
-                                version == j.end() ? "none" : json_text(*version), plan_file_version))
+    return diagnose(
+               Code::PlanFileVersion, {},
+               fmt::format("{}: the plan is of version {}; this vyre reads version {}", file,
+                           version == j.end() ? "none" : json_text(*version), plan_file_version))
         .with_fix("make the plan again: `vyre plan FILE:graph --json > p.json`");
   Reader reader(j);
   try {

@@ -15,14 +15,10 @@ std::string plural(uint64_t n, std::string_view what) {
 
 std::string_view describe(JoinKind kind) {
   switch (kind) {
-    case JoinKind::Independent:
-      return "side by side: they share nothing that is written";
-    case JoinKind::SameInvocation:
-      return "in the same invocation: what is handed over stays there";
-    case JoinKind::Recompute:
-      return "by computing the producer where it is read";
-    case JoinKind::Handoff:
-      return "through a tile in shared memory";
+    case JoinKind::Independent: return "side by side: they share nothing that is written";
+    case JoinKind::SameInvocation: return "in the same invocation: what is handed over stays there";
+    case JoinKind::Recompute: return "by computing the producer where it is read";
+    case JoinKind::Handoff: return "through a tile in shared memory";
   }
   return "";
 }

@@ -72,9 +72,7 @@ class Printer {
       case Step::Kind::Launch:
         out_ += fmt::format("piece {}{}\n", step.piece + 1, parameters(step.piece));
         break;
-      case Step::Kind::Barrier:
-        out_ += "barrier\n";
-        break;
+      case Step::Kind::Barrier: out_ += "barrier\n"; break;
       case Step::Kind::LoopBegin:
         out_ += step.test != none ? fmt::format("while {} {{\n", node(step.test, 0))
                                   : fmt::format("while device word {} {{\n", step.word);
@@ -83,9 +81,7 @@ class Printer {
         out_ += fmt::format("if {}{} {{\n", step.wanted ? "" : "not ", node(step.test, 0));
         break;
       case Step::Kind::LoopEnd:
-      case Step::Kind::IfEnd:
-        out_ += "}\n";
-        break;
+      case Step::Kind::IfEnd: out_ += "}\n"; break;
       case Step::Kind::Set:
         for (size_t i = 0; i < step.set.size(); ++i)
           out_ += fmt::format("{}v{} = {}", i == 0 ? "" : ", ", step.set[i].variable,
@@ -100,17 +96,14 @@ class Printer {
     const HostNode& n = plan_.host[id];
     if (n.is_variable) return fmt::format("v{}", n.attr);
     switch (info(n.code).attribute) {
-      case AttrKind::Bits:
-        return constant_text(n.type, n.attr);
-      case AttrKind::Dim:
-        return fmt::format("{}.{}", mnemonic(n.code), "xyz"[n.attr % 3]);
+      case AttrKind::Bits: return constant_text(n.type, n.attr);
+      case AttrKind::Dim: return fmt::format("{}.{}", mnemonic(n.code), "xyz"[n.attr % 3]);
       case AttrKind::Buffer: {
         const std::string& of =
             plan_.segments.empty() ? empty_ : plan_.segments[0].buffers[n.attr].name;
         return n.code == Opcode::Scalar ? of : fmt::format("{}({})", mnemonic(n.code), of);
       }
-      default:
-        break;
+      default: break;
     }
     if (n.operands.empty()) return std::string(mnemonic(n.code));
     if (depth == 6) return "…";

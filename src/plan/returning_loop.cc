@@ -121,9 +121,7 @@ class LoopCopy {
     std::vector<ValueId> values = mapped(p_.operands(at));
     const OpId owner = parent(at);
     switch (o.code) {
-      case Opcode::Return:
-        break_returning();
-        return none;
+      case Opcode::Return: break_returning(); return none;
       case Opcode::Test:
         if (to_.blocks[w_.block].parent != none && is_test_block(w_.block)) {
           w_.exit(Opcode::Test, values);
@@ -134,11 +132,8 @@ class LoopCopy {
         if (is_loop(p_.op(owner).code)) values.push_back(w_.no());
         break;
       case Opcode::Break:
-      case Opcode::Continue:
-        values.push_back(w_.no());
-        break;
-      default:
-        break;
+      case Opcode::Continue: values.push_back(w_.no()); break;
+      default: break;
     }
     w_.exit(o.code, values);
     return none;

@@ -45,15 +45,9 @@ class Reader {
       const GraphNode& node = g_.nodes[i];
       const auto arms = static_cast<uint32_t>(in_.arms.size());
       switch (node.kind) {
-        case GraphNodeKind::Call:
-          add_arm(i);
-          break;
-        case GraphNodeKind::While:
-          in_.buffers[node.flag.buffer].indirect = true;
-          [[fallthrough]];
-        case GraphNodeKind::Repeat:
-          open.push_back({arms, surely_runs(g_, node, shape_)});
-          break;
+        case GraphNodeKind::Call: add_arm(i); break;
+        case GraphNodeKind::While: in_.buffers[node.flag.buffer].indirect = true; [[fallthrough]];
+        case GraphNodeKind::Repeat: open.push_back({arms, surely_runs(g_, node, shape_)}); break;
         case GraphNodeKind::End:
           if (arms > open.back().first)
             in_.loops.push_back({open.back().first, arms - 1, open.back().runs});

@@ -88,13 +88,9 @@ class ChainFinder {
     }
     const Step& step = plan_.steps[at];
     switch (step.kind) {
-      case Kind::Launch:
-        return visit(at + 1, extend(chain, step.piece));
-      case Kind::Barrier:
-        return visit(at + 1, launch(chain));
-      case Kind::IfBegin:
-        visit(step.match + 1, chain);
-        return visit(at + 1, chain);
+      case Kind::Launch: return visit(at + 1, extend(chain, step.piece));
+      case Kind::Barrier: return visit(at + 1, launch(chain));
+      case Kind::IfBegin: visit(step.match + 1, chain); return visit(at + 1, chain);
       case Kind::LoopBegin: {
         const std::optional<bool> first =
             step.test == none ? std::optional(true) : first_test(plan_, at);
@@ -110,8 +106,7 @@ class ChainFinder {
         visit(step.match + 1, 0);
         return visit(at + 1, 0);
       case Kind::IfEnd:
-      case Kind::Set:
-        return visit(at + 1, chain);
+      case Kind::Set: return visit(at + 1, chain);
     }
   }
 

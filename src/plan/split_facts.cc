@@ -21,10 +21,8 @@ uint32_t op_cost(Opcode code) {
     case Opcode::Tan:
     case Opcode::Tanh:
     case Opcode::Pow:
-    case Opcode::Atan2:
-      return most_ops;
-    default:
-      return 1;
+    case Opcode::Atan2: return most_ops;
+    default: return 1;
   }
 }
 
@@ -86,9 +84,7 @@ void SplitFacts::find_plain_ops() {
     const OpInfo& row = info(o.code);
     const uint64_t bit = row.attribute == AttrKind::Memory ? 1ull << (uint32_t(o.attr) & 63) : 0;
     switch (row.effect) {
-      case Effect::Read:
-        info_of.reads |= bit;
-        break;
+      case Effect::Read: info_of.reads |= bit; break;
       case Effect::Write:
         info_of.writes |= bit;
         info_of.effect = true;
@@ -103,20 +99,15 @@ void SplitFacts::find_plain_ops() {
         info_of.sync = true;
         info_of.effect |= !is_grid_sync(p, id);  // others may count on its barriers
         break;
-      case Effect::Convergent:
-        info_of.sync = true;
-        break;
-      case Effect::Trap:
-        info_of.effect = true;
-        break;
+      case Effect::Convergent: info_of.sync = true; break;
+      case Effect::Trap: info_of.effect = true; break;
       case Effect::Control:
         info_of.effect |= o.code == Opcode::While && !splits[id];  // it may run for ever
         break;
       case Effect::Exit:
         info_of.effect |= o.code == Opcode::Return || o.code == Opcode::Trap;
         break;
-      case Effect::Pure:
-        break;
+      case Effect::Pure: break;
     }
     if (outer == none && o.n_blocks != 0 && !splits[id]) outer = id;
   });
@@ -149,8 +140,7 @@ void SplitFacts::find_host_values() {
       case Opcode::GlobalId:
       case Opcode::LocalId:
       case Opcode::WorkgroupId:
-      case Opcode::LaneId:
-        return lower(p.result(id));
+      case Opcode::LaneId: return lower(p.result(id));
       case Opcode::Region:
       case Opcode::If:
         for (uint32_t i = 0; i < o.results.count; ++i) {
@@ -172,8 +162,7 @@ void SplitFacts::find_host_values() {
           return;
         }
         break;
-      default:
-        break;
+      default: break;
     }
     if (is_pure(o.code)) {
       for (const ValueId operand : p.operands(id)) edges.emplace_back(operand, p.result(id));

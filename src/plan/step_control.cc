@@ -17,24 +17,17 @@ StepControl::StepControl(const SplitPlan& plan, const HostFacts& facts)
 uint64_t StepControl::compute(const HostNode& n) const {
   if (n.is_variable) return variables_[n.attr];
   switch (n.code) {
-    case Opcode::Const:
-      return n.attr;
-    case Opcode::NumWorkgroups:
-      return facts_.shape->num_workgroups[n.attr];
-    case Opcode::WorkgroupSize:
-      return facts_.program->workgroup[n.attr];
-    case Opcode::SubgroupSize:
-      return facts_.subgroup_size;
-    case Opcode::Len:
-      return static_cast<uint32_t>(facts_.shape->counts[n.attr]);
-    case Opcode::Len64:
-      return facts_.shape->counts[n.attr];
+    case Opcode::Const: return n.attr;
+    case Opcode::NumWorkgroups: return facts_.shape->num_workgroups[n.attr];
+    case Opcode::WorkgroupSize: return facts_.program->workgroup[n.attr];
+    case Opcode::SubgroupSize: return facts_.subgroup_size;
+    case Opcode::Len: return static_cast<uint32_t>(facts_.shape->counts[n.attr]);
+    case Opcode::Len64: return facts_.shape->counts[n.attr];
     case Opcode::Scalar: {
       const uint64_t bits = facts_.scalars[n.attr];
       return n.type == Type::Bool ? bits != 0 : bits;
     }
-    default:
-      break;
+    default: break;
   }
   uint64_t in[4] = {};
   for (size_t i = 0; i < n.operands.size() && i < 4; ++i) in[i] = values_[n.operands[i]];
@@ -107,9 +100,7 @@ StepControl::Action StepControl::next() {
       case Step::Kind::IfBegin:
         at_ = (evaluate(step.test) != 0) == step.wanted ? at_ + 1 : step.match + 1;
         break;
-      case Step::Kind::IfEnd:
-        ++at_;
-        break;
+      case Step::Kind::IfEnd: ++at_; break;
       case Step::Kind::LoopBegin:
         if (step.test == none) {
           batches_.emplace_back();

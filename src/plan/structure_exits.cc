@@ -198,11 +198,8 @@ class Structurer {
       case Opcode::Yield:
         (shape.next && !shape.left ? out.next : out.results) = values;  // a loop's body, or an arm
         return out;
-      case Opcode::Test:
-        return test_in_body(values[0], shape);
-      case Opcode::Break:
-        out.stopped = w_.yes();
-        [[fallthrough]];
+      case Opcode::Test: return test_in_body(values[0], shape);
+      case Opcode::Break: out.stopped = w_.yes(); [[fallthrough]];
       case Opcode::Continue:
         out.next = values;
         out.left = w_.yes();
@@ -223,10 +220,8 @@ class Structurer {
   Outcome structured(OpId id) {
     switch (p_.op(id).code) {
       case Opcode::If:
-      case Opcode::Region:
-        return plain_control(id);
-      default:
-        return splits_[id] ? split_loop(id) : plain_loop(id);
+      case Opcode::Region: return plain_control(id);
+      default: return splits_[id] ? split_loop(id) : plain_loop(id);
     }
   }
 

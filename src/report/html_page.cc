@@ -124,8 +124,7 @@ std::string fill(std::string_view frame,
 
 std::string to_html(const RunReport& report) {
   const std::string data = inside_script(to_json(report));
-  const std::string listings =
-      inside_script(json_text(listings_of(report)));
+  const std::string listings = inside_script(json_text(listings_of(report)));
   // Only our own script runs: were markup to get into the page by some name, it would not know the
   // word that allows it.
   const std::string nonce = fmt::format("{:016x}", hash64(data + listings));

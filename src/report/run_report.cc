@@ -12,9 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
-std::string dump(const Json& j) {
-  return json_text(j, 2) + "\n";
-}
+std::string dump(const Json& j) { return json_text(j, 2) + "\n"; }
 
 Json stages_of(const RunReport& r) {
   Json stages = Json::object();

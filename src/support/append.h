@@ -1,7 +1,7 @@
 #pragma once
 
-// append(): formatted text at the end of a string. fmt::format_to() with a std::back_inserter would compile the
-// formatter of fmt into each source that calls it, at more than a second per source.
+// append(): formatted text at the end of a string. fmt::format_to() with a std::back_inserter would
+// compile the formatter of fmt into each source that calls it, at more than a second per source.
 
 #include <fmt/format.h>
 

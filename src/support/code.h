@@ -1,7 +1,7 @@
 #pragma once
 
-// The numbers and names of the error codes. Their titles and pages are Markdown files, src/support/codes/*.md,
-// which only code_table.cc reads: editing a page recompiles nothing else.
+// The numbers and names of the error codes. Their titles and pages are Markdown files,
+// src/support/codes/*.md, which only code_table.cc reads: editing a page recompiles nothing else.
 
 #include <cstdint>
 

@@ -17,14 +17,16 @@ void read_pages(std::string_view text, std::span<CodeInfo> table) {
     const size_t line_end = text.find('\n', at);
     size_t next = text.find("\n# V", line_end);
     const std::string_view line = text.substr(at + heading.size(), line_end - at - heading.size());
-    std::string_view page = text.substr(line_end + 1, next == text.npos ? next : next - line_end - 1);
+    std::string_view page =
+        text.substr(line_end + 1, next == text.npos ? next : next - line_end - 1);
     at = next == text.npos ? next : next + 1;
 
     uint32_t number = 0;
     const auto parsed = std::from_chars(line.data(), line.data() + line.size(), number);
     const auto row = std::find_if(table.begin(), table.end(),
                                   [&](const CodeInfo& c) { return uint32_t(c.code) == number; });
-    assert(row != table.end() && row->title.empty() && "a heading of codes/*.md names no code, or one twice");
+    assert(row != table.end() && row->title.empty() &&
+           "a heading of codes/*.md names no code, or one twice");
     if (row == table.end()) continue;
     const size_t title = static_cast<size_t>(parsed.ptr - line.data());
     row->title = line.substr(std::min(line.size(), title + 2));
@@ -44,9 +46,9 @@ std::vector<CodeInfo> make_table() {
 
 const CodeInfo* lookup(uint32_t number) {
   const auto table = all_codes();
-  const auto row = std::lower_bound(table.begin(), table.end(), number, [](const CodeInfo& c, uint32_t n) {
-    return static_cast<uint32_t>(c.code) < n;
-  });
+  const auto row = std::lower_bound(
+      table.begin(), table.end(), number,
+      [](const CodeInfo& c, uint32_t n) { return static_cast<uint32_t>(c.code) < n; });
   return row != table.end() && static_cast<uint32_t>(row->code) == number ? &*row : nullptr;
 }
 

@@ -9,8 +9,7 @@ namespace vyre {
 Severity severity_of(Code code) {
   switch (code) {
 #define VYRE_CODE(number, name, severity) \
-  case Code::name:                        \
-    return Severity::severity;
+  case Code::name: return Severity::severity;
 #include "support/codes.def"
 #undef VYRE_CODE
   }

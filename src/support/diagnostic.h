@@ -1,7 +1,7 @@
 #pragma once
 
-// Every error of every layer is a Diagnostic: a stable code, where, what, and how to fix it. The codes are
-// rows of codes.def, their pages Markdown files (code_table.h).
+// Every error of every layer is a Diagnostic: a stable code, where, what, and how to fix it. The
+// codes are rows of codes.def, their pages Markdown files (code_table.h).
 
 #include <cstdint>
 #include <map>

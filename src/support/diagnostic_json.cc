@@ -11,12 +11,9 @@ using Json = nlohmann::ordered_json;
 
 std::string_view name(Severity s) {
   switch (s) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "note";
+    case Severity::Error: return "error";
+    case Severity::Warning: return "warning";
+    case Severity::Note: return "note";
   }
   return "error";
 }

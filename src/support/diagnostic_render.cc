@@ -16,18 +16,12 @@ enum class Style : uint8_t { Error, Warning, Note, Strong, Frame, Fix };
 
 std::string_view escape(Style s) {
   switch (s) {
-    case Style::Error:
-      return "\x1b[1;31m";
-    case Style::Warning:
-      return "\x1b[1;33m";
-    case Style::Note:
-      return "\x1b[1;36m";
-    case Style::Strong:
-      return "\x1b[1m";
-    case Style::Frame:
-      return "\x1b[1;34m";
-    case Style::Fix:
-      return "\x1b[1;32m";
+    case Style::Error: return "\x1b[1;31m";
+    case Style::Warning: return "\x1b[1;33m";
+    case Style::Note: return "\x1b[1;36m";
+    case Style::Strong: return "\x1b[1m";
+    case Style::Frame: return "\x1b[1;34m";
+    case Style::Fix: return "\x1b[1;32m";
   }
   return "";
 }
@@ -38,12 +32,9 @@ struct Heading {
 };
 Heading heading(Severity s) {
   switch (s) {
-    case Severity::Error:
-      return {"error", Style::Error};
-    case Severity::Warning:
-      return {"warning", Style::Warning};
-    case Severity::Note:
-      return {"note", Style::Note};
+    case Severity::Error: return {"error", Style::Error};
+    case Severity::Warning: return {"warning", Style::Warning};
+    case Severity::Note: return {"note", Style::Note};
   }
   return {"error", Style::Error};
 }

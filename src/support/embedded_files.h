@@ -1,6 +1,7 @@
 #pragma once
 
-// Files of the source tree that the build puts into the library. cmake/embed.cmake writes the definitions.
+// Files of the source tree that the build puts into the library. cmake/embed.cmake writes the
+// definitions.
 
 #include <span>
 #include <string_view>

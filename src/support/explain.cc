@@ -66,12 +66,9 @@ constexpr Chapter chapters[] = {
 
 std::string_view word(Severity s) {
   switch (s) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "note";
+    case Severity::Error: return "error";
+    case Severity::Warning: return "warning";
+    case Severity::Note: return "note";
   }
   return "error";
 }

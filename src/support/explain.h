@@ -1,6 +1,7 @@
 #pragma once
 
-// The pages of the error codes, for the terminal and for docs/errors.md, both from the table of code_table.h.
+// The pages of the error codes, for the terminal and for docs/errors.md, both from the table of
+// code_table.h.
 
 #include <string>
 

@@ -72,7 +72,7 @@ FileContents read_to_end(int fd, std::uint64_t stated, const std::string& path,
 FileContents read_file(const std::string& path, std::uint64_t max_bytes) {
   const bool is_stdin = path == "-";
   const Descriptor file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
+  struct stat info{};
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0) return {"", error_of(errno, "open", path)};
   if (S_ISDIR(info.st_mode)) return {"", error_of(EISDIR, "read", path)};
   const auto stated = static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
@@ -87,7 +87,7 @@ FileContents read_regular_file(const std::string& path, std::uint64_t max_bytes)
   };
   // Looked at before it is opened, because opening a device may do something; and after, because
   // the name may mean another file by then.
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return {"", error_of(errno, "open", path)};
   if (!S_ISREG(info.st_mode)) return not_regular(info.st_mode);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

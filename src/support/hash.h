@@ -41,7 +41,8 @@ class Hasher {
   Hasher& add(std::string_view text);
 
   template <typename T>
-  requires(std::is_integral_v<T> || std::is_enum_v<T>) Hasher& add_value(T value) {
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  Hasher& add_value(T value) {
     const auto bits = static_cast<std::uint64_t>(value);
     std::array<std::byte, sizeof(T)> bytes;
     for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<std::byte>(bits >> (8 * i));

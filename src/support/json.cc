@@ -9,7 +9,9 @@ Json parse_json(std::string_view text) {
 
 template <class Json>
 Json try_parse_json(std::string_view text, int max_depth) {
-  const auto shallow = [&](int depth, typename Json::parse_event_t, Json&) { return depth < max_depth; };
+  const auto shallow = [&](int depth, typename Json::parse_event_t, Json&) {
+    return depth < max_depth;
+  };
   return Json::parse(text.begin(), text.end(), shallow, false);
 }
 

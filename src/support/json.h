@@ -1,7 +1,7 @@
 #pragma once
 
-// Parsing and printing JSON. nlohmann's parser and serializer are templates that take seconds to compile, so they
-// are instantiated in json.cc only, for nlohmann::json and nlohmann::ordered_json.
+// Parsing and printing JSON. nlohmann's parser and serializer are templates that take seconds to
+// compile, so they are instantiated in json.cc only, for nlohmann::json and nlohmann::ordered_json.
 
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -14,8 +14,8 @@ namespace vyre {
 template <class Json>
 Json parse_json(std::string_view text);
 
-/// Parses a document; the result is_discarded() if the text is not JSON. Values nested deeper than `max_depth` are
-/// left out.
+/// Parses a document; the result is_discarded() if the text is not JSON. Values nested deeper than
+/// `max_depth` are left out.
 template <class Json>
 Json try_parse_json(std::string_view text, int max_depth = std::numeric_limits<int>::max());
 

@@ -81,7 +81,7 @@ int nameless_file(const std::string& folder) {
 /// The descriptor of standard output or error if it is this file, else -1.
 int standard_stream(const struct stat& file) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd, &info) == 0 && info.st_dev == file.st_dev && info.st_ino == file.st_ino)
       return fd;
   }
@@ -108,7 +108,7 @@ void OutputFile::swap(OutputFile& other) noexcept {
 std::optional<FileError> OutputFile::open(const std::string& path, OutputFile& into) {
   OutputFile file;
   file.path_ = path;
-  struct stat info {};
+  struct stat info{};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) return error_of(errno, "create", path);
   if (exists && S_ISDIR(info.st_mode)) return error_of(EISDIR, "write", path);
@@ -141,7 +141,7 @@ std::optional<FileError> OutputFile::open_temporary(bool exists) {
   const std::string name = name_of(target_);
   if (name.size() > NAME_MAX) return error_of(ENAMETOOLONG, "create", path_);
   const std::string folder = folder_of(target_);
-  struct stat info {};
+  struct stat info{};
   if (name.empty() || ::stat(folder.c_str(), &info) != 0)
     return error_of(name.empty() ? ENOENT : errno, "create", path_);
   if (!exists) {

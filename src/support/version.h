@@ -1,7 +1,7 @@
 #pragma once
 
-// The version that this library was built as. Only version.cc includes the generated vyre/version.h, so a commit
-// recompiles one small source.
+// The version that this library was built as. Only version.cc includes the generated
+// vyre/version.h, so a commit recompiles one small source.
 
 #include <string_view>
 

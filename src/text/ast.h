@@ -42,27 +42,43 @@ struct Expr {
   uint32_t symbol = 0;
   ExprId a = none;
   ExprId b = none;
-  Range args;                  // in Ast::ids
+  Range args;  // in Ast::ids
   uint64_t bits = 0;
 };
 
 enum class StmtKind : uint8_t {
-  Let, Var, Const, Array, Shared, Assign, Store, If, For, While, Break, Continue, Return, Call,
-  Barrier, Region, Trap, Assert,
+  Let,
+  Var,
+  Const,
+  Array,
+  Shared,
+  Assign,
+  Store,
+  If,
+  For,
+  While,
+  Break,
+  Continue,
+  Return,
+  Call,
+  Barrier,
+  Region,
+  Trap,
+  Assert,
 };
 
 struct Stmt {
   StmtKind kind = StmtKind::Break;
-  Tok op = Tok::Assign;     // of an assignment
-  Type type = Type::Void;   // declared type or element
+  Tok op = Tok::Assign;    // of an assignment
+  Type type = Type::Void;  // declared type or element
   Scope scope = Scope::Workgroup;
-  TokenId token = 0;        // the statement's first token
-  TokenId name = 0;         // token of the name it declares or assigns; of a region's string
-  ExprId a = none;          // value, condition, lo, array size, index
-  ExprId b = none;          // hi, stored value, assert code
-  ExprId c = none;          // step
-  Range body;               // statements in Ast::ids
-  Range other;              // of an else; table elements
+  TokenId token = 0;  // the statement's first token
+  TokenId name = 0;   // token of the name it declares or assigns; of a region's string
+  ExprId a = none;    // value, condition, lo, array size, index
+  ExprId b = none;    // hi, stored value, assert code
+  ExprId c = none;    // step
+  Range body;         // statements in Ast::ids
+  Range other;        // of an else; table elements
   bool has_else = false;
 };
 
@@ -86,10 +102,10 @@ struct Decl {
   ExprId subgroup = none;
   std::string op_id;
   bool forward_progress = false;
-  Range body;                     // statements
-  TokenId ir_body = 0;            // a kernel in IR form: its `{`; 0 if it is not
-  TokenId end = 0;                // its closing brace
-  StmtId constant = none;         // Const: the statement
+  Range body;              // statements
+  TokenId ir_body = 0;     // a kernel in IR form: its `{`; 0 if it is not
+  TokenId end = 0;         // its closing brace
+  StmtId constant = none;  // Const: the statement
   std::vector<struct GraphStmt> graph;
 };
 
@@ -104,9 +120,9 @@ enum class GraphStmtKind : uint8_t { Buffer, Call, Repeat, While, End };
 struct GraphStmt {
   GraphStmtKind kind = GraphStmtKind::Call;
   TokenId token = 0;
-  TokenId name = 0;               // buffer or kernel
+  TokenId name = 0;  // buffer or kernel
   Type type = Type::Void;
-  ExprId count = none;            // size, times, limit
+  ExprId count = none;  // size, times, limit
   std::vector<ExprId> args;
   std::vector<GraphRef> grid;
   GraphRef flag;
@@ -133,8 +149,9 @@ struct Ast {
   /// Bytes of memory that all of it takes, or soon takes while it grows.
   uint64_t bytes() const {
     constexpr uint64_t lists = 128;  // of a declaration: parameters, sizes
-    return source_bytes + symbols.bytes() + bytes_of_vector(tokens) + bytes_of_vector(exprs) + bytes_of_vector(stmts) +
-           bytes_of_vector(ids) + bytes_of_vector(decls) + lists * decls.size();
+    return source_bytes + symbols.bytes() + bytes_of_vector(tokens) + bytes_of_vector(exprs) +
+           bytes_of_vector(stmts) + bytes_of_vector(ids) + bytes_of_vector(decls) +
+           lists * decls.size();
   }
   void poll() {
     if (budget && budget->due()) budget->check(bytes());

@@ -17,7 +17,8 @@ struct Stop {};  // one malformed line ends the body: what follows depends on it
 
 class IrReader {
  public:
-  IrReader(ModuleContext& context, const Decl& decl, Program& p) : context_(context), ast_(context.ast), p_(p), at_(decl.ir_body) {
+  IrReader(ModuleContext& context, const Decl& decl, Program& p)
+      : context_(context), ast_(context.ast), p_(p), at_(decl.ir_body) {
     p_.blocks.clear();
     p_.add_block(none);
     for (uint32_t i = 0; i < p_.buffers.size(); ++i) buffers_.emplace(p_.buffers[i].name, i);
@@ -28,7 +29,8 @@ class IrReader {
     open_.push_back({none, 0, 0});
     while (true) {
       while (is(Tok::Newline) || is(Tok::Semicolon)) ++at_;
-      if (is(Tok::End)) fail(Code::UnclosedBlock, "the kernel's body is not closed", "add the missing `}`");
+      if (is(Tok::End))
+        fail(Code::UnclosedBlock, "the kernel's body is not closed", "add the missing `}`");
       if (is(Tok::RBrace)) {
         if (close()) return;
         continue;
@@ -45,13 +47,19 @@ class IrReader {
     const bool too_large = p_.ops.size() > limits.max_ops;
     if (!too_large && context_.expanded_ops + p_.ops.size() <= limits.max_module_ops) return;
     context_.ended = true;
-    if (too_large) fail(Code::ProgramTooLarge, fmt::format("the program has more than {} operations", limits.max_ops), "split it into several kernels");
-    fail(Code::ProgramTooLarge, fmt::format("the kernels of the module have more than {} operations", limits.max_module_ops), "split it into several files");
+    if (too_large)
+      fail(Code::ProgramTooLarge,
+           fmt::format("the program has more than {} operations", limits.max_ops),
+           "split it into several kernels");
+    fail(Code::ProgramTooLarge,
+         fmt::format("the kernels of the module have more than {} operations",
+                     limits.max_module_ops),
+         "split it into several files");
   }
 
   struct Open {
     OpId op;
-    uint32_t block;   // which block of the op is being read
+    uint32_t block;  // which block of the op is being read
     BlockId id;
   };
 
@@ -66,21 +74,29 @@ class IrReader {
     throw Stop{};
   }
   void expect(Tok k) {
-    if (!accept(k)) fail(Code::MalformedOp, fmt::format("expected {}, found {}", describe(k), describe(token().kind)), "write one operation a line: `%7 = add %5, %6 : u32`");
+    if (!accept(k))
+      fail(Code::MalformedOp,
+           fmt::format("expected {}, found {}", describe(k), describe(token().kind)),
+           "write one operation a line: `%7 = add %5, %6 : u32`");
   }
   void end_line() {
-    if (!is(Tok::Newline) && !is(Tok::Semicolon) && !is(Tok::RBrace)) fail(Code::MalformedOp, fmt::format("expected the end of the line, found {}", describe(token().kind)), "write one operation a line");
+    if (!is(Tok::Newline) && !is(Tok::Semicolon) && !is(Tok::RBrace))
+      fail(Code::MalformedOp,
+           fmt::format("expected the end of the line, found {}", describe(token().kind)),
+           "write one operation a line");
   }
   LocId loc(TokenId t) {
     const Token& k = ast_.tokens[t];
-    if (file_ == none || k.file != file_index_) file_ = p_.add_string(ast_.files[k.file].name), file_index_ = k.file;
+    if (file_ == none || k.file != file_index_)
+      file_ = p_.add_string(ast_.files[k.file].name), file_index_ = k.file;
     return p_.add_location({file_, k.line, k.column, k.length, none});
   }
 
   // ---- Values.
   uint64_t number() {
     expect(Tok::Percent);
-    if (!is(Tok::Integer) || token().offset != ast_.tokens[at_ - 1].offset + 1) fail(Code::MalformedOp, "a value is `%` and a number", "write `%7`");
+    if (!is(Tok::Integer) || token().offset != ast_.tokens[at_ - 1].offset + 1)
+      fail(Code::MalformedOp, "a value is `%` and a number", "write `%7`");
     const auto n = parse_integer(ast_.text(at_));
     if (!n) fail(Code::MalformedOp, "a value is `%` and a number", "write `%7`");
     ++at_;
@@ -92,7 +108,8 @@ class IrReader {
     const auto it = values_.find(n);
     if (it == values_.end()) {
       at_ = t;
-      fail(Code::UndefinedValue, fmt::format("%{} is not defined before this line", n), "define it first");
+      fail(Code::UndefinedValue, fmt::format("%{} is not defined before this line", n),
+           "define it first");
     }
     return it->second;
   }
@@ -109,7 +126,9 @@ class IrReader {
   }
   uint32_t buffer() {
     const auto it = is(Tok::Ident) ? buffers_.find(std::string(ast_.text(at_))) : buffers_.end();
-    if (it == buffers_.end()) fail(Code::UnknownName, "expected the name of a buffer", "name a parameter, array or table of the kernel");
+    if (it == buffers_.end())
+      fail(Code::UnknownName, "expected the name of a buffer",
+           "name a parameter, array or table of the kernel");
     ++at_;
     return it->second;
   }
@@ -121,7 +140,9 @@ class IrReader {
   };
 
   void line() {
-    if (open_.size() > max_nesting + 1) fail(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting), "use fewer nested blocks");
+    if (open_.size() > max_nesting + 1)
+      fail(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting),
+           "use fewer nested blocks");
     std::vector<Result> results;
     const TokenId first = at_;
     if (is(Tok::Percent)) {
@@ -131,7 +152,10 @@ class IrReader {
       } while (accept(Tok::Comma));
       expect(Tok::Assign);
     }
-    if (!is(Tok::Ident)) fail(Code::MalformedOp, fmt::format("expected an operation, found {}", describe(token().kind)), "write one operation a line");
+    if (!is(Tok::Ident))
+      fail(Code::MalformedOp,
+           fmt::format("expected an operation, found {}", describe(token().kind)),
+           "write one operation a line");
     if (results.empty() && declaration()) return;
     const TokenId op_token = at_;
     const Opcode* code = find_op(ast_.text(at_));
@@ -139,7 +163,8 @@ class IrReader {
       std::vector<std::string> names;
       for (const OpInfo& i : all_ops()) names.emplace_back(i.mnemonic);
       const auto near = nearest(ast_.text(at_), names);
-      fail(Code::UnknownOp, fmt::format("there is no operation `{}`", ast_.text(at_).substr(0, 60)), near.empty() ? "write an operation of the IR" : fmt::format("did you mean `{}`?", near));
+      fail(Code::UnknownOp, fmt::format("there is no operation `{}`", ast_.text(at_).substr(0, 60)),
+           near.empty() ? "write an operation of the IR" : fmt::format("did you mean `{}`?", near));
     }
     ++at_;
     if (is_control(*code)) return control(*code, results, first);
@@ -169,12 +194,14 @@ class IrReader {
     if (table) {
       b.table_offset = p_.table_bytes.size();
       expect(Tok::Assign);
-      if (!accept_word("bytes")) fail(Code::MalformedOp, "expected `bytes(…)`", "write the table's bytes");
+      if (!accept_word("bytes"))
+        fail(Code::MalformedOp, "expected `bytes(…)`", "write the table's bytes");
       expect(Tok::LParen);
       uint64_t bytes = 0;
       while (is(Tok::Integer)) {
         const auto v = parse_integer(ast_.text(at_));
-        if (!v || *v > 255) fail(Code::LiteralDoesNotFit, "a byte is 0 to 255", "write a smaller number");
+        if (!v || *v > 255)
+          fail(Code::LiteralDoesNotFit, "a byte is 0 to 255", "write a smaller number");
         p_.table_bytes.push_back(std::byte(*v));
         ++bytes;
         ++at_;
@@ -182,23 +209,32 @@ class IrReader {
       }
       expect(Tok::RParen);
       if (size_of(b.element) == 0 || bytes / size_of(b.element) != *n || bytes % size_of(b.element))
-        fail(Code::TableLength, fmt::format("the table is declared with {} elements and has {} bytes", *n, bytes), "give whole elements");
+        fail(Code::TableLength,
+             fmt::format("the table is declared with {} elements and has {} bytes", *n, bytes),
+             "give whole elements");
     }
-    if (!buffers_.emplace(b.name, uint32_t(p_.buffers.size())).second) fail(Code::DuplicateName, fmt::format("`{}` is declared twice", b.name), "rename one of them");
+    if (!buffers_.emplace(b.name, uint32_t(p_.buffers.size())).second)
+      fail(Code::DuplicateName, fmt::format("`{}` is declared twice", b.name),
+           "rename one of them");
     p_.buffers.push_back(std::move(b));
     end_line();
     return true;
   }
 
-  void finish(Opcode code, Type type, const std::vector<ValueId>& operands, const std::vector<Type>& types, uint64_t attr,
-              const std::vector<Result>& results, TokenId first) {
+  void finish(Opcode code, Type type, const std::vector<ValueId>& operands,
+              const std::vector<Type>& types, uint64_t attr, const std::vector<Result>& results,
+              TokenId first) {
     if (results.size() != types.size()) {
       at_ = first;
-      fail(Code::MalformedOp, fmt::format("`{}` has {} result{} here, not {}", mnemonic(code), types.size(), types.size() == 1 ? "" : "s", results.size()), "name each result once, on the left of `=`");
+      fail(Code::MalformedOp,
+           fmt::format("`{}` has {} result{} here, not {}", mnemonic(code), types.size(),
+                       types.size() == 1 ? "" : "s", results.size()),
+           "name each result once, on the left of `=`");
     }
     const OpId id = p_.add_op(code, type, operands, types, attr, loc(first));
     p_.append(open_.back().id, id);
-    for (size_t i = 0; i < results.size(); ++i) name(results[i].number, p_.result(id, uint32_t(i)), results[i].token);
+    for (size_t i = 0; i < results.size(); ++i)
+      name(results[i].number, p_.result(id, uint32_t(i)), results[i].token);
   }
 
   void operation(Opcode code, const std::vector<Result>& results, TokenId first, TokenId op_token) {
@@ -210,7 +246,8 @@ class IrReader {
       case AttrKind::Dim: {
         expect(Tok::Dot);
         const std::string_view c = is(Tok::Ident) ? ast_.text(at_) : std::string_view();
-        if (c != "x" && c != "y" && c != "z") fail(Code::UnknownComponent, "expected a component", "write `.x`, `.y` or `.z`");
+        if (c != "x" && c != "y" && c != "z")
+          fail(Code::UnknownComponent, "expected a component", "write `.x`, `.y` or `.z`");
         attr = uint64_t(c[0] - 'x');
         ++at_;
         break;
@@ -219,10 +256,14 @@ class IrReader {
       case AttrKind::Memory: return memory(code, results, first);
       case AttrKind::Scope: {
         const std::string_view w = is(Tok::Ident) ? ast_.text(at_) : std::string_view();
-        if (w == "subgroup") attr = uint64_t(Scope::Subgroup);
-        else if (w == "workgroup") attr = uint64_t(Scope::Workgroup);
-        else if (w == "grid") attr = uint64_t(Scope::Grid);
-        else fail(Code::UnknownScope, "expected a scope", "write `subgroup`, `workgroup` or `grid`");
+        if (w == "subgroup")
+          attr = uint64_t(Scope::Subgroup);
+        else if (w == "workgroup")
+          attr = uint64_t(Scope::Workgroup);
+        else if (w == "grid")
+          attr = uint64_t(Scope::Grid);
+        else
+          fail(Code::UnknownScope, "expected a scope", "write `subgroup`, `workgroup` or `grid`");
         ++at_;
         break;
       }
@@ -235,13 +276,19 @@ class IrReader {
     }
     if (row.operands != "?" && operands.size() != row.operands.size()) {
       at_ = op_token;
-      fail(Code::WrongArgumentCount, fmt::format("`{}` takes {} operands, not {}", row.mnemonic, row.operands.size(), operands.size()), "give one value for each operand");
+      fail(Code::WrongArgumentCount,
+           fmt::format("`{}` takes {} operands, not {}", row.mnemonic, row.operands.size(),
+                       operands.size()),
+           "give one value for each operand");
     }
     Type t = Type::Void;
     if (accept(Tok::Colon)) t = type();
     std::vector<Type> types;
-    if (const Type r = result_type(row.result, t); r != Type::Void) types.push_back(r);
-    else if (row.result == 'T') fail(Code::MalformedOp, "the type of the operation is missing", "write it behind a colon: `: u32`");
+    if (const Type r = result_type(row.result, t); r != Type::Void)
+      types.push_back(r);
+    else if (row.result == 'T')
+      fail(Code::MalformedOp, "the type of the operation is missing",
+           "write it behind a colon: `: u32`");
     finish(code, t, operands, types, attr, results, first);
   }
 
@@ -257,7 +304,8 @@ class IrReader {
       expect(Tok::RParen);
     } else {
       text += ast_.text(at_);
-      if (!is(Tok::Integer) && !is(Tok::Float) && !is(Tok::Ident)) fail(Code::MalformedOp, "expected a constant", "write a number, `true` or `false`");
+      if (!is(Tok::Integer) && !is(Tok::Float) && !is(Tok::Ident))
+        fail(Code::MalformedOp, "expected a constant", "write a number, `true` or `false`");
       ++at_;
     }
     expect(Tok::Colon);
@@ -273,7 +321,9 @@ class IrReader {
     }
     if (!ok) {
       at_ = begin;
-      fail(Code::LiteralDoesNotFit, fmt::format("`{}` is no constant of {}", text.substr(0, 40), vyre::name(t)), "write a value of that type");
+      fail(Code::LiteralDoesNotFit,
+           fmt::format("`{}` is no constant of {}", text.substr(0, 40), vyre::name(t)),
+           "write a value of that type");
     }
     finish(code, t, {}, {t}, bits, results, first);
   }
@@ -283,36 +333,50 @@ class IrReader {
     MemoryRef m;
     m.buffer = buffer();
     const Buffer& b = p_.buffers[m.buffer];
-    m.scope = row.effect == Effect::Atomic ? Scope::Grid : code == Opcode::UniformLoad ? Scope::Workgroup : Scope::Grid;
+    m.scope = row.effect == Effect::Atomic  ? Scope::Grid
+              : code == Opcode::UniformLoad ? Scope::Workgroup
+                                            : Scope::Grid;
     expect(Tok::LBracket);
     std::vector<ValueId> operands = {use()};
     expect(Tok::RBracket);
     while (accept(Tok::Comma)) operands.push_back(use());
     while (is(Tok::Ident)) {
-      if (accept_word("acq_rel")) m.acq_rel = true;
-      else if (accept_word("workgroup")) m.scope = Scope::Workgroup;
-      else if (accept_word("grid")) m.scope = Scope::Grid;
-      else if (accept_word("in_bounds")) m.in_bounds = context_.options.trusted;
-      else if (accept_word("read_only")) m.read_only = context_.options.trusted;
+      if (accept_word("acq_rel"))
+        m.acq_rel = true;
+      else if (accept_word("workgroup"))
+        m.scope = Scope::Workgroup;
+      else if (accept_word("grid"))
+        m.scope = Scope::Grid;
+      else if (accept_word("in_bounds"))
+        m.in_bounds = context_.options.trusted;
+      else if (accept_word("read_only"))
+        m.read_only = context_.options.trusted;
       else if (accept_word("align")) {
         expect(Tok::LParen);
         const auto v = is(Tok::Integer) ? parse_integer(ast_.text(at_)) : std::nullopt;
-        if (!v || !std::has_single_bit(*v) || *v > 4096) fail(Code::MalformedOp, "an alignment is a power of two", "write `align(16)`");
+        if (!v || !std::has_single_bit(*v) || *v > 4096)
+          fail(Code::MalformedOp, "an alignment is a power of two", "write `align(16)`");
         ++at_;
         expect(Tok::RParen);
         if (context_.options.trusted) m.align_log2 = uint8_t(std::countr_zero(*v));
       } else {
-        fail(Code::AtomicOption, fmt::format("`{}` is no option of a memory operation", ast_.text(at_).substr(0, 40)), "options are acq_rel, workgroup, grid, in_bounds, read_only, align(n)");
+        fail(Code::AtomicOption,
+             fmt::format("`{}` is no option of a memory operation", ast_.text(at_).substr(0, 40)),
+             "options are acq_rel, workgroup, grid, in_bounds, read_only, align(n)");
       }
     }
     Type t = value_type(b.element);
     if (accept(Tok::Colon)) t = type();
     const size_t need = row.operands.size();
     const bool any = row.operands.find('*') != std::string_view::npos;
-    if (any ? operands.size() < 2 : operands.size() != need) fail(Code::WrongArgumentCount, fmt::format("`{}` takes {} values", row.mnemonic, need - 1), "give the index in brackets, then the values");
+    if (any ? operands.size() < 2 : operands.size() != need)
+      fail(Code::WrongArgumentCount, fmt::format("`{}` takes {} values", row.mnemonic, need - 1),
+           "give the index in brackets, then the values");
     std::vector<Type> types;
-    if (row.result == '*') types.assign(results.size(), t);
-    else if (row.result != '-') types.push_back(t);
+    if (row.result == '*')
+      types.assign(results.size(), t);
+    else if (row.result != '-')
+      types.push_back(t);
     finish(code, t, operands, types, m.pack(), results, first);
   }
 
@@ -330,11 +394,13 @@ class IrReader {
     if (code == Opcode::For) {
       const TokenId t = at_;
       args.push_back({number(), t});
-      if (!accept_word("in")) fail(Code::MalformedOp, "expected `in`", "write `for %i in %lo..%hi step %s {`");
+      if (!accept_word("in"))
+        fail(Code::MalformedOp, "expected `in`", "write `for %i in %lo..%hi step %s {`");
       operands.push_back(use());
       expect(Tok::DotDot);
       operands.push_back(use());
-      if (!accept_word("step")) fail(Code::MalformedOp, "expected `step`", "write `for %i in %lo..%hi step %s {`");
+      if (!accept_word("step"))
+        fail(Code::MalformedOp, "expected `step`", "write `for %i in %lo..%hi step %s {`");
       operands.push_back(use());
     }
     if (is_loop(code) && accept_word("with")) {
@@ -351,7 +417,9 @@ class IrReader {
       while (accept(Tok::Comma));
     }
     const size_t carried = args.size() - (code == Opcode::For);
-    if (is_loop(code) && types.size() != carried) fail(Code::MalformedOp, fmt::format("{} carried values with {} types", carried, types.size()), "give a type for each carried value, behind a colon");
+    if (is_loop(code) && types.size() != carried)
+      fail(Code::MalformedOp, fmt::format("{} carried values with {} types", carried, types.size()),
+           "give a type for each carried value, behind a colon");
     expect(Tok::LBrace);
     finish(code, Type::Void, operands, types, attr, results, first);
     const OpId id = OpId(p_.ops.size() - 1);
@@ -361,7 +429,8 @@ class IrReader {
     for (uint32_t i = 0; i < blocks; ++i) p_.add_block(id);
     const BlockId header = p_.op(id).first_block;
     for (size_t i = 0; i < args.size(); ++i) {
-      const Type t = code == Opcode::For ? (i == 0 ? p_.type(operands[0]) : types[i - 1]) : types[i];
+      const Type t =
+          code == Opcode::For ? (i == 0 ? p_.type(operands[0]) : types[i - 1]) : types[i];
       name(args[i].number, p_.add_argument(header, t), args[i].token);
     }
     open_.push_back({id, 0, header});
@@ -371,7 +440,8 @@ class IrReader {
   void seal(BlockId b) {
     const OpId last = p_.blocks[b].last;
     if (last != none && is_exit(p_.op(last).code)) return;
-    const OpId id = p_.add_op(b == 0 ? Opcode::Return : Opcode::Yield, Type::Void, {}, {}, 0, loc(at_));
+    const OpId id =
+        p_.add_op(b == 0 ? Opcode::Return : Opcode::Yield, Type::Void, {}, {}, 0, loc(at_));
     p_.append(b, id);
   }
 
@@ -385,14 +455,16 @@ class IrReader {
     const Op op = p_.op(o.op);  // a copy: seal() adds ops
     if (op.code != Opcode::While || o.block == 1) seal(o.id);
     ++at_;
-    const bool second = o.block + 1 < op.n_blocks && (op.code == Opcode::While ? accept_word("do") : accept_word("else"));
+    const bool second = o.block + 1 < op.n_blocks &&
+                        (op.code == Opcode::While ? accept_word("do") : accept_word("else"));
     if (second) {
       expect(Tok::LBrace);
       ++o.block;
       o.id = op.first_block + o.block;
       return false;
     }
-    if (op.code == Opcode::While && o.block == 0) fail(Code::MalformedOp, "the test of a `while` is followed by `do {`", "write `} do {`");
+    if (op.code == Opcode::While && o.block == 0)
+      fail(Code::MalformedOp, "the test of a `while` is followed by `do {`", "write `} do {`");
     if (op.code == Opcode::If && o.block == 0) seal(op.first_block + 1);
     open_.pop_back();
     return false;

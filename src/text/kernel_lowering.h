@@ -41,9 +41,9 @@ class KernelLowering {
     VarId result = none;
     VarId returned = none;  // set when a `return` was taken inside a loop or in mid-block
     uint32_t id = 0;
-    uint32_t loops = 0;     // loops of its own that are open
-    uint32_t top = 1;       // nesting depth of its body's own statements
-    LocId at = none;        // of the call
+    uint32_t loops = 0;  // loops of its own that are open
+    uint32_t top = 1;    // nesting depth of its body's own statements
+    LocId at = none;     // of the call
   };
 
   // Places.
@@ -79,7 +79,8 @@ class KernelLowering {
   ValueId binary(ExprId id, Type expected);
   ValueId combine(const Expr& e, ValueId a, ExprId right);
   ValueId logical(const Expr& e, ValueId a);
-  ValueId apply(Opcode op, Type type, std::span<const ValueId> operands, TokenId token, uint64_t attr = 0);
+  ValueId apply(Opcode op, Type type, std::span<const ValueId> operands, TokenId token,
+                uint64_t attr = 0);
   bool cheap(ExprId id) const;
   ValueId cast(const Expr& e);
   ValueId index(ExprId id);
@@ -129,19 +130,19 @@ class KernelLowering {
   ModuleContext& context_;
   Ast& ast_;
   Scopes& scopes_;
-  KernelLowering* around_;       // waits for this one
+  KernelLowering* around_;  // waits for this one
   size_t scope_base_;
-  uint32_t base_call_;           // the id of calls_[0]
+  uint32_t base_call_;  // the id of calls_[0]
   std::vector<Call> calls_;
   uint32_t inlined_ = 0;
-  size_t counted_ops_ = 0;       // in context_.expanded_ops
+  size_t counted_ops_ = 0;  // in context_.expanded_ops
   uint32_t depth_ = 0;
   std::vector<StringId> file_names_;
   std::map<uint32_t, uint32_t> tables_;  // declaration to buffer
   std::unordered_set<std::string> buffer_names_;
   std::unordered_map<std::string, uint32_t> last_suffix_;  // by base of a unique name
-  bool constant_mode_ = false;           // nothing of a launch is known
-  bool alone_ = false;                   // a function is checked: its calls are not expanded
+  bool constant_mode_ = false;                             // nothing of a launch is known
+  bool alone_ = false;                       // a function is checked: its calls are not expanded
   const ConstantResolver* outer_ = nullptr;  // in constant mode: the names around the expression
   Diagnostics ignored_;
 };

@@ -5,12 +5,57 @@
 namespace vyre::text {
 
 std::string_view describe(Tok t) {
-  constexpr std::string_view names[] = {
-      "the end of the file", "the end of the line", "a comment", "a name", "an integer", "a float",
-      "a string", "`(`", "`)`", "`[`", "`]`", "`{`", "`}`", "`,`", "`:`", "`;`", "`.`", "`..`",
-      "`->`", "`@`", "`=`", "`+=`", "`-=`", "`*=`", "`/=`", "`%=`", "`&=`", "`|=`", "`^=`", "`<<=`",
-      "`>>=`", "`+`", "`-`", "`*`", "`/`", "`%`", "`&`", "`|`", "`^`", "`~`", "`!`", "`<<`", "`>>`",
-      "`&&`", "`||`", "`==`", "`!=`", "`<`", "`<=`", "`>`", "`>=`"};
+  constexpr std::string_view names[] = {"the end of the file",
+                                        "the end of the line",
+                                        "a comment",
+                                        "a name",
+                                        "an integer",
+                                        "a float",
+                                        "a string",
+                                        "`(`",
+                                        "`)`",
+                                        "`[`",
+                                        "`]`",
+                                        "`{`",
+                                        "`}`",
+                                        "`,`",
+                                        "`:`",
+                                        "`;`",
+                                        "`.`",
+                                        "`..`",
+                                        "`->`",
+                                        "`@`",
+                                        "`=`",
+                                        "`+=`",
+                                        "`-=`",
+                                        "`*=`",
+                                        "`/=`",
+                                        "`%=`",
+                                        "`&=`",
+                                        "`|=`",
+                                        "`^=`",
+                                        "`<<=`",
+                                        "`>>=`",
+                                        "`+`",
+                                        "`-`",
+                                        "`*`",
+                                        "`/`",
+                                        "`%`",
+                                        "`&`",
+                                        "`|`",
+                                        "`^`",
+                                        "`~`",
+                                        "`!`",
+                                        "`<<`",
+                                        "`>>`",
+                                        "`&&`",
+                                        "`||`",
+                                        "`==`",
+                                        "`!=`",
+                                        "`<`",
+                                        "`<=`",
+                                        "`>`",
+                                        "`>=`"};
   return names[static_cast<int>(t)];
 }
 
@@ -31,7 +76,10 @@ size_t find_invalid_utf8(std::string_view s) {
       ++i;
       continue;
     }
-    const int more = c >= 0xc2 && c <= 0xdf ? 1 : (c & 0xf0) == 0xe0 ? 2 : c >= 0xf0 && c <= 0xf4 ? 3 : 0;
+    const int more = c >= 0xc2 && c <= 0xdf   ? 1
+                     : (c & 0xf0) == 0xe0     ? 2
+                     : c >= 0xf0 && c <= 0xf4 ? 3
+                                              : 0;
     if (more == 0 || i + size_t(more) >= s.size()) return i;
     uint32_t point = c & (0x3f >> more);
     for (int k = 1; k <= more; ++k) {
@@ -67,7 +115,7 @@ struct Lexer {
   size_t at = 0;
   size_t line_start = 0;
   uint32_t line = 1;
-  uint32_t depth = 0;          // of ( and [
+  uint32_t depth = 0;  // of ( and [
   Tok last = Tok::Newline;
 
   char peek(size_t ahead = 0) const { return at + ahead < s.size() ? s[at + ahead] : '\0'; }
@@ -150,7 +198,8 @@ struct Lexer {
       ++at;
     }
     if (peek() != '"') {
-      error(Code::UnterminatedString, begin, "a string that does not end on its line", "add the closing `\"`");
+      error(Code::UnterminatedString, begin, "a string that does not end on its line",
+            "add the closing `\"`");
     } else {
       ++at;
     }
@@ -172,18 +221,50 @@ struct Lexer {
 
   void punctuation() {
     // Longest first.
-    static constexpr std::pair<const char*, Tok> table[] = {
-        {"<<=", Tok::ShlAssign}, {">>=", Tok::ShrAssign}, {"<<", Tok::Shl},      {">>", Tok::Shr},
-        {"&&", Tok::AmpAmp},     {"||", Tok::PipePipe},   {"==", Tok::EqEq},     {"!=", Tok::BangEq},
-        {"<=", Tok::Le},         {">=", Tok::Ge},         {"->", Tok::Arrow},    {"..", Tok::DotDot},
-        {"+=", Tok::PlusAssign}, {"-=", Tok::MinusAssign},{"*=", Tok::StarAssign},{"/=", Tok::SlashAssign},
-        {"%=", Tok::PercentAssign},{"&=", Tok::AndAssign},{"|=", Tok::OrAssign}, {"^=", Tok::XorAssign},
-        {"(", Tok::LParen},      {")", Tok::RParen},      {"[", Tok::LBracket},  {"]", Tok::RBracket},
-        {"{", Tok::LBrace},      {"}", Tok::RBrace},      {",", Tok::Comma},     {":", Tok::Colon},
-        {";", Tok::Semicolon},   {".", Tok::Dot},         {"@", Tok::At},        {"=", Tok::Assign},
-        {"+", Tok::Plus},        {"-", Tok::Minus},       {"*", Tok::Star},      {"/", Tok::Slash},
-        {"%", Tok::Percent},     {"&", Tok::Amp},         {"|", Tok::Pipe},      {"^", Tok::Caret},
-        {"~", Tok::Tilde},       {"!", Tok::Bang},        {"<", Tok::Lt},        {">", Tok::Gt}};
+    static constexpr std::pair<const char*, Tok> table[] = {{"<<=", Tok::ShlAssign},
+                                                            {">>=", Tok::ShrAssign},
+                                                            {"<<", Tok::Shl},
+                                                            {">>", Tok::Shr},
+                                                            {"&&", Tok::AmpAmp},
+                                                            {"||", Tok::PipePipe},
+                                                            {"==", Tok::EqEq},
+                                                            {"!=", Tok::BangEq},
+                                                            {"<=", Tok::Le},
+                                                            {">=", Tok::Ge},
+                                                            {"->", Tok::Arrow},
+                                                            {"..", Tok::DotDot},
+                                                            {"+=", Tok::PlusAssign},
+                                                            {"-=", Tok::MinusAssign},
+                                                            {"*=", Tok::StarAssign},
+                                                            {"/=", Tok::SlashAssign},
+                                                            {"%=", Tok::PercentAssign},
+                                                            {"&=", Tok::AndAssign},
+                                                            {"|=", Tok::OrAssign},
+                                                            {"^=", Tok::XorAssign},
+                                                            {"(", Tok::LParen},
+                                                            {")", Tok::RParen},
+                                                            {"[", Tok::LBracket},
+                                                            {"]", Tok::RBracket},
+                                                            {"{", Tok::LBrace},
+                                                            {"}", Tok::RBrace},
+                                                            {",", Tok::Comma},
+                                                            {":", Tok::Colon},
+                                                            {";", Tok::Semicolon},
+                                                            {".", Tok::Dot},
+                                                            {"@", Tok::At},
+                                                            {"=", Tok::Assign},
+                                                            {"+", Tok::Plus},
+                                                            {"-", Tok::Minus},
+                                                            {"*", Tok::Star},
+                                                            {"/", Tok::Slash},
+                                                            {"%", Tok::Percent},
+                                                            {"&", Tok::Amp},
+                                                            {"|", Tok::Pipe},
+                                                            {"^", Tok::Caret},
+                                                            {"~", Tok::Tilde},
+                                                            {"!", Tok::Bang},
+                                                            {"<", Tok::Lt},
+                                                            {">", Tok::Gt}};
     const size_t begin = at;
     for (const auto& [spelling, kind] : table) {
       if (!take(spelling)) continue;
@@ -200,20 +281,29 @@ struct Lexer {
     std::string shown = c < 0x20 || c == 0x7f ? fmt::format("byte 0x{:02x}", c)
                                               : fmt::format("`{}`", s.substr(begin, at - begin));
     error(Code::UnexpectedCharacter, begin, fmt::format("{} has no meaning here", shown),
-          c == '?' ? "to choose between values write `select(condition, a, b)`" : c == '#' ? "a comment begins with `//`" : "remove it");
+          c == '?'   ? "to choose between values write `select(condition, a, b)`"
+          : c == '#' ? "a comment begins with `//`"
+                     : "remove it");
   }
 
   void run() {
     while (at < s.size()) {
       if (options.poll) options.poll();
       const char c = s[at];
-      if (c == '\n') newline();
-      else if (c == ' ' || c == '\t' || c == '\r') ++at;
-      else if (is_name_start(c)) name();
-      else if (is_digit(c)) number();
-      else if (c == '"') string();
-      else if (c == '/' && peek(1) == '/') comment();
-      else punctuation();
+      if (c == '\n')
+        newline();
+      else if (c == ' ' || c == '\t' || c == '\r')
+        ++at;
+      else if (is_name_start(c))
+        name();
+      else if (is_digit(c))
+        number();
+      else if (c == '"')
+        string();
+      else if (c == '/' && peek(1) == '/')
+        comment();
+      else
+        punctuation();
     }
     at = s.size();
     push(Tok::End, at);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Source bytes to tokens. Newlines are tokens where they end a statement: not inside ( ) or [ ], not
-// after a comma or a binary operator. Identifiers are interned: a symbol is a small number.
+// Source bytes to tokens. Newlines are tokens where they end a statement: not inside ( ) or [ ],
+// not after a comma or a binary operator. Identifiers are interned: a symbol is a small number.
 
 #include <cstdint>
 #include <functional>
@@ -15,13 +15,57 @@
 namespace vyre::text {
 
 enum class Tok : uint8_t {
-  End, Newline, Comment, Ident, Integer, Float, String,
-  LParen, RParen, LBracket, RBracket, LBrace, RBrace,
-  Comma, Colon, Semicolon, Dot, DotDot, Arrow, At,
-  Assign, PlusAssign, MinusAssign, StarAssign, SlashAssign, PercentAssign,
-  AndAssign, OrAssign, XorAssign, ShlAssign, ShrAssign,
-  Plus, Minus, Star, Slash, Percent, Amp, Pipe, Caret, Tilde, Bang, Shl, Shr,
-  AmpAmp, PipePipe, EqEq, BangEq, Lt, Le, Gt, Ge,
+  End,
+  Newline,
+  Comment,
+  Ident,
+  Integer,
+  Float,
+  String,
+  LParen,
+  RParen,
+  LBracket,
+  RBracket,
+  LBrace,
+  RBrace,
+  Comma,
+  Colon,
+  Semicolon,
+  Dot,
+  DotDot,
+  Arrow,
+  At,
+  Assign,
+  PlusAssign,
+  MinusAssign,
+  StarAssign,
+  SlashAssign,
+  PercentAssign,
+  AndAssign,
+  OrAssign,
+  XorAssign,
+  ShlAssign,
+  ShrAssign,
+  Plus,
+  Minus,
+  Star,
+  Slash,
+  Percent,
+  Amp,
+  Pipe,
+  Caret,
+  Tilde,
+  Bang,
+  Shl,
+  Shr,
+  AmpAmp,
+  PipePipe,
+  EqEq,
+  BangEq,
+  Lt,
+  Le,
+  Gt,
+  Ge,
 };
 
 /// "`+=`", "a name", … for messages.
@@ -59,7 +103,7 @@ class Symbols {
 struct LexOptions {
   uint16_t file = 0;
   std::string_view file_name;
-  bool comments = false;   // keep comments and every newline, for the formatter
+  bool comments = false;            // keep comments and every newline, for the formatter
   std::function<void()> poll = {};  // called for each token: ends the work with an exception
 };
 

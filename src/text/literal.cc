@@ -75,7 +75,8 @@ std::optional<uint64_t> parse_integer(std::string_view digits) {
   for (char c : digits) {
     if (c == '_') continue;
     const uint64_t d = uint64_t(digit_value(c));
-    if (d >= base || __builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, d, &value))
+    if (d >= base || __builtin_mul_overflow(value, base, &value) ||
+        __builtin_add_overflow(value, d, &value))
       return std::nullopt;
     any = true;
   }
@@ -91,7 +92,8 @@ std::optional<NumberToken> split_number(std::string_view token, bool is_float) {
     const char c = token[i];
     if ((c >= '0' && c <= '9') || c == '_' || c == '.') continue;
     if (hex && digit_value(c) < 16) continue;
-    if (is_float && (c == 'e' || c == 'E') && i + 1 < token.size() && !std::isalpha(static_cast<unsigned char>(token[i + 1]))) {
+    if (is_float && (c == 'e' || c == 'E') && i + 1 < token.size() &&
+        !std::isalpha(static_cast<unsigned char>(token[i + 1]))) {
       ++i;  // the exponent's sign or first digit
       continue;
     }
@@ -108,7 +110,8 @@ bool parse_float(std::string_view digits, Type type, uint64_t* bits) {
   if (type == Type::F64 || is_storage_only(type)) {
     double d = 0;
     const auto r = std::from_chars(s.data(), end, d);
-    if (r.ptr != end || (r.ec != std::errc{} && r.ec != std::errc::result_out_of_range)) return false;
+    if (r.ptr != end || (r.ec != std::errc{} && r.ec != std::errc::result_out_of_range))
+      return false;
     if (r.ec == std::errc::result_out_of_range) {  // too small is zero, too large an error
       d = std::strtod(s.c_str(), nullptr);
       if (std::isinf(d)) return false;
@@ -117,7 +120,8 @@ bool parse_float(std::string_view digits, Type type, uint64_t* bits) {
       *bits = std::bit_cast<uint64_t>(d);
       return true;
     }
-    // Through f32 is exact enough: 16-bit floats have at most 11 bits, and the decimal has few digits.
+    // Through f32 is exact enough: 16-bit floats have at most 11 bits, and the decimal has few
+    // digits.
     *bits = type == Type::F16 ? to_f16(float(d)) : to_bf16(float(d));
     return std::isinf(to_double(type, *bits)) ? false : true;
   }
@@ -179,9 +183,12 @@ bool parse_value(std::string_view text, Type t, uint64_t* bits) {
   if (s.empty() || s[0] == '-' || s[0] == '+') return false;
   if (!underscores_separate_digits(s)) return false;
   if (t == Type::Bool) {
-    if (text == "true" || text == "1") *bits = 1;
-    else if (text == "false" || text == "0") *bits = 0;
-    else return false;
+    if (text == "true" || text == "1")
+      *bits = 1;
+    else if (text == "false" || text == "0")
+      *bits = 0;
+    else
+      return false;
     return true;
   }
   if (is_integer(t)) {
@@ -190,14 +197,20 @@ bool parse_value(std::string_view text, Type t, uint64_t* bits) {
   }
   const uint64_t sign = negative ? 1ull << (width_of(t) - 1) : 0;
   const auto special = [&](float f) {
-    *bits = t == Type::F64 ? std::bit_cast<uint64_t>(double(f)) : t == Type::F16 ? to_f16(f) : t == Type::BF16 ? to_bf16(f) : std::bit_cast<uint32_t>(f);
+    *bits = t == Type::F64    ? std::bit_cast<uint64_t>(double(f))
+            : t == Type::F16  ? to_f16(f)
+            : t == Type::BF16 ? to_bf16(f)
+                              : std::bit_cast<uint32_t>(f);
     if (f == f) *bits |= sign;
     return true;
   };
   if (s == "inf") return special(HUGE_VALF);
   if (s == "nan") {
     special(0);
-    *bits = t == Type::F64 ? canonical_nan_f64 : t == Type::F16 ? 0x7e00 : t == Type::BF16 ? 0x7fc0 : canonical_nan_f32;
+    *bits = t == Type::F64    ? canonical_nan_f64
+            : t == Type::F16  ? 0x7e00
+            : t == Type::BF16 ? 0x7fc0
+                              : canonical_nan_f32;
     return true;
   }
   if (!(s[0] >= '0' && s[0] <= '9') && s[0] != '.') return false;

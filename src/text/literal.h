@@ -11,7 +11,8 @@
 
 namespace vyre::text {
 
-/// The digits of an integer token ("0x1f", "1_000") without suffix; nullopt: malformed or over 2^64-1.
+/// The digits of an integer token ("0x1f", "1_000") without suffix; nullopt: malformed or over
+/// 2^64-1.
 std::optional<uint64_t> parse_integer(std::string_view digits);
 
 /// A number token taken apart: digits, and the type named by its suffix (Void if none).

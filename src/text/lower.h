@@ -44,7 +44,11 @@ struct FunctionCall {
 struct ModuleContext {
   /// `diagnostics` may hold errors of the parser.
   ModuleContext(Ast& ast, const ParseOptions& options, Diagnostics& diagnostics, Budget& budget)
-      : ast(ast), options(options), diagnostics(diagnostics), budget(budget), errors(diagnostics.size()) {}
+      : ast(ast),
+        options(options),
+        diagnostics(diagnostics),
+        budget(budget),
+        errors(diagnostics.size()) {}
 
   Ast& ast;
   const ParseOptions& options;
@@ -106,22 +110,22 @@ void report_recursion(ModuleContext& context);
 Program lower_kernel(ModuleContext& context, const Decl& decl);
 Graph lower_graph(ModuleContext& context, const Decl& decl, const Module& module);
 
-/// A formula of a size or grid. `resolve` maps a parameter's name to its index (none: not there) and
-/// says whether it is a scalar.
+/// A formula of a size or grid. `resolve` maps a parameter's name to its index (none: not there)
+/// and says whether it is a scalar.
 struct FormulaName {
   uint32_t index = none;
   bool scalar = false;
-  bool later = false;  // it exists but may not be used here
+  bool later = false;               // it exists but may not be used here
   FormulaId constant = no_formula;  // it is a constant of the place
-  std::string refused;  // it exists but is no size, because …
-  Code code = Code::NotAFormula;  // of the refusal
+  std::string refused;              // it exists but is no size, because …
+  Code code = Code::NotAFormula;    // of the refusal
 };
 using FormulaResolver = std::function<FormulaName(uint32_t symbol)>;
 FormulaId lower_formula(ModuleContext& context, FormulaPool& pool, ExprId expr,
                         const FormulaResolver& resolve);
 
-/// A name around a constant expression: a constant of the place, or something that has no value before
-/// the launch (Void). The module's own constants need no resolver.
+/// A name around a constant expression: a constant of the place, or something that has no value
+/// before the launch (Void). The module's own constants need no resolver.
 struct ConstantName {
   bool known = false;
   Constant value;
@@ -129,9 +133,11 @@ struct ConstantName {
 using ConstantResolver = std::function<ConstantName(uint32_t symbol)>;
 
 /// A constant expression of the given type (Void: its own).
-Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, const ConstantResolver& resolve = {});
+Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected,
+                           const ConstantResolver& resolve = {});
 /// The table a `const T: U[n] = …` statement describes.
-std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& stmt, const ConstantResolver& resolve = {});
+std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& stmt,
+                                    const ConstantResolver& resolve = {});
 /// Names in the length of an array or table: only constants.
 FormulaResolver constant_sizes(FormulaPool& pool, const ConstantResolver& resolve);
 

@@ -46,7 +46,8 @@ const FileContents& ModuleContext::table_file(const std::string& path, const std
 
 bool ModuleContext::may_suggest() const { return compared_names < 100'000; }
 
-std::string_view ModuleContext::nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+std::string_view ModuleContext::nearest_name(std::string_view name,
+                                             const std::vector<std::string>& candidates) {
   if (!may_suggest()) return {};
   compared_names += candidates.size();
   return nearest(name, candidates);
@@ -68,7 +69,10 @@ void analyse(ModuleContext& c) {
     else
       slot = i;
     if (d.kind == DeclKind::Function && find_op(ast.text(d.name)))
-      c.error(d.name, Code::ReservedName, fmt::format("`{}` is an operation of the language and cannot be defined again", ast.text(d.name))).with_fix("choose another name");
+      c.error(d.name, Code::ReservedName,
+              fmt::format("`{}` is an operation of the language and cannot be defined again",
+                          ast.text(d.name)))
+          .with_fix("choose another name");
   }
   // A statement's parts have smaller ids than the statement.
   c.has_return.assign(ast.stmts.size(), 0);
@@ -82,10 +86,13 @@ void analyse(ModuleContext& c) {
     };
     if (s.kind == StmtKind::Return) c.has_return[i] = c.ends[i] = 1;
     if (s.kind == StmtKind::Trap) c.ends[i] = 1;
-    const bool has_body = s.kind == StmtKind::If || s.kind == StmtKind::For || s.kind == StmtKind::While || s.kind == StmtKind::Region;
+    const bool has_body = s.kind == StmtKind::If || s.kind == StmtKind::For ||
+                          s.kind == StmtKind::While || s.kind == StmtKind::Region;
     if (!has_body) continue;
-    c.has_return[i] = any(c.has_return, s.body) || (s.kind == StmtKind::If && any(c.has_return, s.other));
-    if (s.kind == StmtKind::If) c.ends[i] = s.has_else && any(c.ends, s.body) && any(c.ends, s.other);
+    c.has_return[i] =
+        any(c.has_return, s.body) || (s.kind == StmtKind::If && any(c.has_return, s.other));
+    if (s.kind == StmtKind::If)
+      c.ends[i] = s.has_else && any(c.ends, s.body) && any(c.ends, s.other);
     if (s.kind == StmtKind::Region) c.ends[i] = any(c.ends, s.body);
   }
   for (const Decl& d : ast.decls) {
@@ -93,26 +100,34 @@ void analyse(ModuleContext& c) {
       bool ends = false;
       for (uint32_t k = 0; k < d.body.count; ++k) ends |= bool(c.ends[ast.ids[d.body.begin + k]]);
       if (!ends)
-        c.error(d.name, Code::MissingReturn, fmt::format("`{}` has a path that returns no {}", ast.text(d.name), name(d.result)))
+        c.error(d.name, Code::MissingReturn,
+                fmt::format("`{}` has a path that returns no {}", ast.text(d.name), name(d.result)))
             .with_fix("end the function with a `return`");
       if (is_storage_only(d.result))
-        c.error(d.name, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(d.result))).with_fix("return f32");
+        c.error(d.name, Code::StorageTypeAsValue,
+                fmt::format("{} is a storage type: no value has it", name(d.result)))
+            .with_fix("return f32");
     }
     for (const Param& p : d.params)
       if (!p.array && is_storage_only(p.type))
-        c.error(p.name, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(p.type))).with_fix("write f32");
+        c.error(p.name, Code::StorageTypeAsValue,
+                fmt::format("{} is a storage type: no value has it", name(p.type)))
+            .with_fix("write f32");
   }
 }
 
 const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId use) {
   if (constants[decl].state == State::Busy) {
-    error(use, Code::ConstantCycle, fmt::format("`{}` depends on itself", ast.text(use))).with_fix("give one of the constants a value of its own");
+    error(use, Code::ConstantCycle, fmt::format("`{}` depends on itself", ast.text(use)))
+        .with_fix("give one of the constants a value of its own");
     return nullptr;
   }
   if (constants[decl].state == State::New) {
     if (constant_chain == max_constant_chain) {
       if (!std::exchange(chain_reported, true))
-        error(use, Code::NestingTooDeep, fmt::format("a chain of more than {} constants that depend on each other", max_constant_chain))
+        error(use, Code::NestingTooDeep,
+              fmt::format("a chain of more than {} constants that depend on each other",
+                          max_constant_chain))
             .with_fix("declare a constant before those that use it");
       return nullptr;
     }
@@ -125,13 +140,18 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
     if (s.op == Tok::LBracket || s.op == Tok::At || s.op == Tok::LParen) {
       made.table = evaluate_table(*this, s);
       if (override != options.constants.end())
-        error(s.name, Code::BadConstantValue, fmt::format("`{}` is a table and cannot be overridden", decl_name)).with_fix("override a scalar constant");
+        error(s.name, Code::BadConstantValue,
+              fmt::format("`{}` is a table and cannot be overridden", decl_name))
+            .with_fix("override a scalar constant");
     } else {
       made.value = evaluate_constant(*this, s.b, s.type);
       if (override != options.constants.end() && made.value.type != Type::Void &&
           !parse_value(override->second, made.value.type, &made.value.bits))
-        error(s.name, Code::BadConstantValue, fmt::format("`{}` is no {} for the constant `{}`", override->second, name(made.value.type), decl_name))
-            .with_fix(fmt::format("give a value of {}: `--const {}=…`", name(made.value.type), decl_name));
+        error(s.name, Code::BadConstantValue,
+              fmt::format("`{}` is no {} for the constant `{}`", override->second,
+                          name(made.value.type), decl_name))
+            .with_fix(fmt::format("give a value of {}: `--const {}=…`", name(made.value.type),
+                                  decl_name));
     }
     made.state = State::Done;
     --constant_chain;
@@ -146,7 +166,8 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
 // ---- Constants.
 
 /// Lowers the expression and folds what comes out: one meaning of operators, not two.
-Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, const ConstantResolver& resolve) {
+Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected,
+                           const ConstantResolver& resolve) {
   if (context.ended) return {};
   KernelLowering k(context, "");
   k.constant_mode_ = true;
@@ -156,7 +177,10 @@ Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, c
   decl.kind = DeclKind::Kernel;
   const Expr& e = context.ast.exprs[expr];
   if (is_storage_only(expected)) {
-    context.error(e.token, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(expected))).with_fix("write f32");
+    context
+        .error(e.token, Code::StorageTypeAsValue,
+               fmt::format("{} is a storage type: no value has it", name(expected)))
+        .with_fix("write f32");
     return {};
   }
   ValueId v = none;
@@ -176,7 +200,8 @@ Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected, c
     }
     const Type source = o.operands.count ? p.type(p.operand(id, 0)) : Type::Void;
     if (info(o.code).effect != Effect::Pure || !find_eval(o.code, o.type, source)) {
-      context.error(e.token, Code::NotConstant, "this is not known before the launch").with_fix("use literals and `const` names only");
+      context.error(e.token, Code::NotConstant, "this is not known before the launch")
+          .with_fix("use literals and `const` names only");
       return {};
     }
     uint64_t in[4] = {};
@@ -202,7 +227,8 @@ bool plain_literal(const Ast& ast, ExprId id, Type t, uint64_t* bits) {
     negative = true;
     e = &ast.exprs[e->a];
   }
-  if (e->kind == ExprKind::Integer && e->type == Type::Void && is_integer(t)) return fit_integer(e->bits, negative, t, bits);
+  if (e->kind == ExprKind::Integer && e->type == Type::Void && is_integer(t))
+    return fit_integer(e->bits, negative, t, bits);
   return false;
 }
 
@@ -220,12 +246,14 @@ FormulaResolver constant_sizes(FormulaPool& pool, const ConstantResolver& resolv
     }
     const uint32_t w = width_of(c.value.type);
     const bool negative = is_signed(c.value.type) && (c.value.bits >> (w - 1) & 1);
-    n.constant = negative ? pool.constant((~c.value.bits + 1) & low_mask(w), true) : pool.constant(c.value.bits);
+    n.constant = negative ? pool.constant((~c.value.bits + 1) & low_mask(w), true)
+                          : pool.constant(c.value.bits);
     return n;
   };
 }
 
-std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s, const ConstantResolver& resolve) {
+std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s,
+                                    const ConstantResolver& resolve) {
   Ast& ast = context.ast;
   Table t;
   t.element = s.type;
@@ -237,7 +265,10 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s, const
     uint64_t n = 0;
     if (f == no_formula) return std::nullopt;
     if (!pool.is_constant(f, &n)) {
-      context.error(ast.exprs[s.a].token, Code::NotConstant, "the length of a table must be a constant").with_fix("use literals and `const` names only");
+      context
+          .error(ast.exprs[s.a].token, Code::NotConstant,
+                 "the length of a table must be a constant")
+          .with_fix("use literals and `const` names only");
       return std::nullopt;
     }
     declared = n;
@@ -247,8 +278,14 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s, const
     const FileContents& data = context.table_file(path, ast.files[ast.tokens[s.name].file].name);
     const size_t size = data.bytes.size();
     if (!data || size % size_of(t.element) != 0) {
-      const std::string why = !data ? data.error->what : fmt::format("its {} bytes are no multiple of the element's {}", size, size_of(t.element));
-      context.error(s.other.begin, Code::TableFile, fmt::format("the table's file `{}` cannot be used: {}", path, why)).with_fix("name a file of raw little-endian elements, relative to this source");
+      const std::string why = !data
+                                  ? data.error->what
+                                  : fmt::format("its {} bytes are no multiple of the element's {}",
+                                                size, size_of(t.element));
+      context
+          .error(s.other.begin, Code::TableFile,
+                 fmt::format("the table's file `{}` cannot be used: {}", path, why))
+          .with_fix("name a file of raw little-endian elements, relative to this source");
       return std::nullopt;
     }
     for (char c : data.bytes) t.bytes.push_back(std::byte(c));
@@ -273,12 +310,18 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s, const
   }
   t.count = t.bytes.size() / size_of(t.element);
   if (t.count * size_of(t.element) != t.bytes.size()) {
-    context.error(s.name, Code::TableLength, fmt::format("the {} bytes of `{}` are no multiple of the element's {}", t.bytes.size(), ast.text(s.name), size_of(t.element)))
+    context
+        .error(s.name, Code::TableLength,
+               fmt::format("the {} bytes of `{}` are no multiple of the element's {}",
+                           t.bytes.size(), ast.text(s.name), size_of(t.element)))
         .with_fix("give whole elements");
     return std::nullopt;
   }
   if (declared && *declared != t.count) {
-    context.error(s.name, Code::TableLength, fmt::format("`{}` is declared with {} elements and has {}", ast.text(s.name), *declared, t.count))
+    context
+        .error(s.name, Code::TableLength,
+               fmt::format("`{}` is declared with {} elements and has {}", ast.text(s.name),
+                           *declared, t.count))
         .with_fix(fmt::format("write `[{}]`, or leave the length out: `[]`", t.count));
     return std::nullopt;
   }
@@ -298,7 +341,9 @@ struct FormulaLowering {
 
   FormulaId fail(TokenId token, std::string why, Code code = Code::NotAFormula) {
     context.error(token, code, std::move(why))
-        .with_fix("sizes use integer constants, integer scalars, `len(b)`, + - * / %, ceil_div, min, max");
+        .with_fix(
+            "sizes use integer constants, integer scalars, `len(b)`, + - * / %, ceil_div, min, "
+            "max");
     return no_formula;
   }
 
@@ -308,16 +353,19 @@ struct FormulaLowering {
     if (!n.refused.empty()) return fail(e.token, fmt::format("`{}` {}", w, n.refused), n.code);
     if (n.constant != no_formula) return n.constant;
     if (n.index != none && n.scalar && !n.later) return pool.scalar(n.index);
-    if (n.index != none && n.later) return fail(e.token, fmt::format("`{}` is declared later", w), Code::LaterParameter);
+    if (n.index != none && n.later)
+      return fail(e.token, fmt::format("`{}` is declared later", w), Code::LaterParameter);
     if (n.index != none) return fail(e.token, fmt::format("`{}` is a buffer, not a number", w));
     const uint32_t decl = context.decl_of_symbol[e.symbol];
     if (decl != none && context.ast.decls[decl].kind == DeclKind::Const) {
       const auto* c = context.constant(decl, e.token);
       if (!c) return no_formula;
-      if (c->table || !is_integer(c->value.type)) return fail(e.token, fmt::format("`{}` is no integer", w));
+      if (c->table || !is_integer(c->value.type))
+        return fail(e.token, fmt::format("`{}` is no integer", w));
       const uint64_t bits = c->value.bits;
       const uint32_t width = width_of(c->value.type);
-      if (is_signed(c->value.type) && (bits >> (width - 1) & 1)) return pool.constant((~bits + 1) & low_mask(width), true);
+      if (is_signed(c->value.type) && (bits >> (width - 1) & 1))
+        return pool.constant((~bits + 1) & low_mask(width), true);
       return pool.constant(bits);
     }
     return unknown(e.token, fmt::format("`{}` is not known in a size", w));
@@ -330,7 +378,8 @@ struct FormulaLowering {
     for (uint32_t s = 0; s < context.ast.symbols.size(); ++s) {
       const uint32_t decl = context.decl_of_symbol[s];
       const FormulaName n = resolve(s);
-      if (n.index != none || n.constant != no_formula || (decl != none && context.ast.decls[decl].kind == DeclKind::Const))
+      if (n.index != none || n.constant != no_formula ||
+          (decl != none && context.ast.decls[decl].kind == DeclKind::Const))
         names.emplace_back(context.ast.symbols.text(s));
     }
     context.compared_names += context.ast.symbols.size();
@@ -350,10 +399,13 @@ struct FormulaLowering {
       if (!n.refused.empty()) return fail(a->token, fmt::format("`{}` {}", b, n.refused), n.code);
       if (n.index == none) return unknown(a->token, fmt::format("`{}` is no parameter", b));
       if (n.scalar) return fail(a->token, fmt::format("`{}` is a scalar and has no length", b));
-      if (n.later) return fail(a->token, fmt::format("`{}` is declared later", b), Code::LaterParameter);
+      if (n.later)
+        return fail(a->token, fmt::format("`{}` is declared later", b), Code::LaterParameter);
       return pool.len(n.index);
     }
-    const FormulaOp op = w == "ceil_div" ? FormulaOp::CeilDiv : w == "min" ? FormulaOp::Min : FormulaOp::Max;
+    const FormulaOp op = w == "ceil_div" ? FormulaOp::CeilDiv
+                         : w == "min"    ? FormulaOp::Min
+                                         : FormulaOp::Max;
     if ((op == FormulaOp::Max && w != "max") || e.args.count != 2)
       return fail(e.token, fmt::format("`{}` cannot be used like this in a size", w.substr(0, 60)));
     const FormulaId a = lower(arg(0)), b = lower(arg(1));
@@ -378,12 +430,19 @@ struct FormulaLowering {
         case Tok::Star: op = FormulaOp::Mul; break;
         case Tok::Slash: op = FormulaOp::Div; break;
         case Tok::Percent: op = FormulaOp::Rem; break;
-        default: f = fail(e.token, fmt::format("`{}` cannot be used in a size", context.ast.text(e.token))); continue;
+        default:
+          f = fail(e.token,
+                   fmt::format("`{}` cannot be used in a size", context.ast.text(e.token)));
+          continue;
       }
       f = f == no_formula || b == no_formula ? no_formula : pool.binary(op, f, b);
     }
     if (pool.nodes.size() > max_terms) {
-      if (!std::exchange(too_large, true)) context.error(context.ast.exprs[id].token, Code::ProgramTooLarge, "the sizes of this kernel have more than 10000 terms").with_fix("write shorter formulas");
+      if (!std::exchange(too_large, true))
+        context
+            .error(context.ast.exprs[id].token, Code::ProgramTooLarge,
+                   "the sizes of this kernel have more than 10000 terms")
+            .with_fix("write shorter formulas");
       context.ended = true;
       return no_formula;
     }
@@ -410,7 +469,8 @@ struct FormulaLowering {
 
 }  // namespace
 
-FormulaId lower_formula(ModuleContext& context, FormulaPool& pool, ExprId expr, const FormulaResolver& resolve) {
+FormulaId lower_formula(ModuleContext& context, FormulaPool& pool, ExprId expr,
+                        const FormulaResolver& resolve) {
   return FormulaLowering{context, pool, resolve}.lower(expr);
 }
 
@@ -446,7 +506,10 @@ KernelLowering::Deeper::Deeper(KernelLowering& k, TokenId token) : depth_(k.cont
   if (depth_ >= max_recursion) {
     // The links of one chain of constants are one mistake.
     if (k.context_.constant_chain == 0 || !std::exchange(k.context_.chain_reported, true))
-      k.error(token, Code::NestingTooDeep, fmt::format("expressions, blocks and calls are nested more than {} deep after inlining", max_recursion))
+      k.error(
+           token, Code::NestingTooDeep,
+           fmt::format("expressions, blocks and calls are nested more than {} deep after inlining",
+                       max_recursion))
           .with_fix("use fewer nested calls, and name intermediate values");
     throw GiveUp{};
   }
@@ -470,9 +533,14 @@ void KernelLowering::check_size(TokenId token) {
   if (context_.ended) throw GiveUp{};
   const uint64_t max_ops = context_.options.max_ops, max_all = context_.options.max_module_ops;
   if (builder.program.ops.size() > max_ops)
-    too_large(token, fmt::format("the program has more than {} operations after inlining", max_ops), "split it into several kernels");
+    too_large(token, fmt::format("the program has more than {} operations after inlining", max_ops),
+              "split it into several kernels");
   if (context_.expanded_ops > max_all || context_.expanded_calls > max_all)
-    too_large(token, fmt::format("the kernels and constants of the module have more than {} operations or calls after inlining", max_all), "split it into several files");
+    too_large(token,
+              fmt::format("the kernels and constants of the module have more than {} operations or "
+                          "calls after inlining",
+                          max_all),
+              "split it into several files");
 }
 
 void KernelLowering::too_large(TokenId token, std::string message, std::string_view fix) {
@@ -484,7 +552,8 @@ void KernelLowering::too_large(TokenId token, std::string message, std::string_v
 void KernelLowering::at(TokenId token) {
   poll();
   const Token& t = ast_.tokens[token];
-  if (file_names_[t.file] == none) file_names_[t.file] = builder.program.add_string(ast_.files[t.file].name);
+  if (file_names_[t.file] == none)
+    file_names_[t.file] = builder.program.add_string(ast_.files[t.file].name);
   Location l;
   l.file = file_names_[t.file];
   l.line = t.line;
@@ -501,7 +570,8 @@ Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message)
   }
   // The same mistake in a function that is inlined twice is one mistake.
   for (const Diagnostic& d : context_.diagnostics)
-    if (calls_.size() > 1 && d.code == code && d.place.line == ast_.tokens[token].line && d.place.column == ast_.tokens[token].column &&
+    if (calls_.size() > 1 && d.code == code && d.place.line == ast_.tokens[token].line &&
+        d.place.column == ast_.tokens[token].column &&
         d.place.file == ast_.files[ast_.tokens[token].file].name) {
       context_.scratch.clear();
       context_.scratch.push_back(d);
@@ -516,13 +586,16 @@ Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message)
 namespace {
 
 /// A size of `workgroup` or `subgroup`: a constant from 1.
-uint32_t constant_size(ModuleContext& c, ExprId e, std::string_view what, const FormulaResolver& resolve) {
+uint32_t constant_size(ModuleContext& c, ExprId e, std::string_view what,
+                       const FormulaResolver& resolve) {
   FormulaPool pool;
   const FormulaId f = lower_formula(c, pool, e, resolve);
   uint64_t v = 0;
   if (f == no_formula) return 1;
   if (!pool.is_constant(f, &v) || v == 0 || v > 0xffffffffull) {
-    c.error(c.ast.exprs[e].token, Code::WrongAttribute, fmt::format("the size of a {} is a constant above zero", what)).with_fix(fmt::format("write a number: `{}(64)`", what));
+    c.error(c.ast.exprs[e].token, Code::WrongAttribute,
+            fmt::format("the size of a {} is a constant above zero", what))
+        .with_fix(fmt::format("write a number: `{}(64)`", what));
     return 1;
   }
   return uint32_t(v);
@@ -538,14 +611,18 @@ void KernelLowering::header(const Decl& d) {
   p.requires_forward_progress = d.forward_progress;
   scopes_.open();
   std::unordered_map<uint32_t, uint32_t> parameter;  // by symbol; of equal names the first
-  for (uint32_t i = 0; i < d.params.size(); ++i) parameter.emplace(ast_.tokens[d.params[i].name].symbol, i);
+  for (uint32_t i = 0; i < d.params.size(); ++i)
+    parameter.emplace(ast_.tokens[d.params[i].name].symbol, i);
   const auto resolver = [&](uint32_t upto) {
     return [&d, &parameter, upto](uint32_t symbol) {
       const auto found = parameter.find(symbol);
       if (found == parameter.end()) return FormulaName{};
       const uint32_t i = found->second;
       const bool scalar = !d.params[i].array;
-      if (scalar && !is_integer(d.params[i].type)) return FormulaName{i, true, false, no_formula, fmt::format("is {}, a size is made of integers", name(d.params[i].type))};
+      if (scalar && !is_integer(d.params[i].type))
+        return FormulaName{
+            i, true, false, no_formula,
+            fmt::format("is {}, a size is made of integers", name(d.params[i].type))};
       return FormulaName{i, scalar, i >= upto};
     };
   };
@@ -558,10 +635,16 @@ void KernelLowering::header(const Decl& d) {
     b.element = q.type;
     b.loc = builder.loc;
     if (q.array && (q.role == Role::Shared || q.role == Role::Private))
-      context_.error(q.name, Code::WrongRole, fmt::format("`{}` memory is declared in the body, not as a parameter", name(q.role)))
-          .with_fix(q.role == Role::Shared ? "write `shared t: T[n]` in the body" : "write `var w: T[n]` in the body");
-    if (b.role == Role::Scalar) b.count = p.formulas.constant(1);
-    else if (q.size != none) b.count = lower_formula(context_, p.formulas, q.size, resolver(i));
+      context_
+          .error(
+              q.name, Code::WrongRole,
+              fmt::format("`{}` memory is declared in the body, not as a parameter", name(q.role)))
+          .with_fix(q.role == Role::Shared ? "write `shared t: T[n]` in the body"
+                                           : "write `var w: T[n]` in the body");
+    if (b.role == Role::Scalar)
+      b.count = p.formulas.constant(1);
+    else if (q.size != none)
+      b.count = lower_formula(context_, p.formulas, q.size, resolver(i));
     Binding bind_to;
     bind_to.kind = Kind::Buffer;
     bind_to.role = b.role;
@@ -570,8 +653,12 @@ void KernelLowering::header(const Decl& d) {
   }
   const FormulaResolver all = resolver(uint32_t(d.params.size()));
   if (d.workgroup.empty())
-    context_.error(d.name, Code::MissingWorkgroup, fmt::format("the kernel `{}` has no workgroup size", ast_.text(d.name))).with_fix("write `workgroup(64)` after the parameters");
-  for (size_t i = 0; i < d.workgroup.size() && i < 3; ++i) p.workgroup[i] = constant_size(context_, d.workgroup[i], "workgroup", all);
+    context_
+        .error(d.name, Code::MissingWorkgroup,
+               fmt::format("the kernel `{}` has no workgroup size", ast_.text(d.name)))
+        .with_fix("write `workgroup(64)` after the parameters");
+  for (size_t i = 0; i < d.workgroup.size() && i < 3; ++i)
+    p.workgroup[i] = constant_size(context_, d.workgroup[i], "workgroup", all);
   if (d.subgroup != none) p.subgroup = constant_size(context_, d.subgroup, "subgroup", all);
   for (size_t i = 0; i < d.grid.size() && i < 3; ++i) {
     p.grid[i] = lower_formula(context_, p.formulas, d.grid[i], all);

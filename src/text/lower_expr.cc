@@ -11,7 +11,8 @@
 namespace vyre::text {
 namespace {
 
-constexpr std::string_view id_names[] = {"global_id", "local_id", "workgroup_id", "num_workgroups", "workgroup_size"};
+constexpr std::string_view id_names[] = {"global_id", "local_id", "workgroup_id", "num_workgroups",
+                                         "workgroup_size"};
 
 /// Ops that the language writes as operators or statements, not as calls.
 std::string_view operator_for(Opcode op) {
@@ -45,7 +46,8 @@ std::string_view operator_for(Opcode op) {
 bool is_callable(Opcode op) {
   const OpInfo& i = info(op);
   if (!operator_for(op).empty()) return false;
-  return (i.effect == Effect::Pure && i.attribute == AttrKind::None && !i.operands.empty() && op != Opcode::Bitcast) ||
+  return (i.effect == Effect::Pure && i.attribute == AttrKind::None && !i.operands.empty() &&
+          op != Opcode::Bitcast) ||
          i.effect == Effect::Convergent;
 }
 
@@ -55,10 +57,12 @@ std::string cast_fix(Type to) { return fmt::format("convert it: `{}(…)`", name
 
 const Opcode* binary_op(Tok t) {
   static constexpr std::pair<Tok, Opcode> table[] = {
-      {Tok::Plus, Opcode::Add}, {Tok::Minus, Opcode::Sub}, {Tok::Star, Opcode::Mul}, {Tok::Slash, Opcode::Div},
-      {Tok::Percent, Opcode::Rem}, {Tok::Amp, Opcode::And}, {Tok::Pipe, Opcode::Or}, {Tok::Caret, Opcode::Xor},
-      {Tok::Shl, Opcode::Shl}, {Tok::Shr, Opcode::Shr}, {Tok::EqEq, Opcode::Eq}, {Tok::BangEq, Opcode::Ne},
-      {Tok::Lt, Opcode::Lt}, {Tok::Le, Opcode::Le}, {Tok::Gt, Opcode::Gt}, {Tok::Ge, Opcode::Ge}};
+      {Tok::Plus, Opcode::Add},  {Tok::Minus, Opcode::Sub},   {Tok::Star, Opcode::Mul},
+      {Tok::Slash, Opcode::Div}, {Tok::Percent, Opcode::Rem}, {Tok::Amp, Opcode::And},
+      {Tok::Pipe, Opcode::Or},   {Tok::Caret, Opcode::Xor},   {Tok::Shl, Opcode::Shl},
+      {Tok::Shr, Opcode::Shr},   {Tok::EqEq, Opcode::Eq},     {Tok::BangEq, Opcode::Ne},
+      {Tok::Lt, Opcode::Lt},     {Tok::Le, Opcode::Le},       {Tok::Gt, Opcode::Gt},
+      {Tok::Ge, Opcode::Ge}};
   for (const auto& row : table)
     if (row.first == t) return &row.second;
   return nullptr;
@@ -92,7 +96,8 @@ ValueId KernelLowering::expect(ValueId v, Type expected, TokenId token, std::str
   if (v == none || expected == Type::Void) return v;
   const Type t = builder.type(v);
   if (t == expected) return v;
-  error(token, Code::TypeMismatch, fmt::format("{} is {}, this is {}", what, name(expected), name(t)))
+  error(token, Code::TypeMismatch,
+        fmt::format("{} is {}, this is {}", what, name(expected), name(t)))
       .note("there is no implicit conversion between types")
       .with_fix(cast_fix(expected));
   return none;
@@ -119,25 +124,33 @@ ValueId KernelLowering::literal(ExprId id, Type type) {
 }
 
 ValueId KernelLowering::integer_literal(const Expr& e, bool negative, Type type) {
-  const std::string shown = fmt::format("{}{}", negative ? "-" : "", ast_.text(e.token).substr(0, 40));
+  const std::string shown =
+      fmt::format("{}{}", negative ? "-" : "", ast_.text(e.token).substr(0, 40));
   if (is_float(type)) {
     const bool decimal = ast_.text(e.token).find_first_of("xXbB") == std::string_view::npos;
-    error(e.token, Code::IntegerLiteralAsFloat, fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
-        .with_fix(decimal ? fmt::format("write `{}.0`", shown) : fmt::format("write `{}{}.0`", negative ? "-" : "", e.bits));
+    error(e.token, Code::IntegerLiteralAsFloat,
+          fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
+        .with_fix(decimal ? fmt::format("write `{}.0`", shown)
+                          : fmt::format("write `{}{}.0`", negative ? "-" : "", e.bits));
     return none;
   }
   if (!is_integer(type)) {
-    error(e.token, Code::TypeMismatch, fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
+    error(e.token, Code::TypeMismatch,
+          fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
         .with_fix(type == Type::Bool ? "write `true` or `false`" : "write a value of that type");
     return none;
   }
   uint64_t bits = 0;
   if (!fit_integer(e.bits, negative, type, &bits)) {
-    Diagnostic& d = error(e.token, Code::LiteralDoesNotFit, fmt::format("`{}` does not fit {}", shown, name(type)));
+    Diagnostic& d = error(e.token, Code::LiteralDoesNotFit,
+                          fmt::format("`{}` does not fit {}", shown, name(type)));
     const uint32_t w = width_of(type);
-    d.note(is_signed(type) ? fmt::format("{} holds {} to {}", name(type), -int64_t(low_mask(w - 1)) - 1, low_mask(w - 1))
+    d.note(is_signed(type) ? fmt::format("{} holds {} to {}", name(type),
+                                         -int64_t(low_mask(w - 1)) - 1, low_mask(w - 1))
                            : fmt::format("{} holds 0 to {}", name(type), low_mask(w)));
-    d.with_fix(negative && !is_signed(type) ? fmt::format("use a signed type: `{}i32`", shown) : "write a smaller number, or give it a wider type: `7u64`");
+    d.with_fix(negative && !is_signed(type)
+                   ? fmt::format("use a signed type: `{}i32`", shown)
+                   : "write a smaller number, or give it a wider type: `7u64`");
     return none;
   }
   return builder.constant(type, bits);
@@ -148,14 +161,19 @@ ValueId KernelLowering::float_literal(const Expr& e, bool negative, Type type) {
   if (!is_float(type)) {
     error(e.token, is_integer(type) ? Code::FloatLiteralAsInteger : Code::TypeMismatch,
           fmt::format("the float literal `{}` where {} is needed", text.substr(0, 40), name(type)))
-        .with_fix(is_integer(type) ? "write an integer, or convert: " + std::string(name(type)) + "(…)" : "write a value of that type");
+        .with_fix(is_integer(type)
+                      ? "write an integer, or convert: " + std::string(name(type)) + "(…)"
+                      : "write a value of that type");
     return none;
   }
   uint64_t bits = 0;
-  if (text == "inf") bits = type == Type::F64 ? 0x7ff0000000000000ull : 0x7f800000u;
-  else if (text == "nan") bits = type == Type::F64 ? canonical_nan_f64 : canonical_nan_f32;
+  if (text == "inf")
+    bits = type == Type::F64 ? 0x7ff0000000000000ull : 0x7f800000u;
+  else if (text == "nan")
+    bits = type == Type::F64 ? canonical_nan_f64 : canonical_nan_f32;
   else if (!parse_float(split_number(text, true)->digits, type, &bits)) {
-    error(e.token, Code::LiteralDoesNotFit, fmt::format("`{}` is beyond the largest {}", text.substr(0, 40), name(type)))
+    error(e.token, Code::LiteralDoesNotFit,
+          fmt::format("`{}` is beyond the largest {}", text.substr(0, 40), name(type)))
         .with_fix("write a smaller number, or `inf`");
     return none;
   }
@@ -166,17 +184,21 @@ ValueId KernelLowering::float_literal(const Expr& e, bool negative, Type type) {
 ValueId KernelLowering::bits_literal(const Expr& e, Type type) {
   if (!count(e, 1, 1, "bits(0x7f800001)")) return none;
   if (!is_float(type)) {
-    error(e.token, Code::TypeMismatch, fmt::format("`bits` is a float literal, {} is needed", name(type)))
+    error(e.token, Code::TypeMismatch,
+          fmt::format("`bits` is a float literal, {} is needed", name(type)))
         .with_fix("write the integer itself");
     return none;
   }
   const Expr& a = ast_.exprs[arg(e, 0)];
   if (a.kind != ExprKind::Integer) {
-    error(a.token, Code::NotConstant, "`bits` takes an integer literal").with_fix("write the bits as a hexadecimal number");
+    error(a.token, Code::NotConstant, "`bits` takes an integer literal")
+        .with_fix("write the bits as a hexadecimal number");
     return none;
   }
   if (a.bits > low_mask(width_of(type))) {
-    error(a.token, Code::LiteralDoesNotFit, fmt::format("`{}` has more than the {} bits of {}", ast_.text(a.token).substr(0, 40), width_of(type), name(type)))
+    error(a.token, Code::LiteralDoesNotFit,
+          fmt::format("`{}` has more than the {} bits of {}", ast_.text(a.token).substr(0, 40),
+                      width_of(type), name(type)))
         .with_fix("write fewer bits, or give it to an f64");
     return none;
   }
@@ -204,7 +226,9 @@ ValueId KernelLowering::unknown_name(TokenId token, std::string_view declare) {
 }
 
 ValueId KernelLowering::not_constant(TokenId token) {
-  error(token, Code::NotConstant, fmt::format("`{}` is not known before the launch", ast_.text(token))).with_fix("use literals and `const` names only");
+  error(token, Code::NotConstant,
+        fmt::format("`{}` is not known before the launch", ast_.text(token)))
+      .with_fix("use literals and `const` names only");
   return none;
 }
 
@@ -212,20 +236,27 @@ ValueId KernelLowering::name_value(const Expr& e) {
   at(e.token);
   if (outer_ && *outer_) {
     const ConstantName n = (*outer_)(e.symbol);
-    if (n.known) return n.value.type == Type::Void ? not_constant(e.token) : builder.constant(n.value.type, n.value.bits);
+    if (n.known)
+      return n.value.type == Type::Void ? not_constant(e.token)
+                                        : builder.constant(n.value.type, n.value.bits);
   }
   if (const Binding* b = lookup(e.symbol)) {
     switch (b->kind) {
       case Kind::Let: return b->id;
       case Kind::Var: return b->id == none ? none : builder.get(b->id);
-      case Kind::Const: return b->constant.type == Type::Void ? none : builder.constant(b->constant.type, b->constant.bits);
+      case Kind::Const:
+        return b->constant.type == Type::Void
+                   ? none
+                   : builder.constant(b->constant.type, b->constant.bits);
       case Kind::Buffer:
         if (b->role == Role::Scalar) {
           const Buffer& buffer = builder.program.buffers[b->id];
           return builder.op(Opcode::Scalar, value_type(buffer.element), {}, b->id);
         }
-        error(e.token, Code::NotAValue, fmt::format("`{}` is a buffer, not a value", ast_.text(e.token)))
-            .with_fix(fmt::format("read an element, `{}[i]`, or its length, `len({})`", ast_.text(e.token), ast_.text(e.token)));
+        error(e.token, Code::NotAValue,
+              fmt::format("`{}` is a buffer, not a value", ast_.text(e.token)))
+            .with_fix(fmt::format("read an element, `{}[i]`, or its length, `len({})`",
+                                  ast_.text(e.token), ast_.text(e.token)));
         return none;
     }
   }
@@ -234,7 +265,8 @@ ValueId KernelLowering::name_value(const Expr& e) {
     const auto* c = context_.constant(decl, e.token);
     if (!c) return none;
     if (c->table) {
-      error(e.token, Code::NotAValue, fmt::format("`{}` is a table, not a value", ast_.text(e.token)))
+      error(e.token, Code::NotAValue,
+            fmt::format("`{}` is a table, not a value", ast_.text(e.token)))
           .with_fix(fmt::format("read an element, `{}[i]`", ast_.text(e.token)));
       return none;
     }
@@ -242,7 +274,8 @@ ValueId KernelLowering::name_value(const Expr& e) {
   }
   const std::string_view w = ast_.text(e.token);
   if (decl != none) {
-    error(e.token, Code::NotAValue, fmt::format("`{}` is no value", w)).with_fix("call a function with `( )`; kernels are called in a graph");
+    error(e.token, Code::NotAValue, fmt::format("`{}` is no value", w))
+        .with_fix("call a function with `( )`; kernels are called in a graph");
     return none;
   }
   if (w == "lane_id" || w == "subgroup_size") {
@@ -251,7 +284,8 @@ ValueId KernelLowering::name_value(const Expr& e) {
   }
   for (auto n : id_names)
     if (w == n) {
-      error(e.token, Code::NotAValue, fmt::format("`{}` has three components", w)).with_fix(fmt::format("write `{}.x`, `{}.y` or `{}.z`", w, w, w));
+      error(e.token, Code::NotAValue, fmt::format("`{}` has three components", w))
+          .with_fix(fmt::format("write `{}.x`, `{}.y` or `{}.z`", w, w, w));
       return none;
     }
   return unknown_name(e.token, fmt::format("declare it: `let {} = …`", w));
@@ -265,8 +299,10 @@ ValueId KernelLowering::member(const Expr& e) {
       if (constant_mode_) return not_constant(e.token);
       return builder.op(*find_op(w), Type::Void, {}, e.bits);
     }
-  if (lookup(e.symbol) || context_.decl_of_symbol[e.symbol] != none || w == "lane_id" || w == "subgroup_size") {
-    error(e.token, Code::UnknownComponent, fmt::format("`{}` has no components", w)).with_fix("remove the `.x`");
+  if (lookup(e.symbol) || context_.decl_of_symbol[e.symbol] != none || w == "lane_id" ||
+      w == "subgroup_size") {
+    error(e.token, Code::UnknownComponent, fmt::format("`{}` has no components", w))
+        .with_fix("remove the `.x`");
     return none;
   }
   return unknown_name(e.token, fmt::format("declare it: `let {} = …`", w));
@@ -274,21 +310,27 @@ ValueId KernelLowering::member(const Expr& e) {
 
 // ---- Operators.
 
-ValueId KernelLowering::apply(Opcode op, Type type, std::span<const ValueId> operands, TokenId token, uint64_t attr) {
+ValueId KernelLowering::apply(Opcode op, Type type, std::span<const ValueId> operands,
+                              TokenId token, uint64_t attr) {
   for (ValueId v : operands)
     if (v == none) return none;
   at(token);
   if (!contains(info(op).types, type) && info(op).types != TypeSet::None) {
     if (op == Opcode::Neg && is_unsigned(type)) {
-      error(token, Code::NegateUnsigned, fmt::format("unary minus on the unsigned type {}", name(type)))
+      error(token, Code::NegateUnsigned,
+            fmt::format("unary minus on the unsigned type {}", name(type)))
           .with_fix("subtract from zero, `0 - x`, or convert to a signed type");
       return none;
     }
     Diagnostic& d = error(token, Code::WrongOperandType,
-                          fmt::format("`{}` is for {}, not {}", ast_.text(token), describe(info(op).types), name(type)));
-    if (op == Opcode::Rem && is_float(type)) d.with_fix("`%` is for integers; write `x - trunc(x / y) * y`");
-    else if (type == Type::F64 && info(op).types == TypeSet::F32) d.with_fix("convert: `f64(" + std::string(ast_.text(token)) + "(f32(x)))`");
-    else d.with_fix("convert the operands first");
+                          fmt::format("`{}` is for {}, not {}", ast_.text(token),
+                                      describe(info(op).types), name(type)));
+    if (op == Opcode::Rem && is_float(type))
+      d.with_fix("`%` is for integers; write `x - trunc(x / y) * y`");
+    else if (type == Type::F64 && info(op).types == TypeSet::F32)
+      d.with_fix("convert: `f64(" + std::string(ast_.text(token)) + "(f32(x)))`");
+    else
+      d.with_fix("convert the operands first");
     return none;
   }
   return builder.op(op, type, operands, attr);
@@ -298,14 +340,16 @@ ValueId KernelLowering::unary(const Expr& e, Type expected) {
   if (e.op == Tok::Minus) {  // a suffixed literal and its sign are one literal
     const Expr& a = ast_.exprs[e.a];
     at(e.token);
-    if (a.kind == ExprKind::Integer && a.type != Type::Void) return integer_literal(a, true, a.type);
+    if (a.kind == ExprKind::Integer && a.type != Type::Void)
+      return integer_literal(a, true, a.type);
     if (a.kind == ExprKind::Float && a.type != Type::Void) return float_literal(a, true, a.type);
   }
   const ValueId v = e.op == Tok::Bang ? expression(e.a, Type::Void) : expression(e.a, expected);
   if (v == none) return none;
   const Type t = builder.type(v);
   if (e.op == Tok::Bang && t != Type::Bool) {
-    error(e.token, Code::WrongOperandType, fmt::format("`!` is for bool, not {}", name(t))).with_fix("compare with zero, or use `~` for the complement of bits");
+    error(e.token, Code::WrongOperandType, fmt::format("`!` is for bool, not {}", name(t)))
+        .with_fix("compare with zero, or use `~` for the complement of bits");
     return none;
   }
   if (e.op == Tok::Tilde && t == Type::Bool) {
@@ -320,7 +364,8 @@ ValueId KernelLowering::unary(const Expr& e, Type expected) {
 ValueId KernelLowering::binary(ExprId id, Type expected) {
   std::vector<ExprId> spine;
   ExprId left = id;
-  while (ast_.exprs[left].kind == ExprKind::Binary && (left == id || ast_.exprs[left].literal == ast_.exprs[id].literal)) {
+  while (ast_.exprs[left].kind == ExprKind::Binary &&
+         (left == id || ast_.exprs[left].literal == ast_.exprs[id].literal)) {
     spine.push_back(left);
     left = ast_.exprs[left].a;
   }
@@ -364,17 +409,19 @@ ValueId KernelLowering::combine(const Expr& e, ValueId a, ExprId right) {
   if (a == none || b == none) return none;
   const Type t = builder.type(a);
   if (t != builder.type(b)) {
-    error(e.token, Code::TypeMismatch, fmt::format("`{}` of {} and {}", ast_.text(e.token), name(t), name(builder.type(b))))
+    error(e.token, Code::TypeMismatch,
+          fmt::format("`{}` of {} and {}", ast_.text(e.token), name(t), name(builder.type(b))))
         .note("there is no implicit conversion between types")
-        .with_fix(fmt::format("convert one side: `{}(…)` or `{}(…)`", name(t), name(builder.type(b))));
+        .with_fix(
+            fmt::format("convert one side: `{}(…)` or `{}(…)`", name(t), name(builder.type(b))));
     return none;
   }
   const ValueId ops[] = {a, b};
   return apply(*op, t, ops, e.token);
 }
 
-/// May the right side of && be evaluated though it is not needed? Pure ops are total; loads are kept
-/// behind the test so that the sanitizer sees what the source says.
+/// May the right side of && be evaluated though it is not needed? Pure ops are total; loads are
+/// kept behind the test so that the sanitizer sees what the source says.
 bool KernelLowering::cheap(ExprId id) const {
   std::vector<ExprId> todo = {id};
   for (size_t n = 0; !todo.empty(); ++n) {
@@ -384,7 +431,8 @@ bool KernelLowering::cheap(ExprId id) const {
     switch (e.kind) {
       case ExprKind::Call: {
         const Opcode* op = find_op(ast_.text(e.token));
-        if (!op || info(*op).effect != Effect::Pure || context_.decl_of_symbol[e.symbol] != none) return false;
+        if (!op || info(*op).effect != Effect::Pure || context_.decl_of_symbol[e.symbol] != none)
+          return false;
         for (uint32_t i = 0; i < e.args.count; ++i) todo.push_back(arg(e, i));
         break;
       }
@@ -402,7 +450,8 @@ ValueId KernelLowering::logical(const Expr& e, ValueId a) {
   const bool is_and = e.op == Tok::AmpAmp;
   const auto check = [&](ValueId v, TokenId token) {
     if (v == none || builder.type(v) == Type::Bool) return v;
-    error(token, Code::WrongOperandType, fmt::format("`{}` is for bool, not {}", ast_.text(e.token), name(builder.type(v))))
+    error(token, Code::WrongOperandType,
+          fmt::format("`{}` is for bool, not {}", ast_.text(e.token), name(builder.type(v))))
         .with_fix("compare with zero: `x != 0`");
     return none;
   };
@@ -428,7 +477,8 @@ ValueId KernelLowering::logical(const Expr& e, ValueId a) {
 
 ValueId KernelLowering::cast(const Expr& e) {
   if (is_storage_only(e.type)) {
-    error(e.token, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(e.type)))
+    error(e.token, Code::StorageTypeAsValue,
+          fmt::format("{} is a storage type: no value has it", name(e.type)))
         .with_fix("keep the value as f32; a store to the buffer rounds it");
     return none;
   }
@@ -461,17 +511,24 @@ const Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
         made.role = Role::Table;
         return &made;
       }
-    } else if (decl == none && std::find(std::begin(id_names), std::end(id_names), ast_.text(token)) != std::end(id_names)) {
-      error(token, Code::NotABuffer, fmt::format("`{}` has components, not elements", ast_.text(token))).with_fix(fmt::format("write `{}.x`", ast_.text(token)));
+    } else if (decl == none && std::find(std::begin(id_names), std::end(id_names),
+                                         ast_.text(token)) != std::end(id_names)) {
+      error(token, Code::NotABuffer,
+            fmt::format("`{}` has components, not elements", ast_.text(token)))
+          .with_fix(fmt::format("write `{}.x`", ast_.text(token)));
       return nullptr;
     } else if (decl == none) {
-      unknown_name(token, fmt::format("declare a parameter `{0}: in T[]` or an array `var {0}: T[n]`", ast_.text(token)));
+      unknown_name(token,
+                   fmt::format("declare a parameter `{0}: in T[]` or an array `var {0}: T[n]`",
+                               ast_.text(token)));
       return nullptr;
     }
   }
-  if (b && b->kind == Kind::Const && b->constant.type == Type::Void) return nullptr;  // its declaration failed
+  if (b && b->kind == Kind::Const && b->constant.type == Type::Void)
+    return nullptr;  // its declaration failed
   if (!b || b->kind != Kind::Buffer || b->role == Role::Scalar) {
-    Diagnostic& d = error(token, Code::NotABuffer, fmt::format("`{}` is no buffer or array", ast_.text(token)));
+    Diagnostic& d =
+        error(token, Code::NotABuffer, fmt::format("`{}` is no buffer or array", ast_.text(token)));
     if (b && b->declared) d.note("declared here", ast_.place(b->declared));
     d.with_fix("index a buffer parameter, a shared or private array, or a table");
     return nullptr;
@@ -483,7 +540,8 @@ ValueId KernelLowering::index(ExprId id) {
   const ValueId v = expression(id, Type::Void);
   if (v == none) return none;
   if (!is_integer(builder.type(v))) {
-    error(ast_.exprs[id].token, Code::IndexNotInteger, fmt::format("an index is an integer, this is {}", name(builder.type(v))))
+    error(ast_.exprs[id].token, Code::IndexNotInteger,
+          fmt::format("an index is an integer, this is {}", name(builder.type(v))))
         .with_fix("convert it: `u32(…)`");
     return none;
   }
@@ -498,13 +556,17 @@ ValueId KernelLowering::load(const Expr& e) {
   at(e.token);
   MemoryRef ref;
   ref.buffer = b.id;
-  return builder.op(Opcode::Load, value_type(builder.program.buffers[b.id].element), {i}, ref.pack());
+  return builder.op(Opcode::Load, value_type(builder.program.buffers[b.id].element), {i},
+                    ref.pack());
 }
 
 bool KernelLowering::writable(const Binding& b, TokenId token) {
   if (is_writable(b.role)) return true;
-  error(token, Code::WriteToReadOnly, fmt::format("`{}` has the role `{}` and is only read", ast_.text(token), name(b.role)))
-      .with_fix(b.role == Role::In ? "declare it `inout` or `out`" : "write to an `inout`, `out`, `scratch`, shared or private array");
+  error(token, Code::WriteToReadOnly,
+        fmt::format("`{}` has the role `{}` and is only read", ast_.text(token), name(b.role)))
+      .with_fix(b.role == Role::In
+                    ? "declare it `inout` or `out`"
+                    : "write to an `inout`, `out`, `scratch`, shared or private array");
   return false;
 }
 
@@ -515,14 +577,21 @@ bool KernelLowering::options(const Expr& e, uint32_t from, Opcode op, MemoryRef*
   for (uint32_t i = from; i < e.args.count; ++i) {
     const Expr& o = ast_.exprs[arg(e, i)];
     const std::string_view w = o.kind == ExprKind::Name ? ast_.text(o.token) : std::string_view();
-    if (!load && w == "acq_rel") ref->acq_rel = true;
-    else if (w == "workgroup") ref->scope = Scope::Workgroup;
-    else if (load && w == "grid") ref->scope = Scope::Grid;
-    else if (!load && w == "device" && role != Role::Shared) ref->scope = Scope::Grid;
-    else if (!load && w == "device") ref->scope = Scope::Workgroup;  // a workgroup's memory has no wider audience
+    if (!load && w == "acq_rel")
+      ref->acq_rel = true;
+    else if (w == "workgroup")
+      ref->scope = Scope::Workgroup;
+    else if (load && w == "grid")
+      ref->scope = Scope::Grid;
+    else if (!load && w == "device" && role != Role::Shared)
+      ref->scope = Scope::Grid;
+    else if (!load && w == "device")
+      ref->scope = Scope::Workgroup;  // a workgroup's memory has no wider audience
     else {
-      error(o.token, Code::AtomicOption, fmt::format("`{}` takes no such option", ast_.text(e.token)))
-          .with_fix(load ? "write `grid` or nothing" : "options are `acq_rel`, `workgroup` and `device`");
+      error(o.token, Code::AtomicOption,
+            fmt::format("`{}` takes no such option", ast_.text(e.token)))
+          .with_fix(load ? "write `grid` or nothing"
+                         : "options are `acq_rel`, `workgroup` and `device`");
       return false;
     }
   }
@@ -532,11 +601,18 @@ bool KernelLowering::options(const Expr& e, uint32_t from, Opcode op, MemoryRef*
 ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
   const OpInfo& row = info(op);
   const uint32_t values = uint32_t(row.operands.size()) - 1;
-  if (!count(e, 1 + values, 3 + values, fmt::format("{}(b[i]{})", row.mnemonic, values == 2 ? ", expected, v" : values ? ", v" : ""))) return none;
+  if (!count(e, 1 + values, 3 + values,
+             fmt::format("{}(b[i]{})", row.mnemonic,
+                         values == 2 ? ", expected, v"
+                         : values    ? ", v"
+                                     : "")))
+    return none;
   const Expr target = ast_.exprs[arg(e, 0)];
   if (target.kind != ExprKind::Index) {
     if (target.kind != ExprKind::Error)
-      error(target.token, Code::AtomicTarget, fmt::format("`{}` works on an element of a buffer", row.mnemonic)).with_fix("write `b[i]` as its first argument");
+      error(target.token, Code::AtomicTarget,
+            fmt::format("`{}` works on an element of a buffer", row.mnemonic))
+          .with_fix("write `b[i]` as its first argument");
     return none;
   }
   const Binding* found = buffer(target.symbol, target.token);
@@ -548,7 +624,8 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
   bool ok = operands[0] != none;
   for (uint32_t i = 1; i <= values; ++i) {
     const ExprId a = arg(e, i);
-    operands[i] = expect(expression(a, t), t, ast_.exprs[a].token, fmt::format("the element of `{}`", ast_.text(target.token)));
+    operands[i] = expect(expression(a, t), t, ast_.exprs[a].token,
+                         fmt::format("the element of `{}`", ast_.text(target.token)));
     ok &= operands[i] != none;
   }
   MemoryRef ref;
@@ -556,24 +633,31 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
   if (!options(e, 1 + values, op, &ref, b.role)) return none;
   if (op != Opcode::UniformLoad) {
     if (b.role == Role::Private) {
-      error(target.token, Code::AtomicTarget, "a private array is seen by one invocation only: it has no atomics").with_fix("use a plain load and store");
+      error(target.token, Code::AtomicTarget,
+            "a private array is seen by one invocation only: it has no atomics")
+          .with_fix("use a plain load and store");
       return none;
     }
     if (!writable(b, target.token)) return none;
     if (!contains(row.types, element)) {
-      error(e.token, Code::WrongOperandType, fmt::format("`{}` is for elements of {}, not {}", row.mnemonic, describe(row.types), name(element)))
+      error(e.token, Code::WrongOperandType,
+            fmt::format("`{}` is for elements of {}, not {}", row.mnemonic, describe(row.types),
+                        name(element)))
           .with_fix("use a buffer of i32, u32, i64 or u64");
       return none;
     }
   } else if (b.role == Role::Private) {
-    error(target.token, Code::NotABuffer, "`uniform_load` reads memory that invocations share, not a private array").with_fix("read it with a plain load");
+    error(target.token, Code::NotABuffer,
+          "`uniform_load` reads memory that invocations share, not a private array")
+        .with_fix("read it with a plain load");
     return none;
   }
   if (!ok) return none;
   at(e.token);
   const ValueId r = builder.op(op, t, std::span<const ValueId>(operands, 1 + values), ref.pack());
   if (r == none && !statement) {
-    error(e.token, Code::VoidFunctionAsValue, fmt::format("`{}` gives no value", row.mnemonic)).with_fix("write it as a statement");
+    error(e.token, Code::VoidFunctionAsValue, fmt::format("`{}` gives no value", row.mnemonic))
+        .with_fix("write it as a statement");
     return none;
   }
   return r;
@@ -582,12 +666,14 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
 ValueId KernelLowering::load_as(const Expr& e) {
   if (!count(e, 2, 2, "load_as<u32>(b, byte)")) return none;
   if (e.type == Type::Void) {
-    error(e.token, Code::MissingTypeArgument, "`load_as` needs the type to read").with_fix("write `load_as<u32>(b, byte)`");
+    error(e.token, Code::MissingTypeArgument, "`load_as` needs the type to read")
+        .with_fix("write `load_as<u32>(b, byte)`");
     return none;
   }
   const Expr target = ast_.exprs[arg(e, 0)];
   if (target.kind != ExprKind::Name) {
-    error(target.token, Code::NotABuffer, "`load_as` reads from a buffer").with_fix("write the buffer's name as the first argument");
+    error(target.token, Code::NotABuffer, "`load_as` reads from a buffer")
+        .with_fix("write the buffer's name as the first argument");
     return none;
   }
   const Binding* found = buffer(target.symbol, target.token);
@@ -595,12 +681,16 @@ ValueId KernelLowering::load_as(const Expr& e) {
   const ValueId i = index(arg(e, 1));
   if (!found || i == none) return none;
   if (!is_integer(builder.program.buffers[b.id].element)) {
-    error(target.token, Code::WrongOperandType, fmt::format("`load_as` reads buffers of integers, not {}", name(builder.program.buffers[b.id].element)))
+    error(target.token, Code::WrongOperandType,
+          fmt::format("`load_as` reads buffers of integers, not {}",
+                      name(builder.program.buffers[b.id].element)))
         .with_fix("declare the buffer as u8");
     return none;
   }
   if (is_storage_only(e.type)) {
-    error(e.token, Code::StorageTypeAsValue, fmt::format("`load_as` gives a value, and no value is {}", name(e.type))).with_fix("read u16, or declare a buffer of that type");
+    error(e.token, Code::StorageTypeAsValue,
+          fmt::format("`load_as` gives a value, and no value is {}", name(e.type)))
+        .with_fix("read u16, or declare a buffer of that type");
     return none;
   }
   at(e.token);
@@ -612,19 +702,25 @@ ValueId KernelLowering::load_as(const Expr& e) {
 ValueId KernelLowering::bitcast(const Expr& e) {
   if (!count(e, 1, 1, "bitcast<u32>(x)")) return none;
   if (e.type == Type::Void) {
-    error(e.token, Code::MissingTypeArgument, "`bitcast` needs the type to give").with_fix("write `bitcast<u32>(x)`");
+    error(e.token, Code::MissingTypeArgument, "`bitcast` needs the type to give")
+        .with_fix("write `bitcast<u32>(x)`");
     return none;
   }
   if (is_storage_only(e.type)) {
-    error(e.token, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(e.type))).with_fix("use u16 for the bits");
+    error(e.token, Code::StorageTypeAsValue,
+          fmt::format("{} is a storage type: no value has it", name(e.type)))
+        .with_fix("use u16 for the bits");
     return none;
   }
   const ValueId v = expression(arg(e, 0), Type::Void);
   if (v == none) return none;
   const Type from = builder.type(v);
   if (width_of(from) != width_of(e.type)) {
-    error(e.token, Code::BitcastWidth, fmt::format("{} has {} bits and {} has {}", name(from), width_of(from), name(e.type), width_of(e.type)))
-        .with_fix("bit-cast between types of one width, or convert: `" + std::string(name(e.type)) + "(x)`");
+    error(e.token, Code::BitcastWidth,
+          fmt::format("{} has {} bits and {} has {}", name(from), width_of(from), name(e.type),
+                      width_of(e.type)))
+        .with_fix("bit-cast between types of one width, or convert: `" + std::string(name(e.type)) +
+                  "(x)`");
     return none;
   }
   at(e.token);
@@ -635,7 +731,8 @@ ValueId KernelLowering::length(const Expr& e, Opcode op) {
   if (!count(e, 1, 1, "len(b)")) return none;
   const Expr target = ast_.exprs[arg(e, 0)];
   if (target.kind != ExprKind::Name) {
-    error(target.token, Code::NotABuffer, "`len` is for a buffer or array").with_fix("write its name");
+    error(target.token, Code::NotABuffer, "`len` is for a buffer or array")
+        .with_fix("write its name");
     return none;
   }
   const Binding* b = buffer(target.symbol, target.token);
@@ -648,7 +745,10 @@ ValueId KernelLowering::length(const Expr& e, Opcode op) {
 
 bool KernelLowering::count(const Expr& e, uint32_t least, uint32_t most, std::string_view form) {
   if (e.args.count >= least && e.args.count <= most) return true;
-  error(e.token, Code::WrongArgumentCount, fmt::format("`{}` takes {} argument{}, not {}", ast_.text(e.token), least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most), most == 1 ? "" : "s", e.args.count))
+  error(e.token, Code::WrongArgumentCount,
+        fmt::format("`{}` takes {} argument{}, not {}", ast_.text(e.token),
+                    least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
+                    most == 1 ? "" : "s", e.args.count))
       .with_fix(fmt::format("write `{}`", form));
   return false;
 }
@@ -656,7 +756,8 @@ bool KernelLowering::count(const Expr& e, uint32_t least, uint32_t most, std::st
 ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
   const std::string_view w = ast_.text(e.token);
   const uint32_t decl = context_.decl_of_symbol[e.symbol];
-  if (decl != none && ast_.decls[decl].kind == DeclKind::Function) return inline_call(e, ast_.decls[decl], statement);
+  if (decl != none && ast_.decls[decl].kind == DeclKind::Function)
+    return inline_call(e, ast_.decls[decl], statement);
   if (w == "bits") return bits_literal(e, expected == Type::Void ? Type::F32 : expected);
   const Opcode* op = find_op(w);
   if (op) {
@@ -665,24 +766,32 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
     if (*op == Opcode::Len || *op == Opcode::Len64) return length(e, *op);
     if (*op == Opcode::LoadAs) return load_as(e);
     if (*op == Opcode::Bitcast) return bitcast(e);
-    if (row.effect == Effect::Atomic || *op == Opcode::UniformLoad) return memory_call(e, *op, statement);
+    if (row.effect == Effect::Atomic || *op == Opcode::UniformLoad)
+      return memory_call(e, *op, statement);
     if (is_callable(*op)) return table_call(e, *op, expected);
   }
-  Diagnostic& d = error(e.token, Code::UnknownFunction, fmt::format("there is no function `{}`", w.substr(0, 60)));
+  Diagnostic& d = error(e.token, Code::UnknownFunction,
+                        fmt::format("there is no function `{}`", w.substr(0, 60)));
   std::vector<std::string> names;
   if (context_.may_suggest()) {
     names = {"len", "len64", "load_as", "bitcast", "uniform_load"};
     for (size_t i = 0; i < all_ops().size(); ++i)
-      if (is_callable(static_cast<Opcode>(i)) || all_ops()[i].effect == Effect::Atomic) names.emplace_back(all_ops()[i].mnemonic);
+      if (is_callable(static_cast<Opcode>(i)) || all_ops()[i].effect == Effect::Atomic)
+        names.emplace_back(all_ops()[i].mnemonic);
     for (const Decl& other : ast_.decls)
       if (other.kind == DeclKind::Function) names.emplace_back(ast_.text(other.name));
   }
   const auto near = context_.nearest_name(w, names);
-  if (w.find("barrier") != w.npos) d.with_fix("write `barrier workgroup`, without parentheses");
-  else if (decl != none && ast_.decls[decl].kind != DeclKind::Const) d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
-  else if (op && !operator_for(*op).empty()) d.with_fix(fmt::format("write `{}`", operator_for(*op)));
-  else if (!near.empty()) d.with_fix(fmt::format("did you mean `{}`?", near));
-  else d.with_fix(fmt::format("define it: `fn {}(…) {{ … }}`", w.substr(0, 60)));
+  if (w.find("barrier") != w.npos)
+    d.with_fix("write `barrier workgroup`, without parentheses");
+  else if (decl != none && ast_.decls[decl].kind != DeclKind::Const)
+    d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
+  else if (op && !operator_for(*op).empty())
+    d.with_fix(fmt::format("write `{}`", operator_for(*op)));
+  else if (!near.empty())
+    d.with_fix(fmt::format("did you mean `{}`?", near));
+  else
+    d.with_fix(fmt::format("define it: `fn {}(…) {{ … }}`", w.substr(0, 60)));
   return none;
 }
 
@@ -703,7 +812,8 @@ ValueId KernelLowering::table_call(const Expr& e, Opcode op, Type expected) {
     const Expr& x = ast_.exprs[a];
     if (row.operands[i] != 'T') {
       const Type need = row.operands[i] == 'U' ? Type::U32 : Type::Bool;
-      operands[i] = expect(expression(a, need), need, x.token, fmt::format("argument {} of `{}`", i + 1, row.mnemonic));
+      operands[i] = expect(expression(a, need), need, x.token,
+                           fmt::format("argument {} of `{}`", i + 1, row.mnemonic));
       ok &= operands[i] != none;
       continue;
     }
@@ -718,7 +828,9 @@ ValueId KernelLowering::table_call(const Expr& e, Opcode op, Type expected) {
       t = mine;
       typed_by = x.token;
     } else if (mine != t) {
-      error(x.token, Code::TypeMismatch, fmt::format("`{}` takes operands of one type, here {} and {}", row.mnemonic, name(t), name(mine)))
+      error(x.token, Code::TypeMismatch,
+            fmt::format("`{}` takes operands of one type, here {} and {}", row.mnemonic, name(t),
+                        name(mine)))
           .note(fmt::format("this operand is {}", name(t)), ast_.place(typed_by))
           .with_fix(cast_fix(t));
       ok = false;

@@ -8,7 +8,8 @@ namespace {
 
 /// The operator inside a compound assignment.
 Tok plain_op(Tok t) {
-  constexpr Tok table[] = {Tok::Plus, Tok::Minus, Tok::Star, Tok::Slash, Tok::Percent, Tok::Amp, Tok::Pipe, Tok::Caret, Tok::Shl, Tok::Shr};
+  constexpr Tok table[] = {Tok::Plus, Tok::Minus, Tok::Star,  Tok::Slash, Tok::Percent,
+                           Tok::Amp,  Tok::Pipe,  Tok::Caret, Tok::Shl,   Tok::Shr};
   return table[static_cast<int>(t) - static_cast<int>(Tok::PlusAssign)];
 }
 
@@ -16,7 +17,9 @@ Tok plain_op(Tok t) {
 
 // ---- Scopes.
 
-const Binding* KernelLowering::lookup(uint32_t symbol) const { return scopes_.find(symbol, call_id()); }
+const Binding* KernelLowering::lookup(uint32_t symbol) const {
+  return scopes_.find(symbol, call_id());
+}
 
 void KernelLowering::bind(Binding b, TokenId token) {
   b.symbol = ast_.tokens[token].symbol;
@@ -24,7 +27,8 @@ void KernelLowering::bind(Binding b, TokenId token) {
   b.call = call_id();
   const Binding* old = lookup(b.symbol);
   if (old && old->block == scopes_.depth())
-    error(token, Code::DuplicateName, fmt::format("`{}` is declared twice in this block", ast_.text(token)))
+    error(token, Code::DuplicateName,
+          fmt::format("`{}` is declared twice in this block", ast_.text(token)))
         .note("declared here first", ast_.place(old->declared))
         .with_fix("rename one of them, or assign to a `var`");
   scopes_.bind(b);
@@ -34,7 +38,8 @@ void KernelLowering::bind(Binding b, TokenId token) {
 
 void KernelLowering::nest(TokenId token) {
   if (++depth_ <= max_nesting + 1) return;  // a body, and max_nesting blocks in it
-  error(token, Code::NestingTooDeep, fmt::format("nested more than {} deep after inlining", max_nesting))
+  error(token, Code::NestingTooDeep,
+        fmt::format("nested more than {} deep after inlining", max_nesting))
       .with_fix("use fewer nested blocks, and fewer early returns in functions");
   throw GiveUp{};
 }
@@ -79,7 +84,9 @@ bool KernelLowering::structured_returns(Range list) const {
     if (s.kind == StmtKind::Return) return true;
     if (s.kind == StmtKind::If) {
       if (!structured_returns(s.body) || !structured_returns(s.other)) return false;
-      if (last || rest_joins_else(s) || rest_joins_then(s) || (s.has_else && ends(s.body) && ends(s.other))) continue;
+      if (last || rest_joins_else(s) || rest_joins_then(s) ||
+          (s.has_else && ends(s.body) && ends(s.other)))
+        continue;
       return false;
     }
     if (s.kind == StmtKind::Region && last) return structured_returns(s.body);
@@ -98,8 +105,8 @@ void KernelLowering::statements(Range list) {
     check_size(s.token);
     const bool in_function = calls_.back().decl->kind == DeclKind::Function;
     const bool may_return = in_function && context_.has_return[id] && s.kind != StmtKind::Return;
-    if (may_return && calls_.back().returned == none && i + 1 < list.count && s.kind == StmtKind::If &&
-        (rest_joins_else(s) || rest_joins_then(s))) {
+    if (may_return && calls_.back().returned == none && i + 1 < list.count &&
+        s.kind == StmtKind::If && (rest_joins_else(s) || rest_joins_then(s))) {
       // The arm that returns comes first; the other arm and the rest of the block are the else.
       const bool then_ends = rest_joins_else(s);
       ValueId c = none;
@@ -115,11 +122,13 @@ void KernelLowering::statements(Range list) {
       continue;
     }
     statement(s);
-    const bool stopped = !builder.reachable() || (in_function && s.kind == StmtKind::Return) || (in_function && context_.ends[id]);
+    const bool stopped = !builder.reachable() || (in_function && s.kind == StmtKind::Return) ||
+                         (in_function && context_.ends[id]);
     if (stopped) {
       if (i + 1 < list.count) {
         const Stmt& next = ast_.stmts[ast_.ids[list.begin + i + 1]];
-        Diagnostic d = diagnose(Code::UnreachableCode, ast_.place(next.token), "this code is never reached");
+        Diagnostic d =
+            diagnose(Code::UnreachableCode, ast_.place(next.token), "this code is never reached");
         d.with_fix("remove it");
         context_.warning(std::move(d));
       }
@@ -158,7 +167,9 @@ void KernelLowering::statement(const Stmt& s) {
     case StmtKind::Array: return array(s, Role::Private);
     case StmtKind::Shared:
       if (depth_ != calls_.back().top)
-        error(s.token, Code::SharedNotAtTop, "shared memory is declared at the top level of a kernel or function").with_fix("move it to the beginning of the body");
+        error(s.token, Code::SharedNotAtTop,
+              "shared memory is declared at the top level of a kernel or function")
+            .with_fix("move it to the beginning of the body");
       return array(s, Role::Shared);
     case StmtKind::Assign: return assign(s);
     case StmtKind::Store: return store(s);
@@ -168,7 +179,9 @@ void KernelLowering::statement(const Stmt& s) {
     case StmtKind::Break:
     case StmtKind::Continue:
       if (calls_.back().loops == 0) {
-        error(s.token, Code::BreakOutsideLoop, fmt::format("`{}` outside a loop", ast_.text(s.token))).with_fix("remove it, or write `return`");
+        error(s.token, Code::BreakOutsideLoop,
+              fmt::format("`{}` outside a loop", ast_.text(s.token)))
+            .with_fix("remove it, or write `return`");
         return;
       }
       return s.kind == StmtKind::Break ? builder.break_loop() : builder.continue_loop();
@@ -179,18 +192,23 @@ void KernelLowering::statement(const Stmt& s) {
       const ValueId v = call(e, Type::Void, true);
       const Opcode* op = find_op(ast_.text(e.token));
       const uint32_t decl = context_.decl_of_symbol[e.symbol];
-      if (v != none && context_.diagnostics.size() == before && op && decl == none && info(*op).effect != Effect::Atomic)
-        error(s.token, Code::UnusedValue, fmt::format("the value of `{}` goes nowhere", ast_.text(e.token))).with_fix("assign it, or remove it");
+      if (v != none && context_.diagnostics.size() == before && op && decl == none &&
+          info(*op).effect != Effect::Atomic)
+        error(s.token, Code::UnusedValue,
+              fmt::format("the value of `{}` goes nowhere", ast_.text(e.token)))
+            .with_fix("assign it, or remove it");
       return;
     }
-    case StmtKind::Barrier: return builder.effect(Opcode::Barrier, Type::Void, {}, uint64_t(s.scope));
+    case StmtKind::Barrier:
+      return builder.effect(Opcode::Barrier, Type::Void, {}, uint64_t(s.scope));
     case StmtKind::Region:
       builder.begin_region(unquote(ast_.text(s.name)));
       block(s.body);
       at(s.token);
       return builder.end_region();
     case StmtKind::Trap: {
-      const ValueId code = expect(expression(s.a, Type::U32), Type::U32, ast_.exprs[s.a].token, "a trap's code");
+      const ValueId code =
+          expect(expression(s.a, Type::U32), Type::U32, ast_.exprs[s.a].token, "a trap's code");
       at(s.token);
       if (code != none) builder.trap(code);
       return;
@@ -198,7 +216,8 @@ void KernelLowering::statement(const Stmt& s) {
     case StmtKind::Assert: {
       ValueId c = none;
       const bool ok = condition(s.a, &c);
-      const ValueId code = expect(expression(s.b, Type::U32), Type::U32, ast_.exprs[s.b].token, "an assert's code");
+      const ValueId code =
+          expect(expression(s.b, Type::U32), Type::U32, ast_.exprs[s.b].token, "an assert's code");
       at(s.token);
       if (ok && code != none) builder.effect(Opcode::Assert, Type::Void, {c, code});
       return;
@@ -210,14 +229,19 @@ void KernelLowering::statement(const Stmt& s) {
 
 void KernelLowering::let(const Stmt& s) {
   if (is_storage_only(s.type)) {
-    error(s.name, Code::StorageTypeAsValue, fmt::format("{} is a storage type: no value has it", name(s.type))).with_fix("write f32");
+    error(s.name, Code::StorageTypeAsValue,
+          fmt::format("{} is a storage type: no value has it", name(s.type)))
+        .with_fix("write f32");
   }
   const Type want = is_storage_only(s.type) ? Type::Void : s.type;
-  const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token, fmt::format("`{}`", ast_.text(s.name)));
+  const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token,
+                           fmt::format("`{}`", ast_.text(s.name)));
   Binding b;
   b.kind = s.kind == StmtKind::Let ? Kind::Let : Kind::Var;
-  if (s.kind == StmtKind::Let) b.id = v;
-  else if (v != none) b.id = builder.declare(v);
+  if (s.kind == StmtKind::Let)
+    b.id = v;
+  else if (v != none)
+    b.id = builder.declare(v);
   bind(b, s.name);
 }
 
@@ -269,7 +293,8 @@ uint32_t KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
   b.count = builder.program.formulas.constant(t.count);
   b.table_offset = builder.program.table_bytes.size();
   b.loc = builder.loc;
-  builder.program.table_bytes.insert(builder.program.table_bytes.end(), t.bytes.begin(), t.bytes.end());
+  builder.program.table_bytes.insert(builder.program.table_bytes.end(), t.bytes.begin(),
+                                     t.bytes.end());
   const uint32_t id = add_buffer(std::move(b));
   if (decl != none) tables_[decl] = id;
   return id;
@@ -280,7 +305,9 @@ uint32_t KernelLowering::add_array(const Stmt& s, Role role) {
   const FormulaId size = lower_formula(context_, pool, s.a, constant_sizes(pool, constants()));
   uint64_t count = 0;
   if (size != no_formula && !pool.is_constant(size, &count))
-    error(ast_.exprs[s.a].token, Code::NotConstant, fmt::format("the length of `{}` must be a constant", ast_.text(s.name))).with_fix("use literals and `const` names only");
+    error(ast_.exprs[s.a].token, Code::NotConstant,
+          fmt::format("the length of `{}` must be a constant", ast_.text(s.name)))
+        .with_fix("use literals and `const` names only");
   Buffer b;
   b.name = unique_name(ast_.text(s.name));
   b.role = role;
@@ -304,7 +331,10 @@ void KernelLowering::assign(const Stmt& s) {
   if (!found) {
     const uint32_t decl = context_.decl_of_symbol[ast_.tokens[s.name].symbol];
     if (decl != none)
-      error(s.name, Code::AssignToImmutable, fmt::format("`{}` cannot be assigned", ast_.text(s.name))).note("declared here", ast_.place(ast_.decls[decl].name)).with_fix("assign to a `var`");
+      error(s.name, Code::AssignToImmutable,
+            fmt::format("`{}` cannot be assigned", ast_.text(s.name)))
+          .note("declared here", ast_.place(ast_.decls[decl].name))
+          .with_fix("assign to a `var`");
     else
       unknown_name(s.name, fmt::format("declare it: `var {} = …`", ast_.text(s.name)));
     expression(s.a, Type::Void);
@@ -312,14 +342,18 @@ void KernelLowering::assign(const Stmt& s) {
   }
   const Binding b = *found;
   if (b.kind != Kind::Var) {
-    Diagnostic& d = error(s.name, Code::AssignToImmutable,
-                          b.counter ? fmt::format("the counter `{}` of a loop cannot be assigned", ast_.text(s.name))
-                          : b.kind == Kind::Buffer && b.role != Role::Scalar ? fmt::format("`{}` is a buffer: assign to its elements", ast_.text(s.name))
-                                                                            : fmt::format("`{}` cannot be assigned", ast_.text(s.name)));
+    Diagnostic& d = error(
+        s.name, Code::AssignToImmutable,
+        b.counter ? fmt::format("the counter `{}` of a loop cannot be assigned", ast_.text(s.name))
+        : b.kind == Kind::Buffer && b.role != Role::Scalar
+            ? fmt::format("`{}` is a buffer: assign to its elements", ast_.text(s.name))
+            : fmt::format("`{}` cannot be assigned", ast_.text(s.name)));
     d.note("declared here", ast_.place(b.declared));
     d.with_fix(b.counter ? "use a `while` loop with a variable of your own"
-               : b.kind == Kind::Buffer && b.role != Role::Scalar ? fmt::format("write `{}[i] = …`", ast_.text(s.name))
-               : b.kind == Kind::Let ? "declare it with `var`" : "copy it into a `var`");
+               : b.kind == Kind::Buffer && b.role != Role::Scalar
+                   ? fmt::format("write `{}[i] = …`", ast_.text(s.name))
+               : b.kind == Kind::Let ? "declare it with `var`"
+                                     : "copy it into a `var`");
     expression(s.a, Type::Void);
     return;
   }
@@ -330,7 +364,8 @@ void KernelLowering::assign(const Stmt& s) {
   const Type t = builder.type(builder.get(b.id));
   ValueId v;
   if (s.op == Tok::Assign) {
-    v = expect(expression(s.a, t), t, ast_.exprs[s.a].token, fmt::format("`{}`", ast_.text(s.name)));
+    v = expect(expression(s.a, t), t, ast_.exprs[s.a].token,
+               fmt::format("`{}`", ast_.text(s.name)));
   } else {
     Expr e;
     e.op = plain_op(s.op);
@@ -354,7 +389,8 @@ void KernelLowering::store(const Stmt& s) {
   ref.buffer = b.id;
   ValueId v;
   if (s.op == Tok::Assign) {
-    v = expect(expression(s.b, t), t, ast_.exprs[s.b].token, fmt::format("the element of `{}`", ast_.text(s.name)));
+    v = expect(expression(s.b, t), t, ast_.exprs[s.b].token,
+               fmt::format("the element of `{}`", ast_.text(s.name)));
   } else {
     at(s.name);
     const ValueId old = i == none ? none : builder.op(Opcode::Load, t, {i}, ref.pack());
@@ -382,7 +418,8 @@ bool KernelLowering::condition(ExprId id, ValueId* out) {
   *out = v;
   if (v == none) return false;
   if (builder.type(v) == Type::Bool) return true;
-  error(ast_.exprs[id].token, Code::ConditionNotBool, fmt::format("a condition is a bool, this is {}", name(builder.type(v))))
+  error(ast_.exprs[id].token, Code::ConditionNotBool,
+        fmt::format("a condition is a bool, this is {}", name(builder.type(v))))
       .with_fix("compare it: `x != 0`");
   return false;
 }
@@ -414,19 +451,23 @@ void KernelLowering::for_(const Stmt& s) {
     } else if (t == Type::Void) {
       t = builder.type(v[i]);
     } else if (builder.type(v[i]) != t) {
-      error(ast_.exprs[e[i]].token, Code::TypeMismatch, fmt::format("the bounds and step of a loop have one type, here {} and {}", name(t), name(builder.type(v[i]))))
+      error(ast_.exprs[e[i]].token, Code::TypeMismatch,
+            fmt::format("the bounds and step of a loop have one type, here {} and {}", name(t),
+                        name(builder.type(v[i]))))
           .with_fix(fmt::format("convert it: `{}(…)`", name(t)));
       ok = false;
     }
   }
   if (t == Type::Void) t = Type::U32;
   if (!is_integer(t)) {
-    error(s.name, Code::WrongOperandType, fmt::format("a loop counts in integers, not {}", name(t))).with_fix("use integer bounds");
+    error(s.name, Code::WrongOperandType, fmt::format("a loop counts in integers, not {}", name(t)))
+        .with_fix("use integer bounds");
     ok = false;
     t = Type::U32;
   }
   for (int i = 0; i < 3; ++i)
-    if (ok && e[i] != none && ast_.exprs[e[i]].literal && (v[i] = literal(e[i], t)) == none) ok = false;
+    if (ok && e[i] != none && ast_.exprs[e[i]].literal && (v[i] = literal(e[i], t)) == none)
+      ok = false;
   at(s.token);
   if (!ok)
     for (ValueId& x : v) x = builder.constant(t, 0);
@@ -465,22 +506,28 @@ void KernelLowering::return_(const Stmt& s) {
   Call& call = calls_.back();
   if (call.decl->kind == DeclKind::Kernel) {
     if (s.a != none) {
-      error(s.token, Code::ReturnValueInKernel, "a kernel returns nothing").with_fix("store the result in an `out` buffer");
+      error(s.token, Code::ReturnValueInKernel, "a kernel returns nothing")
+          .with_fix("store the result in an `out` buffer");
       return;
     }
     return builder.return_();
   }
   const Type want = value_type(call.decl->result);
   if (want == Type::Void && s.a != none) {
-    error(s.token, Code::ReturnValueInKernel, fmt::format("`{}` declares no result", ast_.text(call.decl->name))).with_fix("declare it: `fn … -> T`");
+    error(s.token, Code::ReturnValueInKernel,
+          fmt::format("`{}` declares no result", ast_.text(call.decl->name)))
+        .with_fix("declare it: `fn … -> T`");
     return;
   }
   if (want != Type::Void && s.a == none) {
-    error(s.token, Code::MissingReturnValue, fmt::format("`{}` returns {}", ast_.text(call.decl->name), name(want))).with_fix("write the value behind `return`");
+    error(s.token, Code::MissingReturnValue,
+          fmt::format("`{}` returns {}", ast_.text(call.decl->name), name(want)))
+        .with_fix("write the value behind `return`");
     return;
   }
   if (s.a != none) {
-    const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token, "the function's result");
+    const ValueId v =
+        expect(expression(s.a, want), want, ast_.exprs[s.a].token, "the function's result");
     if (v != none) builder.set(calls_.back().result, v);
   }
   at(s.token);
@@ -502,15 +549,20 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
     }
   ++context_.expanded_calls;
   if (++inlined_ > context_.options.max_ops)
-    too_large(e.token, fmt::format("more than {} calls are inlined", context_.options.max_ops), "call fewer functions from functions");
+    too_large(e.token, fmt::format("more than {} calls are inlined", context_.options.max_ops),
+              "call fewer functions from functions");
   if (e.args.count != decl.params.size()) {
-    error(e.token, Code::WrongArgumentCount, fmt::format("`{}` takes {} argument{}, not {}", fn, decl.params.size(), decl.params.size() == 1 ? "" : "s", e.args.count))
+    error(e.token, Code::WrongArgumentCount,
+          fmt::format("`{}` takes {} argument{}, not {}", fn, decl.params.size(),
+                      decl.params.size() == 1 ? "" : "s", e.args.count))
         .note("declared here", ast_.place(decl.name))
         .with_fix("give one argument for each parameter");
     return none;
   }
   if (!statement && decl.result == Type::Void) {
-    error(e.token, Code::VoidFunctionAsValue, fmt::format("`{}` gives no value", fn)).note("declared here", ast_.place(decl.name)).with_fix("declare its result: `-> T`");
+    error(e.token, Code::VoidFunctionAsValue, fmt::format("`{}` gives no value", fn))
+        .note("declared here", ast_.place(decl.name))
+        .with_fix("declare its result: `-> T`");
     return none;
   }
   std::vector<Binding> args;
@@ -522,7 +574,8 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
     if (!p.array) {
       b.kind = Kind::Let;
       const Type t = value_type(p.type);  // a storage type is reported at the declaration
-      b.id = expect(expression(arg(e, i), t), t, a.token, fmt::format("parameter `{}`", ast_.text(p.name)));
+      b.id = expect(expression(arg(e, i), t), t, a.token,
+                    fmt::format("parameter `{}`", ast_.text(p.name)));
       ok &= b.id != none;
       args.push_back(b);
       continue;
@@ -530,21 +583,31 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
     const Binding* given = a.kind == ExprKind::Name ? buffer(a.symbol, a.token) : nullptr;
     if (!given) {
       if (a.kind != ExprKind::Name && a.kind != ExprKind::Error)
-        error(a.token, Code::NotABuffer, fmt::format("parameter `{}` of `{}` takes a buffer", ast_.text(p.name), fn)).with_fix("write the name of a buffer or array");
+        error(a.token, Code::NotABuffer,
+              fmt::format("parameter `{}` of `{}` takes a buffer", ast_.text(p.name), fn))
+            .with_fix("write the name of a buffer or array");
       ok = false;
       continue;
     }
     b = *given;
     const Type element = builder.program.buffers[b.id].element;
     if (element != p.type) {
-      error(a.token, Code::TypeMismatch, fmt::format("parameter `{}` has elements of {}, this buffer of {}", ast_.text(p.name), name(p.type), name(element))).with_fix("pass a buffer of that type");
+      error(a.token, Code::TypeMismatch,
+            fmt::format("parameter `{}` has elements of {}, this buffer of {}", ast_.text(p.name),
+                        name(p.type), name(element)))
+          .with_fix("pass a buffer of that type");
       ok = false;
     }
-    const bool fits = p.role == Role::In || p.role == b.role || ((p.role == Role::InOut || p.role == Role::Out) && is_writable(b.role)) ||
+    const bool fits = p.role == Role::In || p.role == b.role ||
+                      ((p.role == Role::InOut || p.role == Role::Out) && is_writable(b.role)) ||
                       (p.role == Role::Uniform && b.role == Role::Table);
     if (!fits) {
-      error(a.token, Code::WrongRole, fmt::format("parameter `{}` is `{}`, this buffer is `{}`", ast_.text(p.name), name(p.role), name(b.role)))
-          .with_fix(p.role == Role::InOut || p.role == Role::Out ? "pass a buffer that can be written" : "declare the parameter `in`");
+      error(a.token, Code::WrongRole,
+            fmt::format("parameter `{}` is `{}`, this buffer is `{}`", ast_.text(p.name),
+                        name(p.role), name(b.role)))
+          .with_fix(p.role == Role::InOut || p.role == Role::Out
+                        ? "pass a buffer that can be written"
+                        : "declare the parameter `in`");
       ok = false;
     }
     if (p.role == Role::In) b.role = is_writable(b.role) ? Role::In : b.role;
@@ -574,7 +637,8 @@ ValueId KernelLowering::inline_body(const Decl& decl, const std::vector<Binding>
   c.at = builder.loc;
   c.top = depth_ + 1;
   const bool flag = has_return(decl.body) && !structured_returns(decl.body);
-  if (decl.result != Type::Void) c.result = builder.declare(builder.constant(value_type(decl.result), 0));
+  if (decl.result != Type::Void)
+    c.result = builder.declare(builder.constant(value_type(decl.result), 0));
   if (flag) c.returned = builder.declare(builder.constant(Type::Bool, 0));
   const uint32_t depth_before = depth_;
   calls_.push_back(c);

@@ -13,8 +13,8 @@
 
 namespace vyre {
 
-/// Finds the files that a program names: `import "path"`, and tables `@"path"`. A file of one name is
-/// read once per parse.
+/// Finds the files that a program names: `import "path"`, and tables `@"path"`. A file of one name
+/// is read once per parse.
 struct ImportResolver {
   /// The name under which a file is known. `path` is what the file called `from` says.
   std::function<std::string(const std::string& path, const std::string& from)> name;
@@ -27,8 +27,8 @@ struct ImportResolver {
 struct ParseOptions {
   std::string file_name = "<input>";
   std::map<std::string, std::string> constants = {};  // --const N=8: overrides by name
-  ImportResolver resolver = {};  // none: imports and table files are refused
-  bool trusted = false;          // keep facts (in_bounds, …) of IR-form text
+  ImportResolver resolver = {};                       // none: imports and table files are refused
+  bool trusted = false;                               // keep facts (in_bounds, …) of IR-form text
   double time_limit = 0;      // seconds; 0: none; less, or not a number: an error
   uint64_t memory_limit = 0;  // bytes; 0: none
   // The language's limits of operations and of inlined calls; lower ones refuse more programs.

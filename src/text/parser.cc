@@ -25,22 +25,31 @@ std::string unquote(std::string_view token) {
 
 namespace {
 
-constexpr std::array reserved = {"kernel", "fn",  "const", "graph",    "import", "let",  "var",   "if",
-                                 "else",   "for", "while", "break",    "continue", "return", "true", "false",
-                                 "inf",    "nan"};
+constexpr std::array reserved = {"kernel",   "fn",     "const", "graph", "import", "let",
+                                 "var",      "if",     "else",  "for",   "while",  "break",
+                                 "continue", "return", "true",  "false", "inf",    "nan"};
 
 /// Binding strength of a binary operator, 0 if it is none. Comparisons (level 2) do not chain.
 int precedence(Tok t) {
   switch (t) {
     case Tok::PipePipe: return 1;
     case Tok::AmpAmp: return 2;
-    case Tok::EqEq: case Tok::BangEq: case Tok::Lt: case Tok::Le: case Tok::Gt: case Tok::Ge: return 3;
+    case Tok::EqEq:
+    case Tok::BangEq:
+    case Tok::Lt:
+    case Tok::Le:
+    case Tok::Gt:
+    case Tok::Ge: return 3;
     case Tok::Pipe: return 4;
     case Tok::Caret: return 5;
     case Tok::Amp: return 6;
-    case Tok::Shl: case Tok::Shr: return 7;
-    case Tok::Plus: case Tok::Minus: return 8;
-    case Tok::Star: case Tok::Slash: case Tok::Percent: return 9;
+    case Tok::Shl:
+    case Tok::Shr: return 7;
+    case Tok::Plus:
+    case Tok::Minus: return 8;
+    case Tok::Star:
+    case Tok::Slash:
+    case Tok::Percent: return 9;
     default: return 0;
   }
 }
@@ -53,7 +62,8 @@ class Parser {
   Parser(Ast& ast, TokenId begin, std::vector<Import>& imports, Diagnostics& errors)
       : ast_(ast), at_(begin), imports_(imports), errors_(errors) {
     for (const Diagnostic& d : errors)
-      if (d.place.file == ast.files.back().name && d.code != Code::NameTooLong) unreadable_.push_back(d.place.line);
+      if (d.place.file == ast.files.back().name && d.code != Code::NameTooLong)
+        unreadable_.push_back(d.place.line);
   }
 
   void file() {
@@ -107,10 +117,13 @@ class Parser {
     }
     return std::string(describe(token().kind));
   }
-  Diagnostic& error(Code code, std::string message) { return error_at(at_, code, std::move(message)); }
+  Diagnostic& error(Code code, std::string message) {
+    return error_at(at_, code, std::move(message));
+  }
   Diagnostic& error_at(TokenId t, Code code, std::string message) {
     // What the lexer dropped from a line leaves a hole there, of which nothing more is to be said.
-    const bool hole = std::binary_search(unreadable_.begin(), unreadable_.end(), ast_.tokens[t].line);
+    const bool hole =
+        std::binary_search(unreadable_.begin(), unreadable_.end(), ast_.tokens[t].line);
     if (errors_.size() >= max_errors || hole) {
       scratch_ = {};
       scratch_.push_back(diagnose(code, {}, ""));
@@ -125,8 +138,10 @@ class Parser {
   /// `open`: the bracket that it closes, if it is one.
   bool expect(Tok k, std::string_view where, TokenId open = none) {
     if (accept(k)) return true;
-    Diagnostic& d = error(Code::ExpectedToken, fmt::format("expected {} {}, found {}", describe(k), where, found()));
-    if (open != none && ast_.tokens[open].line != token().line) d.note("opened here", ast_.place(open));
+    Diagnostic& d = error(Code::ExpectedToken,
+                          fmt::format("expected {} {}, found {}", describe(k), where, found()));
+    if (open != none && ast_.tokens[open].line != token().line)
+      d.note("opened here", ast_.place(open));
     d.with_fix(fmt::format("write {} here", describe(k)));
     return false;
   }
@@ -145,7 +160,8 @@ class Parser {
     }
     const std::string_view w = ast_.text(at_);
     if (is_reserved(w))
-      error(Code::ReservedName, fmt::format("`{}` is a word of the language and cannot name {}", w, what))
+      error(Code::ReservedName,
+            fmt::format("`{}` is a word of the language and cannot name {}", w, what))
           .with_fix(fmt::format("choose another name, `{}_`", w));
     ++at_;
     return true;
@@ -154,7 +170,8 @@ class Parser {
   struct Deeper {
     Parser& p;
     uint32_t& depth;
-    explicit Deeper(Parser& parser, bool block = false) : p(parser), depth(block ? p.block_depth_ : p.depth_) {
+    explicit Deeper(Parser& parser, bool block = false)
+        : p(parser), depth(block ? p.block_depth_ : p.depth_) {
       if (++depth > max_nesting + (block ? 1 : 0)) {
         p.error(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting))
             .with_fix("split the expression or move inner blocks into a `fn`");
@@ -188,7 +205,9 @@ class Parser {
     depth_ = block_depth_ = 0;
     bool line_start = false;
     while (!is(Tok::End)) {
-      if (line_start && token().column == 1 && (is_word("kernel") || is_word("fn") || is_word("graph") || is_word("const") || is_word("import")))
+      if (line_start && token().column == 1 &&
+          (is_word("kernel") || is_word("fn") || is_word("graph") || is_word("const") ||
+           is_word("import")))
         return;
       line_start = is(Tok::Newline) || is(Tok::RBrace);
       ++at_;
@@ -201,7 +220,8 @@ class Parser {
     if (!is_word("vyre") || ahead(1).kind != Tok::Integer) return;
     ++at_;
     if (ast_.text(at_) != "1")
-      error(Code::LanguageVersion, fmt::format("language version {} is not known; this is version 1", ast_.text(at_)))
+      error(Code::LanguageVersion,
+            fmt::format("language version {} is not known; this is version 1", ast_.text(at_)))
           .with_fix("write `vyre 1`, or use a newer vyre");
     ++at_;
   }
@@ -225,7 +245,8 @@ class Parser {
     const std::vector<std::string> words = {"kernel", "fn", "const", "graph", "import"};
     const auto near = is(Tok::Ident) ? nearest(ast_.text(at_), words) : std::string_view();
     error(Code::ExpectedDeclaration, fmt::format("expected a declaration, found {}", found()))
-        .with_fix(near.empty() ? "a file holds `kernel`, `fn`, `const`, `graph` and `import`" : fmt::format("did you mean `{}`?", near));
+        .with_fix(near.empty() ? "a file holds `kernel`, `fn`, `const`, `graph` and `import`"
+                               : fmt::format("did you mean `{}`?", near));
     skip_statement();
     accept(Tok::RBrace);
   }
@@ -244,7 +265,8 @@ class Parser {
     bool reported = false;
     while (!is(Tok::RParen) && !is(Tok::End)) {
       Param p;
-      if (!declared_name(&p.name, "a parameter") || !expect(Tok::Colon, "after a parameter's name")) {
+      if (!declared_name(&p.name, "a parameter") ||
+          !expect(Tok::Colon, "after a parameter's name")) {
         reported = true;
         break;
       }
@@ -254,7 +276,8 @@ class Parser {
     }
     if (!accept(Tok::RParen)) {
       if (!reported)
-        error(Code::ExpectedToken, fmt::format("expected `,` or `)` in the parameters, found {}", found()))
+        error(Code::ExpectedToken,
+              fmt::format("expected `,` or `)` in the parameters, found {}", found()))
             .with_fix("separate parameters with `,` and end them with `)`");
       int depth = 0;  // to the matching parenthesis, if it is on the way to the body
       while (!is(Tok::End) && !is(Tok::LBrace) && !(is(Tok::RParen) && depth == 0)) {
@@ -285,7 +308,8 @@ class Parser {
       expect(Tok::RBracket, "after a length");
     }
     if (has_role && !p.array)
-      error(Code::ExpectedToken, fmt::format("a parameter with a role is a buffer: expected `[`, found {}", found()))
+      error(Code::ExpectedToken,
+            fmt::format("a parameter with a role is a buffer: expected `[`, found {}", found()))
           .with_fix("write `[]` after the element type, or drop the role to make it a scalar");
     if (!has_role && p.array)
       error_at(p.name, Code::MissingRole, "a buffer parameter needs a role")
@@ -301,7 +325,8 @@ class Parser {
       }
       std::vector<std::string> names;
       for (int i = 1; i < type_count; ++i) names.emplace_back(name(static_cast<Type>(i)));
-      Diagnostic& d = error(Code::UnknownType, fmt::format("`{}` is no type", ast_.text(at_).substr(0, 60)));
+      Diagnostic& d =
+          error(Code::UnknownType, fmt::format("`{}` is no type", ast_.text(at_).substr(0, 60)));
       const auto near = nearest(ast_.text(at_), names);
       d.with_fix(near.empty() ? "types are bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64"
                               : fmt::format("did you mean `{}`?", near));
@@ -337,13 +362,16 @@ class Parser {
         }
       }
       if (!is(Tok::Ident)) return;
-      static constexpr std::string_view words[] = {"workgroup", "subgroup", "grid", "op_id", "requires"};
+      static constexpr std::string_view words[] = {"workgroup", "subgroup", "grid", "op_id",
+                                                   "requires"};
       size_t which = 5;
       for (size_t i = 0; i < 5; ++i)
         if (is_word(words[i])) which = i;
       if (which == 5) {
         std::vector<std::string> names(std::begin(words), std::end(words));
-        Diagnostic& e = error(Code::UnknownAttribute, fmt::format("`{}` is no attribute of a kernel", ast_.text(at_).substr(0, 60)));
+        Diagnostic& e =
+            error(Code::UnknownAttribute,
+                  fmt::format("`{}` is no attribute of a kernel", ast_.text(at_).substr(0, 60)));
         const auto near = nearest(ast_.text(at_), names);
         e.with_fix(near.empty() ? "attributes are workgroup, subgroup, grid, op_id, requires"
                                 : fmt::format("did you mean `{}`?", near));
@@ -352,14 +380,18 @@ class Parser {
         continue;
       }
       if (seen[which])
-        error(Code::DuplicateAttribute, fmt::format("`{}` is given twice", words[which])).with_fix("remove one of them");
+        error(Code::DuplicateAttribute, fmt::format("`{}` is given twice", words[which]))
+            .with_fix("remove one of them");
       seen[which] = true;
       const TokenId word = at_++;
       if (which == 0) d.workgroup = list("after `workgroup`");
       if (which == 1) {
         const auto l = list("after `subgroup`");
-        if (l.size() == 1) d.subgroup = l[0];
-        else error_at(word, Code::WrongAttribute, "`subgroup` takes one size").with_fix("write `subgroup(32)`");
+        if (l.size() == 1)
+          d.subgroup = l[0];
+        else
+          error_at(word, Code::WrongAttribute, "`subgroup` takes one size")
+              .with_fix("write `subgroup(32)`");
       }
       if (which == 2) d.grid = list("after `grid`");
       if (which == 3 && expect(Tok::LParen, "after `op_id`")) {
@@ -368,15 +400,21 @@ class Parser {
         expect(Tok::RParen, "after the op_id");
       }
       if (which == 4 && expect(Tok::LParen, "after `requires`")) {
-        if (is_word("forward_progress")) d.forward_progress = true;
-        else error(Code::WrongAttribute, fmt::format("{} is nothing that a kernel can require", found())).with_fix("write `requires(forward_progress)`");
+        if (is_word("forward_progress"))
+          d.forward_progress = true;
+        else
+          error(Code::WrongAttribute,
+                fmt::format("{} is nothing that a kernel can require", found()))
+              .with_fix("write `requires(forward_progress)`");
         if (!is(Tok::RParen)) ++at_;
         expect(Tok::RParen, "after the requirement");
       }
       if ((which == 0 && (d.workgroup.empty() || d.workgroup.size() > 3)) ||
           (which == 2 && (d.grid.empty() || d.grid.size() > 3)))
-        error_at(word, Code::WrongAttribute, fmt::format("`{}` takes one to three sizes", words[which]))
-            .with_fix(fmt::format("write `{}(x)`, `{}(x, y)` or `{}(x, y, z)`", words[which], words[which], words[which]));
+        error_at(word, Code::WrongAttribute,
+                 fmt::format("`{}` takes one to three sizes", words[which]))
+            .with_fix(fmt::format("write `{}(x)`, `{}(x, y)` or `{}(x, y, z)`", words[which],
+                                  words[which], words[which]));
     }
   }
 
@@ -408,7 +446,8 @@ class Parser {
       const Tok k = ast_.tokens[i].kind;
       if (k == Tok::LBrace) ++depth;
       if (k == Tok::RBrace && --depth == 0) return false;
-      const bool begins = before == Tok::Newline || before == Tok::LBrace || before == Tok::Semicolon;
+      const bool begins =
+          before == Tok::Newline || before == Tok::LBrace || before == Tok::Semicolon;
       if (k == Tok::Percent && begins && ast_.tokens[i + 1].kind == Tok::Integer &&
           (ast_.tokens[i + 2].kind == Tok::Assign || ast_.tokens[i + 2].kind == Tok::Comma))
         return true;
@@ -427,7 +466,8 @@ class Parser {
       ++at_;
     }
     d.end = at_;
-    error_at(d.ir_body, Code::UnclosedBlock, "the kernel's body is not closed").with_fix("add the missing `}`");
+    error_at(d.ir_body, Code::UnclosedBlock, "the kernel's body is not closed")
+        .with_fix("add the missing `}`");
   }
 
   void function() {
@@ -516,7 +556,8 @@ class Parser {
     while (depth > 0) {
       skip_newlines();
       if (is(Tok::End)) {
-        error_at(d.name, Code::UnclosedBlock, "the graph's body is not closed").with_fix("add the missing `}`");
+        error_at(d.name, Code::UnclosedBlock, "the graph's body is not closed")
+            .with_fix("add the missing `}`");
         break;
       }
       if (accept(Tok::RBrace)) {
@@ -539,7 +580,8 @@ class Parser {
     s.token = at_;
     if (accept_word("buffer")) {
       s.kind = GraphStmtKind::Buffer;
-      if (!declared_name(&s.name, "a buffer") || !expect(Tok::Colon, "after the buffer's name")) return false;
+      if (!declared_name(&s.name, "a buffer") || !expect(Tok::Colon, "after the buffer's name"))
+        return false;
       s.type = type_name();
       if (!expect(Tok::LBracket, "before the buffer's length")) return false;
       s.count = expression();
@@ -564,7 +606,8 @@ class Parser {
       s.flag = graph_ref();
       s.compare = token().kind;
       if (precedence(s.compare) != comparison_level) {
-        error(Code::ExpectedToken, fmt::format("expected a comparison after the flag, found {}", found()))
+        error(Code::ExpectedToken,
+              fmt::format("expected a comparison after the flag, found {}", found()))
             .with_fix("write `while flag[0] != 0 limit 100 { … }`");
         return false;
       }
@@ -587,7 +630,8 @@ class Parser {
       skip_newlines();
       if (!expect(Tok::LBrace, "before the loop's body")) return false;
       if (++depth > max_nesting) {
-        error(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting)).with_fix("use fewer nested loops");
+        error(Code::NestingTooDeep, fmt::format("nested more than {} deep", max_nesting))
+            .with_fix("use fewer nested loops");
         throw Bail{};
       }
     }
@@ -610,11 +654,13 @@ class Parser {
     Deeper d(*this, true);
     const TokenId open = at_;
     std::vector<uint32_t> list;
-    if (!is(Tok::LBrace) && errors_.size() != errors_before_) return {};  // the head is broken: reported
+    if (!is(Tok::LBrace) && errors_.size() != errors_before_)
+      return {};  // the head is broken: reported
     if (!is(Tok::LBrace)) {
       expect(Tok::LBrace, fmt::format("before {}", what));
       if (is(Tok::Assign)) last_error().with_fix("write `==` to compare");
-      if (is_word("and") || is_word("or")) last_error().with_fix(is_word("and") ? "write `&&`" : "write `||`");
+      if (is_word("and") || is_word("or"))
+        last_error().with_fix(is_word("and") ? "write `&&`" : "write `||`");
       return {};
     }
     ++at_;
@@ -627,7 +673,8 @@ class Parser {
       }
       if (is(Tok::End)) {
         if (end) *end = at_;
-        error_at(open, Code::UnclosedBlock, fmt::format("{} is not closed", what)).with_fix("add the missing `}`");
+        error_at(open, Code::UnclosedBlock, fmt::format("{} is not closed", what))
+            .with_fix("add the missing `}`");
         break;
       }
       const TokenId before = at_;
@@ -649,7 +696,9 @@ class Parser {
     // After a block's closing brace the next statement may follow on the line.
     if (at_ > 0 && ast_.tokens[at_ - 1].kind == Tok::RBrace) return;
     error(Code::ExpectedEnd, fmt::format("expected the end of the statement, found {}", found()))
-        .with_fix(is_word("as") ? "convert with a cast: `u32(x)`" : "put the next statement on a line of its own, or `;` between them");
+        .with_fix(is_word("as")
+                      ? "convert with a cast: `u32(x)`"
+                      : "put the next statement on a line of its own, or `;` between them");
     skip_statement();
   }
 
@@ -673,12 +722,14 @@ class Parser {
       if (accept_word("continue")) return s.kind = StmtKind::Continue, add(s);
       if (accept_word("return")) {
         s.kind = StmtKind::Return;
-        if (!is(Tok::Newline) && !is(Tok::Semicolon) && !is(Tok::RBrace) && !is(Tok::End)) s.a = expression();
+        if (!is(Tok::Newline) && !is(Tok::Semicolon) && !is(Tok::RBrace) && !is(Tok::End))
+          s.a = expression();
         return add(s);
       }
       const Tok next = ahead(1).kind;
       if (is_word("shared") && next == Tok::Ident) return ++at_, declare(s, StmtKind::Shared);
-      if (is_word("barrier") && (next == Tok::Ident || next == Tok::Newline || next == Tok::RBrace)) return ++at_, barrier(s);
+      if (is_word("barrier") && (next == Tok::Ident || next == Tok::Newline || next == Tok::RBrace))
+        return ++at_, barrier(s);
       if (is_word("region") && next == Tok::String) {
         ++at_;
         s.kind = StmtKind::Region;
@@ -689,7 +740,8 @@ class Parser {
       }
       const bool alone = next == Tok::Newline || next == Tok::Semicolon || next == Tok::RBrace;
       if ((is_word("trap") && alone) || (is_word("region") && next == Tok::LBrace)) {
-        error(Code::ExpectedToken, is_word("trap") ? "a trap has a code" : "a region has a name").with_fix(is_word("trap") ? "write `trap 1`" : "write `region \"name\" { … }`");
+        error(Code::ExpectedToken, is_word("trap") ? "a trap has a code" : "a region has a name")
+            .with_fix(is_word("trap") ? "write `trap 1`" : "write `region \"name\" { … }`");
         return none;
       }
       if (is_word("trap") && begins_expression(next)) {
@@ -703,7 +755,9 @@ class Parser {
         s.kind = StmtKind::Assert;
         const auto args = list("after `assert`");
         if (args.size() != 2) {
-          error_at(s.token, Code::WrongArgumentCount, fmt::format("`assert` takes a condition and a code, not {} arguments", args.size()))
+          error_at(
+              s.token, Code::WrongArgumentCount,
+              fmt::format("`assert` takes a condition and a code, not {} arguments", args.size()))
               .with_fix("write `assert(condition, code)`");
           return none;
         }
@@ -712,25 +766,30 @@ class Parser {
         return add(s);
       }
       if (is_word("else")) {
-        error(Code::ExpectedStatement, "`else` without an `if` before it").with_fix("put it behind the closing `}` of an `if`");
+        error(Code::ExpectedStatement, "`else` without an `if` before it")
+            .with_fix("put it behind the closing `}` of an `if`");
         return none;
       }
       return assignment_or_call(s);
     }
     if (is(Tok::LBrace)) {
-      error(Code::ExpectedStatement, "a block needs a head").with_fix("write `region \"name\" { … }`, or drop the braces");
+      error(Code::ExpectedStatement, "a block needs a head")
+          .with_fix("write `region \"name\" { … }`, or drop the braces");
       return none;
     }
     Diagnostic& d = error(Code::ExpectedStatement, fmt::format("{} begins no statement", found()));
-    if (is(Tok::Slash) && ahead(1).kind == Tok::Star) d.with_fix("a comment begins with `//` and ends with its line");
-    else if (precedence(token().kind)) d.with_fix("end the line before with the operator, so that the statement goes on");
-    else d.with_fix("write a statement: let, var, an assignment, if, for, while, a call, …");
+    if (is(Tok::Slash) && ahead(1).kind == Tok::Star)
+      d.with_fix("a comment begins with `//` and ends with its line");
+    else if (precedence(token().kind))
+      d.with_fix("end the line before with the operator, so that the statement goes on");
+    else
+      d.with_fix("write a statement: let, var, an assignment, if, for, while, a call, …");
     return none;
   }
 
   static bool begins_expression(Tok t) {
-    return t == Tok::Ident || t == Tok::Integer || t == Tok::LParen || t == Tok::Minus || t == Tok::Tilde ||
-           t == Tok::Float || t == Tok::Bang;
+    return t == Tok::Ident || t == Tok::Integer || t == Tok::LParen || t == Tok::Minus ||
+           t == Tok::Tilde || t == Tok::Float || t == Tok::Bang;
   }
   void skip_newlines_before_brace() {
     TokenId i = at_;
@@ -748,24 +807,28 @@ class Parser {
         if (!is(Tok::RBracket)) s.a = expression();
         if (!expect(Tok::RBracket, "after the array's length")) return none;
         if (s.a == none) {
-          error_at(s.name, Code::MissingArrayLength, fmt::format("the array `{}` needs a length", ast_.text(s.name)))
+          error_at(s.name, Code::MissingArrayLength,
+                   fmt::format("the array `{}` needs a length", ast_.text(s.name)))
               .with_fix("write a constant between the brackets");
           return none;
         }
         if (kind == StmtKind::Let) {
-          error_at(s.name, Code::ExpectedStatement, "`let` cannot declare an array").with_fix("write `var` for a private array, `shared` for one a workgroup");
+          error_at(s.name, Code::ExpectedStatement, "`let` cannot declare an array")
+              .with_fix("write `var` for a private array, `shared` for one a workgroup");
           return none;
         }
         if (kind == StmtKind::Var) s.kind = StmtKind::Array;
         if (is(Tok::Assign)) {
-          error(Code::ArrayInitializer, "an array starts as zeros and takes no initial value").with_fix("drop the `=` and what follows, and store the elements");
+          error(Code::ArrayInitializer, "an array starts as zeros and takes no initial value")
+              .with_fix("drop the `=` and what follows, and store the elements");
           return none;
         }
         return add(s);
       }
     }
     if (kind == StmtKind::Shared) {
-      error(Code::MissingArrayLength, "`shared` declares an array").with_fix("write `shared name: T[n]`");
+      error(Code::MissingArrayLength, "`shared` declares an array")
+          .with_fix("write `shared name: T[n]`");
       return none;
     }
     if (!expect(Tok::Assign, "before the initial value")) return none;
@@ -800,17 +863,21 @@ class Parser {
   StmtId for_(Stmt s) {
     s.kind = StmtKind::For;
     if (!is(Tok::Ident)) {
-      error(Code::ExpectedToken, fmt::format("expected the name of the loop's counter, found {}", found())).with_fix("write `for i in lo..hi { … }`");
+      error(Code::ExpectedToken,
+            fmt::format("expected the name of the loop's counter, found {}", found()))
+          .with_fix("write `for i in lo..hi { … }`");
       while (!is(Tok::LBrace) && !is(Tok::Newline) && !is(Tok::End)) ++at_;
       return none;
     }
     if (!declared_name(&s.name, "the loop's counter")) return none;
     if (!accept_word("in")) {
-      error(Code::ExpectedToken, fmt::format("expected `in`, found {}", found())).with_fix("write `for i in lo..hi { … }`");
+      error(Code::ExpectedToken, fmt::format("expected `in`, found {}", found()))
+          .with_fix("write `for i in lo..hi { … }`");
       return none;
     }
     s.a = expression();
-    if (!expect(Tok::DotDot, "between the loop's bounds")) return last_error().with_fix("write `for i in lo..hi { … }`"), none;
+    if (!expect(Tok::DotDot, "between the loop's bounds"))
+      return last_error().with_fix("write `for i in lo..hi { … }`"), none;
     s.b = expression();
     if (accept_word("step")) s.c = expression();
     skip_newlines_before_brace();
@@ -820,11 +887,15 @@ class Parser {
 
   StmtId barrier(Stmt s) {
     s.kind = StmtKind::Barrier;
-    if (is_word("workgroup")) s.scope = Scope::Workgroup;
-    else if (is_word("subgroup")) s.scope = Scope::Subgroup;
-    else if (is_word("grid")) s.scope = Scope::Grid;
+    if (is_word("workgroup"))
+      s.scope = Scope::Workgroup;
+    else if (is_word("subgroup"))
+      s.scope = Scope::Subgroup;
+    else if (is_word("grid"))
+      s.scope = Scope::Grid;
     else {
-      error(Code::UnknownScope, fmt::format("a barrier has a scope, not {}", found())).with_fix("write `barrier workgroup`, `barrier subgroup` or `barrier grid`");
+      error(Code::UnknownScope, fmt::format("a barrier has a scope, not {}", found()))
+          .with_fix("write `barrier workgroup`, `barrier subgroup` or `barrier grid`");
       return none;
     }
     ++at_;
@@ -851,7 +922,8 @@ class Parser {
         return add(s);
       }
       if (e.kind != ExprKind::Error)
-        error_at(s.token, Code::NotAssignable, "only a variable or an element of a buffer can be assigned")
+        error_at(s.token, Code::NotAssignable,
+                 "only a variable or an element of a buffer can be assigned")
             .with_fix("put a `var` or `b[i]` on the left");
       expression();
       return none;
@@ -864,9 +936,11 @@ class Parser {
     if (e.kind != ExprKind::Error) {
       Diagnostic& d = error_at(s.token, Code::UnusedValue, "this value goes nowhere");
       if (e.kind == ExprKind::Name) {
-        std::vector<std::string> words = {"break", "continue", "return", "barrier"};  // those that may stand alone
+        std::vector<std::string> words = {"break", "continue", "return",
+                                          "barrier"};  // those that may stand alone
         if (is(Tok::Ident)) words.insert(words.end(), reserved.begin(), reserved.end());
-        if (is(Tok::Ident) || is(Tok::String)) words.insert(words.end(), {"shared", "region", "trap", "assert"});
+        if (is(Tok::Ident) || is(Tok::String))
+          words.insert(words.end(), {"shared", "region", "trap", "assert"});
         const auto near = nearest(ast_.text(s.token), words);
         if (!near.empty()) {
           d.with_fix(fmt::format("did you mean `{}`?", near));
@@ -946,7 +1020,8 @@ class Parser {
   ExprId postfix() {
     const ExprId e = primary();
     if (is(Tok::LBracket) && at(e).kind != ExprKind::Error) {
-      error(Code::NotIndexable, "only a buffer or array can be indexed").with_fix("index a buffer by its name: `b[i]`");
+      error(Code::NotIndexable, "only a buffer or array can be indexed")
+          .with_fix("index a buffer by its name: `b[i]`");
       ++at_;
       expression();
       expect(Tok::RBracket, "after the index");
@@ -961,18 +1036,26 @@ class Parser {
     const bool is_float = ast_.tokens[t].kind == Tok::Float;
     const auto parts = split_number(ast_.text(t), is_float);
     if (!parts) {
-      error_at(t, Code::MalformedNumber, fmt::format("`{}` is no number", ast_.text(t).substr(0, 60)))
-          .with_fix("write digits, and a type as suffix if one is needed: `7u64`, `0x1f`, `1.5f64`");
+      error_at(t, Code::MalformedNumber,
+               fmt::format("`{}` is no number", ast_.text(t).substr(0, 60)))
+          .with_fix(
+              "write digits, and a type as suffix if one is needed: `7u64`, `0x1f`, `1.5f64`");
       return failed(t);
     }
     if (is_storage_only(parts->suffix) || parts->suffix == Type::Bool) {
-      error_at(t, Code::StorageTypeAsValue, fmt::format("`{}` is no type of a number literal", name(parts->suffix)))
-          .with_fix(parts->suffix == Type::Bool ? "write `true` or `false`" : "write an f32; the store rounds it");
+      error_at(t, Code::StorageTypeAsValue,
+               fmt::format("`{}` is no type of a number literal", name(parts->suffix)))
+          .with_fix(parts->suffix == Type::Bool ? "write `true` or `false`"
+                                                : "write an f32; the store rounds it");
       return failed(t);
     }
     if ((is_float && is_integer(parts->suffix)) || (!is_float && vyre::is_float(parts->suffix))) {
-      error_at(t, Code::MalformedNumber, fmt::format("{} literal with the suffix of {} type", is_float ? "a float" : "an integer", is_float ? "an integer" : "a float"))
-          .with_fix(is_float ? "remove the fraction or the suffix" : fmt::format("write `{}.0{}`", parts->digits, name(parts->suffix)));
+      error_at(
+          t, Code::MalformedNumber,
+          fmt::format("{} literal with the suffix of {} type", is_float ? "a float" : "an integer",
+                      is_float ? "an integer" : "a float"))
+          .with_fix(is_float ? "remove the fraction or the suffix"
+                             : fmt::format("write `{}.0{}`", parts->digits, name(parts->suffix)));
       return failed(t);
     }
     const ExprId id = make(is_float ? ExprKind::Float : ExprKind::Integer, t);
@@ -983,7 +1066,9 @@ class Parser {
     if (!is_float) {
       const auto v = parse_integer(parts->digits);
       if (!v) {
-        error_at(t, Code::MalformedNumber, fmt::format("`{}` is no integer, or more than 64 bits hold", ast_.text(t).substr(0, 60)))
+        error_at(t, Code::MalformedNumber,
+                 fmt::format("`{}` is no integer, or more than 64 bits hold",
+                             ast_.text(t).substr(0, 60)))
             .with_fix("write a number of at most 64 bits");
         e.kind = ExprKind::Error;
         return id;
@@ -1028,12 +1113,15 @@ class Parser {
     }
     if (const auto type = find_type(w)) {
       if (!is(Tok::LParen)) {
-        error_at(t, Code::ExpectedExpression, fmt::format("the type `{}` is no value", w)).with_fix(fmt::format("write a cast, `{}(x)`", w));
+        error_at(t, Code::ExpectedExpression, fmt::format("the type `{}` is no value", w))
+            .with_fix(fmt::format("write a cast, `{}(x)`", w));
         return failed(t);
       }
       const auto args = list("after the type");
       if (args.size() != 1) {
-        error_at(t, Code::WrongArgumentCount, fmt::format("a cast takes one value, not {}", args.size())).with_fix(fmt::format("write `{}(x)`", w));
+        error_at(t, Code::WrongArgumentCount,
+                 fmt::format("a cast takes one value, not {}", args.size()))
+            .with_fix(fmt::format("write `{}(x)`", w));
         return failed(t);
       }
       const ExprId id = make(ExprKind::Cast, t);
@@ -1044,7 +1132,8 @@ class Parser {
     for (auto r : reserved)
       if (w == r) {
         --at_;
-        error(Code::ExpectedExpression, fmt::format("expected an expression, found `{}`", w)).with_fix("write a value here");
+        error(Code::ExpectedExpression, fmt::format("expected an expression, found `{}`", w))
+            .with_fix("write a value here");
         ++at_;
         return failed(t);
       }
@@ -1056,7 +1145,8 @@ class Parser {
       at(id).bits = c == "x" ? 0 : c == "y" ? 1 : c == "z" ? 2 : 9;
       if (at(id).bits == 9) {
         error(Code::UnknownComponent, fmt::format("{} is no component", found()))
-            .with_fix(c == "len" || c == "length" || c == "size" ? fmt::format("write `len({})`", w) : "write `.x`, `.y` or `.z`");
+            .with_fix(c == "len" || c == "length" || c == "size" ? fmt::format("write `len({})`", w)
+                                                                 : "write `.x`, `.y` or `.z`");
         at(id).kind = ExprKind::Error;
       }
       if (is(Tok::Ident)) ++at_;
@@ -1118,9 +1208,9 @@ class Parser {
   std::vector<Import>& imports_;
   Diagnostics& errors_;
   Diagnostics scratch_;
-  size_t errors_before_ = 0;  // how many there were when the current statement began
+  size_t errors_before_ = 0;          // how many there were when the current statement began
   std::vector<uint32_t> unreadable_;  // lines with characters that the lexer refused
-  uint32_t depth_ = 0;        // of an expression
+  uint32_t depth_ = 0;                // of an expression
   uint32_t block_depth_ = 0;
 };
 

@@ -14,14 +14,17 @@ namespace {
 bool is_identifier(std::string_view s) {
   if (s.empty() || s.size() > text::max_name_bytes || (s[0] >= '0' && s[0] <= '9')) return false;
   for (char c : s)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
-  static const std::set<std::string_view> words = {"kernel", "fn", "const", "graph", "import", "let", "var", "if", "else", "for",
-                                                   "while", "break", "continue", "return", "true", "false", "inf", "nan"};
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+      return false;
+  static const std::set<std::string_view> words = {
+      "kernel", "fn",    "const", "graph",    "import", "let",  "var",   "if",  "else",
+      "for",    "while", "break", "continue", "return", "true", "false", "inf", "nan"};
   return !words.contains(s) && !find_type(s);
 }
 
 /// Names are for people and may be anything in a program from elsewhere: make them names again.
-std::vector<std::string> printable_names(const std::vector<std::string>& names, std::string_view fallback) {
+std::vector<std::string> printable_names(const std::vector<std::string>& names,
+                                         std::string_view fallback) {
   std::vector<std::string> result;
   std::set<std::string> used;
   for (const std::string& n : names) {
@@ -37,8 +40,10 @@ std::string quote(std::string_view s) {
   std::string r = "\"";
   for (char c : s) {
     if (c == '"' || c == '\\') r += '\\';
-    if (c == '\n') r += "\\n";
-    else r += c;
+    if (c == '\n')
+      r += "\\n";
+    else
+      r += c;
   }
   return r + "\"";
 }
@@ -51,7 +56,8 @@ class Printer {
     OpId op = none;
   };
 
-  Printer(const Program& p, std::string name, std::string& out) : p_(p), name_(std::move(name)), out_(out), numbers_(p.values.size(), none) {
+  Printer(const Program& p, std::string name, std::string& out)
+      : p_(p), name_(std::move(name)), out_(out), numbers_(p.values.size(), none) {
     std::vector<std::string> names;
     for (const Buffer& b : p.buffers) names.push_back(b.name);
     buffers_ = printable_names(names, "b");
@@ -67,7 +73,8 @@ class Printer {
 
  private:
   std::string formula(FormulaId f) const {
-    return print(p_.formulas, f, [&](uint32_t i) { return i < buffers_.size() ? buffers_[i] : std::string("?"); });
+    return print(p_.formulas, f,
+                 [&](uint32_t i) { return i < buffers_.size() ? buffers_[i] : std::string("?"); });
   }
 
   void header() {
@@ -78,8 +85,11 @@ class Printer {
       if (!is_parameter(b.role)) continue;
       if (!first) out_ += ", ";
       first = false;
-      if (b.role == Role::Scalar) out_ += fmt::format("{}: {}", buffers_[i], name(b.element));
-      else out_ += fmt::format("{}: {} {}[{}]", buffers_[i], name(b.role), name(b.element), b.count == no_formula ? "" : formula(b.count));
+      if (b.role == Role::Scalar)
+        out_ += fmt::format("{}: {}", buffers_[i], name(b.element));
+      else
+        out_ += fmt::format("{}: {} {}[{}]", buffers_[i], name(b.role), name(b.element),
+                            b.count == no_formula ? "" : formula(b.count));
     }
     out_ += fmt::format(") workgroup({}", p_.workgroup[0]);
     if (p_.workgroup[1] != 1 || p_.workgroup[2] != 1) out_ += fmt::format(", {}", p_.workgroup[1]);
@@ -99,15 +109,23 @@ class Printer {
   void tables_and_arrays() {
     for (size_t i = 0; i < p_.buffers.size(); ++i) {
       const Buffer& b = p_.buffers[i];
-      if (b.role == Role::Shared) out_ += fmt::format("  shared {}: {}[{}]\n", buffers_[i], name(b.element), formula(b.count));
-      if (b.role == Role::Private) out_ += fmt::format("  var {}: {}[{}]\n", buffers_[i], name(b.element), formula(b.count));
+      if (b.role == Role::Shared)
+        out_ +=
+            fmt::format("  shared {}: {}[{}]\n", buffers_[i], name(b.element), formula(b.count));
+      if (b.role == Role::Private)
+        out_ += fmt::format("  var {}: {}[{}]\n", buffers_[i], name(b.element), formula(b.count));
       if (b.role != Role::Table) continue;
       uint64_t count = 0;
       p_.formulas.is_constant(b.count, &count);
       out_ += fmt::format("  const {}: {}[{}] = bytes(", buffers_[i], name(b.element), count);
       // As bytes: every bit of every element type survives.
       const uint64_t n = count * size_of(b.element);
-      for (uint64_t k = 0; k < n; ++k) out_ += fmt::format("{}0x{:02x}", k == 0 ? "" : k % 24 ? ", " : ",\n    ", unsigned(p_.table_bytes[b.table_offset + k]));
+      for (uint64_t k = 0; k < n; ++k)
+        out_ += fmt::format("{}0x{:02x}",
+                            k == 0   ? ""
+                            : k % 24 ? ", "
+                                     : ",\n    ",
+                            unsigned(p_.table_bytes[b.table_offset + k]));
       out_ += ")\n";
     }
   }
@@ -189,7 +207,9 @@ class Printer {
   void op(OpId id) {
     const Op& o = p_.op(id);
     const auto in = p_.operands(id);
-    const bool ends_quietly = in.empty() && o.next == none && (o.code == Opcode::Yield || (o.code == Opcode::Return && o.parent == 0));
+    const bool ends_quietly =
+        in.empty() && o.next == none &&
+        (o.code == Opcode::Yield || (o.code == Opcode::Return && o.parent == 0));
     if (ends_quietly) return;
     if (marks) marks->push_back({out_.size(), id});
     indent();
@@ -267,11 +287,16 @@ class Printer {
   size_t depth_ = 0;
 };
 
-void print_graph(const Graph& g, const std::string& graph_name, const std::vector<std::string>& kernels, const Module& m, std::string& out) {
+void print_graph(const Graph& g, const std::string& graph_name,
+                 const std::vector<std::string>& kernels, const Module& m, std::string& out) {
   std::vector<std::string> raw;
   for (const GraphBuffer& b : g.buffers) raw.push_back(b.name);
   const std::vector<std::string> names = printable_names(raw, "b");
-  const auto formula = [&](FormulaId f) { return f == no_formula ? std::string() : print(g.formulas, f, [&](uint32_t i) { return i < names.size() ? names[i] : std::string("?"); }); };
+  const auto formula = [&](FormulaId f) {
+    return f == no_formula ? std::string() : print(g.formulas, f, [&](uint32_t i) {
+      return i < names.size() ? names[i] : std::string("?");
+    });
+  };
   out += fmt::format("graph {}(", graph_name);
   bool first = true;
   for (size_t i = 0; i < g.buffers.size(); ++i) {
@@ -279,14 +304,21 @@ void print_graph(const Graph& g, const std::string& graph_name, const std::vecto
     if (!b.parameter) continue;
     if (!first) out += ", ";
     first = false;
-    if (b.role == Role::Scalar) out += fmt::format("{}: {}", names[i], name(b.element));
-    else out += fmt::format("{}: {} {}[{}]", names[i], name(b.role), name(b.element), formula(b.count));
+    if (b.role == Role::Scalar)
+      out += fmt::format("{}: {}", names[i], name(b.element));
+    else
+      out +=
+          fmt::format("{}: {} {}[{}]", names[i], name(b.role), name(b.element), formula(b.count));
   }
   out += ") {\n";
   for (size_t i = 0; i < g.buffers.size(); ++i)
-    if (!g.buffers[i].parameter) out += fmt::format("  buffer {}: {}[{}]\n", names[i], name(g.buffers[i].element), formula(g.buffers[i].count));
+    if (!g.buffers[i].parameter)
+      out += fmt::format("  buffer {}: {}[{}]\n", names[i], name(g.buffers[i].element),
+                         formula(g.buffers[i].count));
   size_t depth = 1;
-  const auto element = [&](const GraphElement& e) { return fmt::format("{}[{}]", names[e.buffer], e.index); };
+  const auto element = [&](const GraphElement& e) {
+    return fmt::format("{}[{}]", names[e.buffer], e.index);
+  };
   for (const GraphNode& n : g.nodes) {
     if (n.kind == GraphNodeKind::End) --depth;
     out.append(2 * depth, ' ');
@@ -294,11 +326,15 @@ void print_graph(const Graph& g, const std::string& graph_name, const std::vecto
       case GraphNodeKind::End: out += "}\n"; break;
       case GraphNodeKind::Repeat: out += fmt::format("repeat {} {{\n", formula(n.count)); break;
       case GraphNodeKind::While: {
-        static constexpr std::pair<Opcode, std::string_view> symbols[] = {{Opcode::Eq, "=="}, {Opcode::Ne, "!="}, {Opcode::Lt, "<"}, {Opcode::Le, "<="}, {Opcode::Gt, ">"}, {Opcode::Ge, ">="}};
+        static constexpr std::pair<Opcode, std::string_view> symbols[] = {
+            {Opcode::Eq, "=="}, {Opcode::Ne, "!="}, {Opcode::Lt, "<"},
+            {Opcode::Le, "<="}, {Opcode::Gt, ">"},  {Opcode::Ge, ">="}};
         std::string_view symbol = "!=";
         for (const auto& s : symbols)
           if (s.first == n.compare) symbol = s.second;
-        out += fmt::format("while {} {} {} limit {} {{\n", element(n.flag), symbol, text::print_literal(g.buffers[n.flag.buffer].element, n.bits), formula(n.count));
+        out += fmt::format("while {} {} {} limit {} {{\n", element(n.flag), symbol,
+                           text::print_literal(g.buffers[n.flag.buffer].element, n.bits),
+                           formula(n.count));
         break;
       }
       case GraphNodeKind::Call: {
@@ -308,11 +344,15 @@ void print_graph(const Graph& g, const std::string& graph_name, const std::vecto
           if (is_parameter(b.role) && b.role != Role::Scratch) scalar_types.push_back(b.element);
         for (size_t i = 0; i < n.args.size(); ++i) {
           if (i) out += ", ";
-          if (n.args[i].buffer != none) out += names[n.args[i].buffer];
-          else out += text::print_literal(i < scalar_types.size() ? scalar_types[i] : Type::U64, n.args[i].bits);
+          if (n.args[i].buffer != none)
+            out += names[n.args[i].buffer];
+          else
+            out += text::print_literal(i < scalar_types.size() ? scalar_types[i] : Type::U64,
+                                       n.args[i].bits);
         }
         out += ")";
-        for (size_t i = 0; i < n.grid.size(); ++i) out += (i ? ", " : " grid(") + element(n.grid[i]);
+        for (size_t i = 0; i < n.grid.size(); ++i)
+          out += (i ? ", " : " grid(") + element(n.grid[i]);
         out += n.grid.empty() ? "\n" : ")\n";
         break;
       }

@@ -135,8 +135,7 @@ struct BodyReader {
     };
     switch (kind) {
       case AttrKind::None:
-      case AttrKind::Bits:
-        break;
+      case AttrKind::Bits: break;
       case AttrKind::Dim:
         if (bits > 2) return bad(Code::WireBadEnum, "dimension");
         break;

@@ -18,14 +18,10 @@ namespace vyre::wire {
 /// What an attribute is worth: bits that its kind does not use are dropped.
 inline uint64_t canonical_attr(AttrKind kind, uint64_t attr) {
   switch (kind) {
-    case AttrKind::None:
-      return 0;
-    case AttrKind::Buffer:
-      return uint32_t(attr);
-    case AttrKind::Memory:
-      return MemoryRef::unpack(attr).pack();
-    default:
-      return attr;
+    case AttrKind::None: return 0;
+    case AttrKind::Buffer: return uint32_t(attr);
+    case AttrKind::Memory: return MemoryRef::unpack(attr).pack();
+    default: return attr;
   }
 }
 

@@ -124,16 +124,12 @@ struct BodyHash {
     if (p.blocks.empty()) return;
     walk_blocks(p, 0, [&](Visit what, uint32_t id) {
       switch (what) {
-        case Visit::Op:
-          op(id);
-          break;
+        case Visit::Op: op(id); break;
         case Visit::EnterBlock:
           out.u8(enter_mark);
           define(p.args(id));
           break;
-        case Visit::LeaveBlock:
-          out.u8(leave_mark);
-          break;
+        case Visit::LeaveBlock: out.u8(leave_mark); break;
       }
     });
   }
@@ -176,11 +172,8 @@ void add_node(HashSink& out, const GraphNode& n, const CanonicalFormulas& formul
       out.u64(n.bits);
       out.u32(formulas.at(n.count));
       break;
-    case GraphNodeKind::Repeat:
-      out.u32(formulas.at(n.count));
-      break;
-    case GraphNodeKind::End:
-      break;
+    case GraphNodeKind::Repeat: out.u32(formulas.at(n.count)); break;
+    case GraphNodeKind::End: break;
   }
 }
 

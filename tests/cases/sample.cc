@@ -1,4 +1,5 @@
-// Cases that end in every way a case can end; check.py runs them through cases.py. Not part of any other test.
+// Cases that end in every way a case can end; check.py runs them through cases.py. Not part of any
+// other test.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,9 @@ TEST(Sample, passes_after_the_crash) {}
 
 TEST(Sample, exits) { std::exit(0); }
 
-TEST(Sample, prints_what_looks_like_an_event) { std::printf("[       OK ] Sample.hangs (0 ms)\n[ RUN      ] Sample.fails\n"); }
+TEST(Sample, prints_what_looks_like_an_event) {
+  std::printf("[       OK ] Sample.hangs (0 ms)\n[ RUN      ] Sample.fails\n");
+}
 
 TEST(Sample, is_skipped) { GTEST_SKIP() << "something is not installed"; }
 

@@ -304,54 +304,24 @@ void damage(Graph& g, std::mt19937_64& random) {
   GraphNode& n = g.nodes[random() % g.nodes.size()];
   FormulaNode& f = g.formulas.nodes[random() % g.formulas.nodes.size()];
   switch (random() % 16) {
-    case 0:
-      b.role = static_cast<Role>(value);
-      break;
-    case 1:
-      b.element = static_cast<Type>(value);
-      break;
-    case 2:
-      b.count = value;
-      break;
-    case 3:
-      b.parameter = !b.parameter;
-      break;
-    case 4:
-      n.kind = static_cast<GraphNodeKind>(value);
-      break;
-    case 5:
-      n.kernel = value;
-      break;
-    case 6:
-      n.args.resize(value % 9);
-      break;
-    case 7:
-      n.grid.push_back({value, raw});
-      break;
-    case 8:
-      n.count = value;
-      break;
-    case 9:
-      n.flag.buffer = value;
-      break;
-    case 10:
-      n.compare = static_cast<Opcode>(raw);
-      break;
-    case 11:
-      n.bits = raw;
-      break;
+    case 0: b.role = static_cast<Role>(value); break;
+    case 1: b.element = static_cast<Type>(value); break;
+    case 2: b.count = value; break;
+    case 3: b.parameter = !b.parameter; break;
+    case 4: n.kind = static_cast<GraphNodeKind>(value); break;
+    case 5: n.kernel = value; break;
+    case 6: n.args.resize(value % 9); break;
+    case 7: n.grid.push_back({value, raw}); break;
+    case 8: n.count = value; break;
+    case 9: n.flag.buffer = value; break;
+    case 10: n.compare = static_cast<Opcode>(raw); break;
+    case 11: n.bits = raw; break;
     case 12:
       if (!n.args.empty()) n.args[random() % n.args.size()] = {value, raw};
       break;
-    case 13:
-      f.op = static_cast<FormulaOp>(value);
-      break;
-    case 14:
-      f.a = value;
-      break;
-    default:
-      f.b = value;
-      break;
+    case 13: f.op = static_cast<FormulaOp>(value); break;
+    case 14: f.a = value; break;
+    default: f.b = value; break;
   }
 }
 

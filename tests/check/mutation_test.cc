@@ -88,29 +88,15 @@ class Mutator {
       case 0:
       case 1:
       case 2:
-      case 3:
-        damage_op(p.ops[below(p.ops.size())]);
-        break;
-      case 4:
-        damage_block(p.blocks[below(p.blocks.size())]);
-        break;
+      case 3: damage_op(p.ops[below(p.ops.size())]); break;
+      case 4: damage_block(p.blocks[below(p.blocks.size())]); break;
       case 5:
-      case 6:
-        damage_value(p.values[below(p.values.size())]);
-        break;
+      case 6: damage_value(p.values[below(p.values.size())]); break;
       case 7:
-      case 8:
-        change(p.ids[below(p.ids.size())]);
-        break;
-      case 9:
-        damage_buffer(p.buffers[below(p.buffers.size())]);
-        break;
-      case 10:
-        damage_formula(p.formulas.nodes[below(p.formulas.nodes.size())]);
-        break;
-      default:
-        damage_program(p);
-        break;
+      case 8: change(p.ids[below(p.ids.size())]); break;
+      case 9: damage_buffer(p.buffers[below(p.buffers.size())]); break;
+      case 10: damage_formula(p.formulas.nodes[below(p.formulas.nodes.size())]); break;
+      default: damage_program(p); break;
     }
   }
 
@@ -120,21 +106,11 @@ class Mutator {
   template <class T>
   void change(T& field) {
     switch (below(5)) {
-      case 0:
-        field = static_cast<T>(field + 1);
-        break;
-      case 1:
-        field = static_cast<T>(field - 1);
-        break;
-      case 2:
-        field = static_cast<T>(below(80));
-        break;
-      case 3:
-        field = static_cast<T>(field ^ (1ull << below(8 * sizeof(T))));
-        break;
-      default:
-        field = static_cast<T>(~0ull >> below(3));
-        break;
+      case 0: field = static_cast<T>(field + 1); break;
+      case 1: field = static_cast<T>(field - 1); break;
+      case 2: field = static_cast<T>(below(80)); break;
+      case 3: field = static_cast<T>(field ^ (1ull << below(8 * sizeof(T)))); break;
+      default: field = static_cast<T>(~0ull >> below(3)); break;
     }
   }
   template <class E>
@@ -147,90 +123,42 @@ class Mutator {
 
   void damage_op(Op& op) {
     switch (below(11)) {
-      case 0:
-        change_enum(op.code);
-        break;
-      case 1:
-        change_enum(op.type);
-        break;
-      case 2:
-        change(op.n_blocks);
-        break;
-      case 3:
-        change(op.first_block);
-        break;
-      case 4:
-        change_list(op.operands);
-        break;
-      case 5:
-        change_list(op.results);
-        break;
-      case 6:
-        change(op.attr);
-        break;
-      case 7:
-        change(op.loc);
-        break;
-      case 8:
-        change(op.parent);
-        break;
-      case 9:
-        change(op.prev);
-        break;
-      default:
-        change(op.next);
-        break;
+      case 0: change_enum(op.code); break;
+      case 1: change_enum(op.type); break;
+      case 2: change(op.n_blocks); break;
+      case 3: change(op.first_block); break;
+      case 4: change_list(op.operands); break;
+      case 5: change_list(op.results); break;
+      case 6: change(op.attr); break;
+      case 7: change(op.loc); break;
+      case 8: change(op.parent); break;
+      case 9: change(op.prev); break;
+      default: change(op.next); break;
     }
   }
   void damage_block(Block& b) {
     switch (below(4)) {
-      case 0:
-        change(b.parent);
-        break;
-      case 1:
-        change(b.first);
-        break;
-      case 2:
-        change(b.last);
-        break;
-      default:
-        change_list(b.args);
-        break;
+      case 0: change(b.parent); break;
+      case 1: change(b.first); break;
+      case 2: change(b.last); break;
+      default: change_list(b.args); break;
     }
   }
   void damage_value(Value& v) {
     switch (below(4)) {
-      case 0:
-        change_enum(v.type);
-        break;
-      case 1:
-        change(v.def);
-        break;
-      case 2:
-        change(v.block);
-        break;
-      default:
-        change(v.index);
-        break;
+      case 0: change_enum(v.type); break;
+      case 1: change(v.def); break;
+      case 2: change(v.block); break;
+      default: change(v.index); break;
     }
   }
   void damage_buffer(Buffer& b) {
     switch (below(6)) {
-      case 0:
-        change_enum(b.role);
-        break;
-      case 1:
-        change_enum(b.element);
-        break;
-      case 2:
-        change(b.count);
-        break;
-      case 3:
-        change(b.table_offset);
-        break;
-      case 4:
-        change(b.loc);
-        break;
+      case 0: change_enum(b.role); break;
+      case 1: change_enum(b.element); break;
+      case 2: change(b.count); break;
+      case 3: change(b.table_offset); break;
+      case 4: change(b.loc); break;
       default: {
         // Named in order: the evaluation order of arguments is unspecified.
         const auto letter = static_cast<char>(below(256));
@@ -241,49 +169,23 @@ class Mutator {
   }
   void damage_formula(FormulaNode& n) {
     switch (below(5)) {
-      case 0:
-        change_enum(n.op);
-        break;
-      case 1:
-        change(n.a);
-        break;
-      case 2:
-        change(n.b);
-        break;
-      case 3:
-        change(n.value);
-        break;
-      default:
-        n.negative = !n.negative;
-        break;
+      case 0: change_enum(n.op); break;
+      case 1: change(n.a); break;
+      case 2: change(n.b); break;
+      case 3: change(n.value); break;
+      default: n.negative = !n.negative; break;
     }
   }
   void damage_program(Program& p) {
     switch (below(8)) {
-      case 0:
-        change(p.workgroup[below(3)]);
-        break;
-      case 1:
-        change(p.subgroup);
-        break;
-      case 2:
-        change(p.grid[below(3)]);
-        break;
-      case 3:
-        change(p.grid_dims);
-        break;
-      case 4:
-        change(p.locations[below(p.locations.size())].inlined_at);
-        break;
-      case 5:
-        change(p.locations[below(p.locations.size())].file);
-        break;
-      case 6:
-        p.ids.resize(1 + below(p.ids.size()));
-        break;
-      default:
-        p.strings.resize(below(p.strings.size() + 1));
-        break;
+      case 0: change(p.workgroup[below(3)]); break;
+      case 1: change(p.subgroup); break;
+      case 2: change(p.grid[below(3)]); break;
+      case 3: change(p.grid_dims); break;
+      case 4: change(p.locations[below(p.locations.size())].inlined_at); break;
+      case 5: change(p.locations[below(p.locations.size())].file); break;
+      case 6: p.ids.resize(1 + below(p.ids.size())); break;
+      default: p.strings.resize(below(p.strings.size() + 1)); break;
     }
   }
 

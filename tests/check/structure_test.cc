@@ -68,14 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"unknown element", [](Program& p) { p.buffers[0].element = static_cast<Type>(77); }},
         Damage{"void value", [](Program& p) { p.values[0].type = Type::Void; }},
         Damage{"f16 value", [](Program& p) { p.values[0].type = Type::F16; }},
-        Damage{"operand list outside",
-               [](Program& p) {
-                 p.ops[2].operands = {0, 1u << 30};
-               }},
-        Damage{"operand list begins outside",
-               [](Program& p) {
-                 p.ops[2].operands = {~0u, 1};
-               }},
+        Damage{"operand list outside", [](Program& p) { p.ops[2].operands = {0, 1u << 30}; }},
+        Damage{"operand list begins outside", [](Program& p) { p.ops[2].operands = {~0u, 1}; }},
         Damage{"operand out of range", [](Program& p) { p.ids[0] = 1u << 20; }},
         Damage{"shared list cells", [](Program& p) { p.ops[1].results = p.ops[0].results; }},
         Damage{"shared operand list",

@@ -40,7 +40,8 @@ TEST(wire_fuzz, corrupted_programs_through_the_checker_20000) {
   for (uint32_t seed = 0; seed < 20000; ++seed) {
     std::mt19937 random(seed);
     std::vector<std::byte> bytes = good;
-    for (uint32_t edits = 1 + random() % 3; edits > 0; --edits) bytes[random() % bytes.size()] ^= std::byte(1u << random() % 8);
+    for (uint32_t edits = 1 + random() % 3; edits > 0; --edits)
+      bytes[random() % bytes.size()] ^= std::byte(1u << random() % 8);
     const std::vector<std::byte> sealed = resealed(bytes);
     decoded += bool(decode_program(sealed));
     ASSERT_EQ(check_checker(sealed), "") << "seed " << seed;

@@ -124,8 +124,8 @@ class OtherBackendTest : public CommandLine {
     return r;
   }
   ProcessResult run_saxpy(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {"run",  file("saxpy.vyre", saxpy), "--set", "a=2",
-                                      "--in", "x=1,2,3",                 "--in",  "y=10,20,30"};
+    std::vector<std::string> words = {
+        "run", file("saxpy.vyre", saxpy), "--set", "a=2", "--in", "x=1,2,3", "--in", "y=10,20,30"};
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
   }
@@ -285,15 +285,19 @@ TEST_F(OtherBackendTest, a_schedule_is_for_the_interpreter) {
 
 TEST(ExitCodes, every_code_of_the_driver_says_whose_fault_it_is) {
   const auto expect = [](std::initializer_list<Code> codes, int exit) {
-    for (const Code c : codes) EXPECT_EQ(cli::exit_code({diagnose(c, {}, "")}), exit) << to_string(c);
+    for (const Code c : codes)
+      EXPECT_EQ(cli::exit_code({diagnose(c, {}, "")}), exit) << to_string(c);
   };
   expect({Code::Trapped, Code::TimeLimitExceeded, Code::MemoryLimitExceeded,
-          Code::OutputLimitExceeded, Code::ReadbackLimit, Code::ResultsDiffer}, 1);
+          Code::OutputLimitExceeded, Code::ReadbackLimit, Code::ResultsDiffer},
+         1);
   expect({Code::UnknownDevice, Code::ForeignBuffer, Code::StaleBuffer, Code::BufferInUse,
           Code::UndefinedBuffer, Code::RangeOutside, Code::OverlappingArguments,
-          Code::WrongArgument, Code::ReportFormat, Code::ScheduleOfDevice}, 2);
+          Code::WrongArgument, Code::ReportFormat, Code::ScheduleOfDevice},
+         2);
   expect({Code::DeviceNotHere, Code::DeviceIndex, Code::DeviceFailed, Code::DeviceMemoryExceeded,
-          Code::KernelTooLarge, Code::NeedsForwardProgress, Code::OutOfMemory, Code::CannotWrite}, 3);
+          Code::KernelTooLarge, Code::NeedsForwardProgress, Code::OutOfMemory, Code::CannotWrite},
+         3);
 }
 
 }  // namespace

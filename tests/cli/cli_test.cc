@@ -1,6 +1,5 @@
 // The command line from outside: exit codes, streams, help.
 
-
 #include "support/code_table.h"
 #include "support/diagnostic.h"
 #include "support/json.h"
@@ -278,11 +277,13 @@ TEST_F(CommandLine, devices_say_what_is_here_and_why_not) {
   expect_exit(r, 0);
   EXPECT_NE(r.out.find("interp:0  reference interpreter"), std::string::npos) << r.out;
   const bool vulkan_is_here = r.out.find("vulkan:0") != std::string::npos;
-  EXPECT_NE(vulkan_is_here, r.out.find("vulkan    not here, because ") != std::string::npos) << r.out;
+  EXPECT_NE(vulkan_is_here, r.out.find("vulkan    not here, because ") != std::string::npos)
+      << r.out;
   EXPECT_EQ(r.out.find("subgroup sizes"), std::string::npos) << r.out;
   r = vyre({"devices", "-v"});
   expect_exit(r, 0);
-  for (const char* word : {"memory", "shared memory", "subgroup sizes    1 2 4", "grid barrier", "expanded"})
+  for (const char* word :
+       {"memory", "shared memory", "subgroup sizes    1 2 4", "grid barrier", "expanded"})
     EXPECT_NE(r.out.find(word), std::string::npos) << word;
 }
 

@@ -9,7 +9,8 @@ class EmitCommandLine : public CommandLine {
  protected:
   /// Without the CPU component there is nothing to emit with, and the tool says so.
   bool has_emitter(const ProcessResult& r) {
-    if (r.err.find("the emitter of backend `cpu` is not here, because") == std::string::npos) return true;
+    if (r.err.find("the emitter of backend `cpu` is not here, because") == std::string::npos)
+      return true;
     expect_exit(r, 3);
     expect_code(r, "V0702");
     return false;
@@ -24,13 +25,15 @@ const char* const with_grid_barrier =
     "}\n";
 
 TEST_F(EmitCommandLine, llvm_ir_of_a_kernel) {
-  const ProcessResult r = vyre({"emit", file("saxpy.vyre", saxpy), "--target", "llvm", "--arch", "x86-64-v3"});
+  const ProcessResult r =
+      vyre({"emit", file("saxpy.vyre", saxpy), "--target", "llvm", "--arch", "x86-64-v3"});
   if (!has_emitter(r)) GTEST_SKIP() << "this build has no CPU component";
   expect_exit(r, 0);
   EXPECT_NE(r.out.find("define"), std::string::npos);
   EXPECT_NE(r.out.find("@vyre_kernel"), std::string::npos);
   EXPECT_NE(r.out.find("target triple = \"x86_64-unknown-linux-gnu\""), std::string::npos);
-  const ProcessResult raw = vyre({"emit", path("saxpy.vyre"), "--target", "llvm", "--arch", "x86-64-v3", "--unoptimized"});
+  const ProcessResult raw = vyre(
+      {"emit", path("saxpy.vyre"), "--target", "llvm", "--arch", "x86-64-v3", "--unoptimized"});
   expect_exit(raw, 0);
   EXPECT_NE(raw.out, r.out);
 }
@@ -76,14 +79,16 @@ TEST_F(EmitCommandLine, object_goes_to_a_file) {
 }
 
 TEST_F(EmitCommandLine, objects_of_two_kernels_link_together) {
-  const std::string two = file("two.vyre",
-                               "kernel a(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] += 1 }\n"
-                               "kernel b(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] *= 3 }\n");
+  const std::string two =
+      file("two.vyre",
+           "kernel a(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] += 1 }\n"
+           "kernel b(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] *= 3 }\n");
   const ProcessResult a = vyre({"emit", two + ":a", "--target", "obj", "-o", path("a.o")});
   if (!has_emitter(a)) GTEST_SKIP() << "this build has no CPU component";
   expect_exit(a, 0);
   expect_exit(vyre({"emit", two + ":b", "--target", "obj", "-o", path("b.o")}), 0);
-  expect_exit(vyre({"emit", two + ":a", "--target", "obj", "--symbol", "again", "-o", path("again.o")}), 0);
+  expect_exit(
+      vyre({"emit", two + ":a", "--target", "obj", "--symbol", "again", "-o", path("again.o")}), 0);
   for (const char* name : {"vyre_kernel_a", "vyre_kernel_a_info"})
     EXPECT_NE(contents("a.o").find(std::string(1, '\0') + name + '\0'), std::string::npos) << name;
   EXPECT_NE(contents("again.o").find("again_info"), std::string::npos);
@@ -152,7 +157,8 @@ TEST_F(EmitCommandLine, spirv_of_each_device) {
   }
   const ProcessResult native = vyre({"emit", kernel, "--target", "spirv"});
   EXPECT_NE(native.out.find(" Fma "), std::string::npos);
-  const ProcessResult without = vyre({"emit", kernel, "--target", "spirv", "--profile", "nvidia -fused32"});
+  const ProcessResult without =
+      vyre({"emit", kernel, "--target", "spirv", "--profile", "nvidia -fused32"});
   expect_exit(without, 0);
   EXPECT_EQ(without.out.find(" Fma "), std::string::npos);
   const ProcessResult lines = vyre({"emit", kernel, "--target", "spirv", "--lines"});
@@ -172,7 +178,8 @@ TEST_F(EmitCommandLine, spirv_module_goes_to_a_file) {
   expect_exit(split, 0);
   EXPECT_NE(split.out.find("; segment 2 of 2 of kernel `two`"), std::string::npos);
   expect_code(vyre({"emit", two, "--target", "spirv", "-o", path("two.spv")}), "V0606");
-  expect_code(vyre({"emit", kernel, "--target", "spirv", "-o", path("no/such/folder.spv")}), "V0641");
+  expect_code(vyre({"emit", kernel, "--target", "spirv", "-o", path("no/such/folder.spv")}),
+              "V0641");
 }
 
 TEST_F(EmitCommandLine, spirv_of_a_device_that_is_none) {
@@ -191,12 +198,13 @@ TEST_F(EmitCommandLine, spirv_of_a_device_that_is_none) {
   expect_code(vyre({"emit", kernel, "--target", "spirv", "--arch", "sm_90"}), "V0606");
   expect_code(vyre({"emit", kernel, "--target", "spirv", "--unoptimized"}), "V0606");
   expect_code(vyre({"emit", kernel, "--target", "ptx", "--profile", "weak"}), "V0606");
-  const std::string wide = file("wide.vyre",
-                                "kernel k(y: out f64[]) workgroup(64) grid(len(y)) { y[global_id.x] = 1.0 }\n");
+  const std::string wide = file(
+      "wide.vyre", "kernel k(y: out f64[]) workgroup(64) grid(len(y)) { y[global_id.x] = 1.0 }\n");
   const ProcessResult r = vyre({"emit", wide, "--target", "spirv", "--profile", "-float64"});
   expect_exit(r, 3);
   expect_code(r, "V0734");
-  EXPECT_NE(r.err.find("f64, which the device does not have\n  --> " + wide + ":1:"), std::string::npos)
+  EXPECT_NE(r.err.find("f64, which the device does not have\n  --> " + wide + ":1:"),
+            std::string::npos)
       << r.err;
 }
 

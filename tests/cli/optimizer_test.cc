@@ -105,7 +105,8 @@ TEST_F(OptimizerCommands, what_one_device_measured_says_nothing_of_another) {
        "\"interp: reference interpreter, one core\", \"op_id\": \"test.hot\", \"launches\": 2, "
        "\"total_ns\": 256000, \"bytes\": 8}]}");
   const auto reason = [&](const std::string& backend) {
-    const auto r = vyre({"opt", "hot.vyre", "--backend", backend, "--profile-in", "p.json", "--json"});
+    const auto r =
+        vyre({"opt", "hot.vyre", "--backend", backend, "--profile-in", "p.json", "--json"});
     expect_exit(r, 0);
     const Json j = json_of(r.out);
     for (const Json& c : j["kernels"][0]["choices"])

@@ -1,6 +1,5 @@
 // `vyre plan` and `vyre run --plan`: what is shown, what is written, and what is not believed.
 
-
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/report/schema_util.h"

@@ -102,10 +102,9 @@ TEST_F(Reports, count_scratch_memory_and_the_calls_of_a_graph) {
        "kernel k(t: scratch u32[100], y: inout u32[]) workgroup(4) grid(len(y)) {\n"
        "  t[global_id.x] = y[global_id.x]\n  y[global_id.x] = t[global_id.x] + 1\n}\n"
        "graph g(y: inout u32[]) {\n  repeat 5 {\n    call k(y)\n  }\n}\n");
-  expect_exit(
-      vyre({"run", "g.vyre", "--in", "y=1,2,3,4", "--report", "r.json", "--trace", "t.json",
-            "--passes", "none"}),
-      0);
+  expect_exit(vyre({"run", "g.vyre", "--in", "y=1,2,3,4", "--report", "r.json", "--trace", "t.json",
+                    "--passes", "none"}),
+              0);
   const Json j = report();
   EXPECT_EQ(j["kind"], "graph");
   EXPECT_EQ(j["launches"], 5);

@@ -197,7 +197,8 @@ TEST_F(Run, says_why_auto_selected_the_interpreter) {
   expect_exit(r, 0);
   EXPECT_TRUE(r.err.starts_with("note: `auto` selected the interpreter: ")) << r.err;
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
-  EXPECT_NE(r.err.find("cpu is not here (its library cannot be loaded"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("cpu is not here (its library cannot be loaded"), std::string::npos)
+      << r.err;
   const std::string why = parse_json<Json>(r.out)["chosen_because"];
   EXPECT_NE(r.err.find(why), std::string::npos) << why;
   EXPECT_EQ(named.err, "");

@@ -1,6 +1,5 @@
 // vyre check --sanitize from outside: exit codes, streams, data.
 
-
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
 

@@ -1,6 +1,6 @@
 // labels: slow
-// Code for AArch64, run by an emulator: the kernels of the text tests and the examples give the bytes
-// of the interpreter. All are linked into one program and run by one start of it.
+// Code for AArch64, run by an emulator: the kernels of the text tests and the examples give the
+// bytes of the interpreter. All are linked into one program and run by one start of it.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ void add_cases(const fs::path& path, std::vector<Case>& cases) {
       cli::LoadOptions options;
       for (const auto& flags : test.flags)
         if (const auto parsed = cli::parse_launch_line(flags); parsed)
-          if (const auto constants = cli::parse_constants(parsed->flags.constants); constants) options.constants = *constants;
+          if (const auto constants = cli::parse_constants(parsed->flags.constants); constants)
+            options.constants = *constants;
       loaded = cli::load_module(path.string(), options);
     }
     if (!loaded->module) return;
@@ -85,15 +86,21 @@ void add_cases(const fs::path& path, std::vector<Case>& cases) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const char* folder : {"/tests/text/ops", "/tests/text/semantics", "/tests/text/features", "/tests/text/language", "/examples"})
-    for (const auto& entry : fs::recursive_directory_iterator(std::string(VYRE_SOURCE_DIR) + folder))
+  for (const char* folder : {"/tests/text/ops", "/tests/text/semantics", "/tests/text/features",
+                             "/tests/text/language", "/examples"})
+    for (const auto& entry :
+         fs::recursive_directory_iterator(std::string(VYRE_SOURCE_DIR) + folder))
       if (entry.path().extension() == ".vyre") add_cases(entry.path(), cases);
   return cases;
 }
 
 /// The objects of all cases, each with a kernel of its own name, and the table of them.
-void write_objects(std::vector<Case>& cases, const fs::path& folder, std::vector<std::string>& files) {
-  std::string table = "#include <stdint.h>\ntypedef uint32_t (*kernel_function)(const void*, uint64_t, uint64_t, void*);\n", names;
+void write_objects(std::vector<Case>& cases, const fs::path& folder,
+                   std::vector<std::string>& files) {
+  std::string table =
+                  "#include <stdint.h>\ntypedef uint32_t (*kernel_function)(const void*, uint64_t, "
+                  "uint64_t, void*);\n",
+              names;
   for (size_t i = 0; i < cases.size(); ++i) {
     emit_llvm::EmitOptions options;
     options.isa = emit_llvm::Isa::AArch64;
@@ -110,7 +117,8 @@ void write_objects(std::vector<Case>& cases, const fs::path& folder, std::vector
     table += fmt::format("uint32_t {}(const void*, uint64_t, uint64_t, void*);\n", name);
     names += fmt::format("  {},\n", name);
   }
-  table += "extern const kernel_function kernels[];\nconst kernel_function kernels[] = {\n" + names + "};\n";
+  table += "extern const kernel_function kernels[];\nconst kernel_function kernels[] = {\n" +
+           names + "};\n";
   files.push_back((folder / "table.c").string());
   ASSERT_FALSE(write_file(files.back(), table));
 }
@@ -151,17 +159,22 @@ class Stream {
 /// Of a buffer in memory; scalars are in a list of their own.
 uint64_t bytes_of(const Case& c, size_t buffer) {
   const auto& b = c.program.buffers[buffer];
-  return is_parameter(b.role) && b.role != Role::Scalar ? c.shape.counts[buffer] * size_of(b.element) : 0;
+  return is_parameter(b.role) && b.role != Role::Scalar
+             ? c.shape.counts[buffer] * size_of(b.element)
+             : 0;
 }
 
 void put_case(const Case& c, size_t number, Stream& to) {
   const size_t n = c.program.buffers.size();
-  for (const uint64_t word : {uint64_t{number}, c.arena_bytes, c.shape.num_workgroups[0], c.shape.num_workgroups[1], c.shape.num_workgroups[2], uint64_t{n}}) to.put(word);
+  for (const uint64_t word : {uint64_t{number}, c.arena_bytes, c.shape.num_workgroups[0],
+                              c.shape.num_workgroups[1], c.shape.num_workgroups[2], uint64_t{n}})
+    to.put(word);
   for (size_t i = 0; i < n; ++i) {
     static const std::vector<std::byte> nothing;
     const auto& data = i < c.inputs.data.size() && c.inputs.data[i] ? *c.inputs.data[i] : nothing;
     uint64_t scalar = 0;
-    if (c.program.buffers[i].role == Role::Scalar) std::memcpy(&scalar, data.data(), std::min<size_t>(8, data.size()));
+    if (c.program.buffers[i].role == Role::Scalar)
+      std::memcpy(&scalar, data.data(), std::min<size_t>(8, data.size()));
     to.put(c.shape.counts[i]);
     to.put(scalar);
     to.put(bytes_of(c, i));
@@ -176,9 +189,12 @@ void compare_case(const Case& c, size_t number, Stream& from) {
   uint64_t trap[6];
   for (uint64_t& word : trap) word = from.take();
   std::vector<std::string> buffers;
-  for (size_t i = 0; i < c.program.buffers.size(); ++i) buffers.push_back(from.take_bytes(bytes_of(c, i)));
+  for (size_t i = 0; i < c.program.buffers.size(); ++i)
+    buffers.push_back(from.take_bytes(bytes_of(c, i)));
   if (!c.expected) {
-    EXPECT_NE(c.expected.errors()[0].message.find(fmt::format("with code {} in invocation ({}, {}, {})", trap[1], trap[2], trap[3], trap[4])), std::string::npos)
+    EXPECT_NE(c.expected.errors()[0].message.find(fmt::format(
+                  "with code {} in invocation ({}, {}, {})", trap[1], trap[2], trap[3], trap[4])),
+              std::string::npos)
         << "trapped with code " << trap[1] << ", not: " << c.expected.errors()[0].message;
     return;
   }
@@ -186,13 +202,17 @@ void compare_case(const Case& c, size_t number, Stream& from) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto& expected = c.expected->buffers[i];
     if (!is_host_output(c.program.buffers[i].role)) continue;
-    EXPECT_TRUE(expected.size() == buffers[i].size() && std::memcmp(expected.data(), buffers[i].data(), expected.size()) == 0)
+    EXPECT_TRUE(expected.size() == buffers[i].size() &&
+                std::memcmp(expected.data(), buffers[i].data(), expected.size()) == 0)
         << "buffer `" << c.program.buffers[i].name << "` differs";
   }
 }
 
 TEST(aarch64, kernels_give_the_bytes_of_the_interpreter) {
-  if (!is_there(compiler) || !is_there(emulator)) GTEST_SKIP() << compiler << " or " << emulator << " is not installed (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)";
+  if (!is_there(compiler) || !is_there(emulator))
+    GTEST_SKIP()
+        << compiler << " or " << emulator
+        << " is not installed (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)";
   std::vector<Case> cases = all_cases();
   ASSERT_GT(cases.size(), 100u);
   const fs::path folder = fs::path(testing::TempDir()) / fmt::format("vyre_aarch64_{}", getpid());
@@ -201,7 +221,12 @@ TEST(aarch64, kernels_give_the_bytes_of_the_interpreter) {
   write_objects(cases, folder, files);
   if (HasFatalFailure()) return;
 
-  std::vector<std::string> link = {compiler, "-static", "-O1", "-o", (folder / "runner").string(), std::string(VYRE_SOURCE_DIR) + "/tests/cpu/aarch64_runner.c"};
+  std::vector<std::string> link = {compiler,
+                                   "-static",
+                                   "-O1",
+                                   "-o",
+                                   (folder / "runner").string(),
+                                   std::string(VYRE_SOURCE_DIR) + "/tests/cpu/aarch64_runner.c"};
   link.insert(link.end(), files.begin(), files.end());
   link.push_back("-lm");  // fma where the machine has none: never, here
   const ProcessResult linked = run_process(link);
@@ -209,7 +234,8 @@ TEST(aarch64, kernels_give_the_bytes_of_the_interpreter) {
 
   Stream input;
   for (size_t i = 0; i < cases.size(); ++i) put_case(cases[i], i, input);
-  const ProcessResult ran = run_process({emulator, (folder / "runner").string()}, {.input = input.text(), .max_output = size_t{1} << 30});
+  const ProcessResult ran = run_process({emulator, (folder / "runner").string()},
+                                        {.input = input.text(), .max_output = size_t{1} << 30});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   Stream output(ran.out);
   for (size_t i = 0; i < cases.size(); ++i) compare_case(cases[i], i, output);

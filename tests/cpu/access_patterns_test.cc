@@ -1,5 +1,6 @@
-// Indices that are clamped, wrapped, strided or reversed: the bytes of the interpreter at sizes around
-// the subgroup, with buffers that end or begin at a page that cannot be read, and the form of the code.
+// Indices that are clamped, wrapped, strided or reversed: the bytes of the interpreter at sizes
+// around the subgroup, with buffers that end or begin at a page that cannot be read, and the form
+// of the code.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -66,8 +67,8 @@ class GuardedBytes {
  public:
   GuardedBytes(const std::vector<std::byte>& data, bool at_end) {
     room_ = (data.size() + page - 1) / page * page;
-    start_ = static_cast<std::byte*>(mmap(nullptr, room_ + 2 * page, PROT_NONE,
-                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    start_ = static_cast<std::byte*>(
+        mmap(nullptr, room_ + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(static_cast<void*>(start_), MAP_FAILED);
     if (room_) EXPECT_EQ(mprotect(start_ + page, room_, PROT_READ | PROT_WRITE), 0);
     at_ = start_ + page + (at_end ? room_ - data.size() : 0);
@@ -142,13 +143,14 @@ std::vector<Isa> host_isas() {
   return isas;
 }
 
-/// Launches with lengths around the subgroup and scalars of all sizes. The kernel has the buffers w,
-/// x and y.
+/// Launches with lengths around the subgroup and scalars of all sizes. The kernel has the buffers
+/// w, x and y.
 void expect_interpreter_bytes(const Program& program, Isa isa, uint32_t lanes) {
   const Compiled compiled(program, isa, lanes);
   const Type element = program.buffers[1].element;
   bool at_end = false;
-  for (const uint32_t length : {0u, 1u, lanes - 1, lanes, lanes + 1, 2 * lanes, 130u, 640u, 1000u}) {
+  for (const uint32_t length :
+       {0u, 1u, lanes - 1, lanes, lanes + 1, 2 * lanes, 130u, 640u, 1000u}) {
     for (const uint32_t w : {0u, 1u, 7u, 128u, 4294967295u}) {
       std::vector<uint32_t> words(length * size_of(element) / 4 + 1);
       for (uint32_t i = 0; i < words.size(); ++i) words[i] = (i + 1) * 2654435761u & 0x3f7f7f7f;
@@ -176,9 +178,10 @@ TEST(access_patterns, loads_give_the_interpreters_bytes) {
       const char* type = types[turn / 4 % 4];
       SCOPED_TRACE(fmt::format("{} at {}", type, index));
       expect_interpreter_bytes(
-          kernel(fmt::format("kernel k(w: u32, x: in {0}[], y: out {0}[{1}]) workgroup(64) grid({1}) "
-                             "{{ let i = global_id.x\n y[i] = x[{2}] }}",
-                             type, invocations, index)),
+          kernel(
+              fmt::format("kernel k(w: u32, x: in {0}[], y: out {0}[{1}]) workgroup(64) grid({1}) "
+                          "{{ let i = global_id.x\n y[i] = x[{2}] }}",
+                          type, invocations, index)),
           isas[turn % isas.size()], lanes);
       ++turn;
     }
@@ -201,9 +204,10 @@ TEST(access_patterns, stores_give_the_interpreters_bytes) {
     const uint32_t lanes = 8u << turn % 4;
     SCOPED_TRACE(text);
     expect_interpreter_bytes(
-        kernel(fmt::format("kernel k(w: u32, x: in u8[], y: out u8[len(x)]) workgroup(64) grid({}) "
-                           "{{ let i = global_id.x\n if w != 7 || i % 3 != 0 {{ y[{}] = u8(i) }} }}",
-                           invocations, index)),
+        kernel(
+            fmt::format("kernel k(w: u32, x: in u8[], y: out u8[len(x)]) workgroup(64) grid({}) "
+                        "{{ let i = global_id.x\n if w != 7 || i % 3 != 0 {{ y[{}] = u8(i) }} }}",
+                        invocations, index)),
         isas[turn++ % isas.size()], lanes);
   }
   for (const char* index : {"(i + 1) % 320", "(i + w) % 320", "select(i == 0, 319, i - 1)"}) {
@@ -240,9 +244,10 @@ TEST(access_patterns, clamped_and_wrapped_indices_load_contiguously) {
         "clamp(i32(i) - 2, 0, i32(w))", "select(i == 0, len(x) - 1, i - 1)",
         "i / w * w + max(i % w, 1) - 1", "i % 1000", "i & 255"}) {
     const std::string text = text_of(
-        fmt::format("kernel k(w: u32, x: in u8[], y: out u8[len(x)]) workgroup(256) grid(len(x)) {{ "
-                    "let i = global_id.x\n y[i] = x[{}] }}",
-                    index),
+        fmt::format(
+            "kernel k(w: u32, x: in u8[], y: out u8[len(x)]) workgroup(256) grid(len(x)) {{ "
+            "let i = global_id.x\n y[i] = x[{}] }}",
+            index),
         64);
     EXPECT_EQ(count_of(text, "load <64 x i8>"), 1u) << index << text;
     EXPECT_EQ(count_of(text, "call fastcc <64 x i8> @gather"), 1u) << index << text;
@@ -285,7 +290,8 @@ TEST(access_patterns, lanes_follow_the_accesses_of_narrow_kernels) {
     emit_llvm::EmitOptions options;
     options.isa = Isa::X86_64_V4;
     const Program p = kernel(
-        "kernel k(w: u32, p: in u32[], x: in u8[], y: out u8[len(x)]) workgroup(256) grid(len(x)) { "
+        "kernel k(w: u32, p: in u32[], x: in u8[], y: out u8[len(x)]) workgroup(256) grid(len(x)) "
+        "{ "
         "let i = global_id.x\n" +
         body + " }");
     return emit_llvm::prepare(p, options).lanes;
@@ -293,7 +299,9 @@ TEST(access_patterns, lanes_follow_the_accesses_of_narrow_kernels) {
   EXPECT_EQ(lanes("y[i] = x[i]"), 64u);
   EXPECT_EQ(lanes("y[i] = x[max(i, 1) - 1] + x[(i + 1) % len(x)]"), 64u);
   EXPECT_EQ(lanes("var s: u8 = 0\n for k in 0..w { s += x[i * w + k] }\n y[i] = s"), 32u);
-  EXPECT_EQ(lanes("let q = p[i]\n var s: u32 = 0\n while x[q + s] == x[i + s] { s += 1 }\n y[i] = u8(s)"), 32u);
+  EXPECT_EQ(
+      lanes("let q = p[i]\n var s: u32 = 0\n while x[q + s] == x[i + s] { s += 1 }\n y[i] = u8(s)"),
+      32u);
   EXPECT_EQ(lanes("y[i] = x[i] + u8(lane_id)"), 16u);  // the size that the device reports
 }
 

@@ -75,12 +75,14 @@ std::vector<uint32_t> counted(Device& d, size_t n, int times, const CompileOptio
 std::vector<uint32_t> run_2d(const std::string& body, uint32_t w, uint32_t h, bool& filled) {
   Device d = open_cpu();
   const Result<Executable> e = d.compile(
-      kernel("kernel k(w: u32, h: u32, y: out u32[w * h]) workgroup(16, 8) grid(w, h) {\n" + body + "\n}\n"));
+      kernel("kernel k(w: u32, h: u32, y: out u32[w * h]) workgroup(16, 8) grid(w, h) {\n" + body +
+             "\n}\n"));
   EXPECT_TRUE(e) << render(e.errors(), {});
   std::vector<uint32_t> y(size_t{w} * h);
   const Buffer b = *d.allocate(y.size() * 4);
   EXPECT_TRUE(d.submit({Fill{b, 9}}));
-  const Result<SubmitReport> r = d.submit({Launch{*e, {scalar(w), scalar(h), b}, {}, true}})->wait();
+  const Result<SubmitReport> r =
+      d.submit({Launch{*e, {scalar(w), scalar(h), b}, {}, true}})->wait();
   EXPECT_TRUE(r) << render(r.errors(), {});
   filled = r && r->fill_ns > 0;
   EXPECT_TRUE(d.submit({Readback{b, out(y)}})->wait());
@@ -93,7 +95,8 @@ TEST(cpu_device, clears_outputs_only_if_the_launch_may_leave_an_element_out) {
   std::vector<uint32_t> expected(size_t{w} * h);
   std::iota(expected.begin(), expected.end(), 1u);
   const std::string ids = "let c = global_id.x\nlet r = global_id.y\n";
-  EXPECT_EQ(run_2d(ids + "if c < w && r < h { y[r * w + c] = r * w + c + 1 }", w, h, filled), expected);
+  EXPECT_EQ(run_2d(ids + "if c < w && r < h { y[r * w + c] = r * w + c + 1 }", w, h, filled),
+            expected);
   EXPECT_FALSE(filled);
   EXPECT_EQ(run_2d(ids + "if c >= w || r >= h { return }\nlet i = r * w + c\n"
                          "if c == 0 { y[i] = i + 1 } else { y[i] = i + 1 }",
@@ -102,7 +105,8 @@ TEST(cpu_device, clears_outputs_only_if_the_launch_may_leave_an_element_out) {
   EXPECT_FALSE(filled);
   for (uint32_t i = 0; i < expected.size(); ++i)
     if (i % w == w - 1) expected[i] = 0;
-  EXPECT_EQ(run_2d(ids + "if c + 1 < w && r < h { y[r * w + c] = r * w + c + 1 }", w, h, filled), expected);
+  EXPECT_EQ(run_2d(ids + "if c + 1 < w && r < h { y[r * w + c] = r * w + c + 1 }", w, h, filled),
+            expected);
   EXPECT_TRUE(filled);
 }
 

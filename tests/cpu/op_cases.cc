@@ -32,10 +32,8 @@ uint64_t some_bits(lab::Random& random, Type t) {
   const uint32_t width = width_of(t);
   if (t == Type::Bool) return random.below(2);
   switch (random.below(4)) {
-    case 0:
-      return lab::interesting_bits(random, t);
-    case 1:
-      return random.next() & low_mask(width);
+    case 0: return lab::interesting_bits(random, t);
+    case 1: return random.next() & low_mask(width);
     case 2: {
       const int64_t n = int64_t(random.next()) >> random.below(64);
       if (t == Type::F32) return std::bit_cast<uint32_t>(float(n) / float(1 << random.below(3)));

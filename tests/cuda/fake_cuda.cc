@@ -52,50 +52,21 @@ FAKE Status cuDeviceGetName(char* name, int bytes, Device device) {
 FAKE Status cuDeviceGetAttribute(int* value, Attribute a, Device device) {
   const DeviceConfig& d = driver().config.devices[size_t(device)];
   switch (a) {
-    case Attribute::CapabilityMajor:
-      *value = d.capability / 10;
-      break;
-    case Attribute::CapabilityMinor:
-      *value = d.capability % 10;
-      break;
-    case Attribute::MaxThreadsPerBlock:
-      *value = 1024;
-      break;
-    case Attribute::SharedBytesPerBlock:
-      *value = 48 << 10;
-      break;
-    case Attribute::SharedBytesPerBlockOptin:
-      *value = d.shared_bytes_optin;
-      break;
-    case Attribute::Multiprocessors:
-      *value = d.multiprocessors;
-      break;
-    case Attribute::RegistersPerMultiprocessor:
-      *value = 65536;
-      return Status::Success;
-    case Attribute::ThreadsPerMultiprocessor:
-      *value = 2048;
-      break;
-    case Attribute::ClockKilohertz:
-      *value = 1980000;
-      break;
-    case Attribute::MemoryKilohertz:
-      *value = 3201000;
-      break;
-    case Attribute::MemoryBusBits:
-      *value = 6144;
-      break;
-    case Attribute::L2Bytes:
-      *value = 50 << 20;
-      break;
-    case Attribute::CooperativeLaunch:
-      *value = d.cooperative;
-      break;
-    case Attribute::MemoryPools:
-      *value = d.pools;
-      break;
-    default:
-      *value = 0;
+    case Attribute::CapabilityMajor: *value = d.capability / 10; break;
+    case Attribute::CapabilityMinor: *value = d.capability % 10; break;
+    case Attribute::MaxThreadsPerBlock: *value = 1024; break;
+    case Attribute::SharedBytesPerBlock: *value = 48 << 10; break;
+    case Attribute::SharedBytesPerBlockOptin: *value = d.shared_bytes_optin; break;
+    case Attribute::Multiprocessors: *value = d.multiprocessors; break;
+    case Attribute::RegistersPerMultiprocessor: *value = 65536; return Status::Success;
+    case Attribute::ThreadsPerMultiprocessor: *value = 2048; break;
+    case Attribute::ClockKilohertz: *value = 1980000; break;
+    case Attribute::MemoryKilohertz: *value = 3201000; break;
+    case Attribute::MemoryBusBits: *value = 6144; break;
+    case Attribute::L2Bytes: *value = 50 << 20; break;
+    case Attribute::CooperativeLaunch: *value = d.cooperative; break;
+    case Attribute::MemoryPools: *value = d.pools; break;
+    default: *value = 0;
   }
   return Status::Success;
 }

@@ -80,12 +80,8 @@ void Driver::run(Context_* c, const Graph_& g) {
   for (const auto& n : g.nodes) {
     if (c->error) return;
     switch (n->kind) {
-      case Node_::Kind::Kernel:
-        kernel(c, *n);
-        break;
-      case Node_::Kind::Memset:
-        fill(c, n->memset);
-        break;
+      case Node_::Kind::Kernel: kernel(c, *n); break;
+      case Node_::Kind::Memset: fill(c, n->memset); break;
       case Node_::Kind::Copy:
         copy(c, n->copy.to.device, n->copy.from.device, n->copy.width_bytes, true, true);
         break;

@@ -51,7 +51,7 @@ ApiSequence::ApiSequence(uint64_t seed, std::vector<Device> devices, bool is_alo
     : random_(seed), is_alone_(is_alone), devices_(devices), opened_(std::move(devices)) {}
 
 void ApiSequence::run(size_t calls) {
-  static constexpr void (ApiSequence::*actions[])() = {
+  static constexpr void (ApiSequence::* actions[])() = {
       &ApiSequence::allocate, &ApiSequence::allocate,      &ApiSequence::allocate,
       &ApiSequence::submit,   &ApiSequence::submit,        &ApiSequence::submit,
       &ApiSequence::submit,   &ApiSequence::submit,        &ApiSequence::compile,
@@ -142,21 +142,13 @@ void ApiSequence::free() {
 void ApiSequence::change_handle() {
   Buffer b = buffer();
   switch (random_.below(5)) {
-    case 0:
-      b.bytes = random_.pick({uint64_t{0}, b.bytes + 4, b.bytes * 16, end_of_all});
-      break;
+    case 0: b.bytes = random_.pick({uint64_t{0}, b.bytes + 4, b.bytes * 16, end_of_all}); break;
     case 1:
       b.slot = static_cast<uint32_t>(random_.pick({b.slot + uint64_t{1}, random_.next()}));
       break;
-    case 2:
-      b.generation += static_cast<uint32_t>(random_.between(1, 3));
-      break;
-    case 3:
-      b.device += static_cast<uint32_t>(random_.between(1, 3));
-      break;
-    default:
-      b.element = random_.pick({Type::U8, Type::F32, Type::Void});
-      break;
+    case 2: b.generation += static_cast<uint32_t>(random_.between(1, 3)); break;
+    case 3: b.device += static_cast<uint32_t>(random_.between(1, 3)); break;
+    default: b.element = random_.pick({Type::U8, Type::F32, Type::Void}); break;
   }
   buffers_.push_back(b);
 }
@@ -170,14 +162,10 @@ void ApiSequence::move_one(std::vector<Handle>& handles) {
 
 void ApiSequence::move_handle() {
   switch (random_.below(4)) {
-    case 0:
-      return move_one(executables_);
-    case 1:
-      return move_one(graphs_);
-    case 2:
-      return move_one(tickets_);
-    default:
-      return move_one(devices_);
+    case 0: return move_one(executables_);
+    case 1: return move_one(graphs_);
+    case 2: return move_one(tickets_);
+    default: return move_one(devices_);
   }
 }
 
@@ -270,38 +258,28 @@ uint64_t ApiSequence::offset() {
 
 Command ApiSequence::command(SubmitOptions& options) {
   switch (random_.below(9)) {
-    case 0:
-      return Upload{buffer(), host_bytes(), offset()};
+    case 0: return Upload{buffer(), host_bytes(), offset()};
     case 1: {
       const auto bytes = std::make_shared<std::vector<std::byte>>(random_.pick({4u, 256u}));
       return UploadAll{buffer(), random_.chance(90) ? bytes : nullptr};
     }
-    case 2:
-      return Readback{buffer(), host_bytes(), offset()};
-    case 3:
-      return ReadbackAll{buffer(), random_.chance(90) ? &host_bytes() : nullptr};
-    case 4:
-      return Copy{buffer(), buffer(), random_.below(300), offset(), offset()};
+    case 2: return Readback{buffer(), host_bytes(), offset()};
+    case 3: return ReadbackAll{buffer(), random_.chance(90) ? &host_bytes() : nullptr};
+    case 4: return Copy{buffer(), buffer(), random_.below(300), offset(), offset()};
     case 5:
       return Fill{buffer(), 7, offset(), random_.chance(50) ? end_of_all : random_.below(300)};
-    case 6:
-      return launch_graph();
-    default:
-      return launch(options);
+    case 6: return launch_graph();
+    default: return launch(options);
   }
 }
 
 Argument ApiSequence::argument() {
   if (random_.chance(80)) return buffer();
   switch (random_.below(4)) {
-    case 0:
-      return 2.0f;
-    case 1:
-      return 0.1;
-    case 2:
-      return end_of_all;
-    default:
-      return true;
+    case 0: return 2.0f;
+    case 1: return 0.1;
+    case 2: return end_of_all;
+    default: return true;
   }
 }
 

@@ -58,7 +58,9 @@ TEST(CacheFile, resealed_lengths_never_lead_outside) {
   const CacheBytes good = *toy_entry().bytes;
   const uint64_t odd[] = {0,          1,     good.size(), good.size() - 1, good.size() + 1,
                           1ull << 31, ~0ull, ~0ull - 63,  1ull << 63};
-  const struct { size_t at, bytes; } lengths[] = {{8, 8}, {24, 4}, {28, 4}, {32, 8}, {40, 8}};
+  const struct {
+    size_t at, bytes;
+  } lengths[] = {{8, 8}, {24, 4}, {28, 4}, {32, 8}, {40, 8}};
   for (const auto& a : lengths)
     for (const auto& b : lengths)
       for (const uint64_t x : odd)

@@ -72,12 +72,8 @@ TEST(CacheChild, DISABLED_uses) {
 
 void damage(const std::string& path, std::mt19937& random) {
   switch (random() % 5) {
-    case 0:
-      ::unlink(path.c_str());
-      return;
-    case 1:
-      (void)!::truncate(path.c_str(), long(random() % 3000));
-      return;
+    case 0: ::unlink(path.c_str()); return;
+    case 1: (void)!::truncate(path.c_str(), long(random() % 3000)); return;
     case 2:
       (void)!::truncate(path.c_str(), 50'000);  // longer, with zeros
       return;

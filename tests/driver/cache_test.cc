@@ -69,7 +69,7 @@ TEST_F(Cache, code_outlives_the_cache) {
 
 TEST_F(Cache, is_for_this_user_alone) {
   CompileCache(options()).store(key_, program_, toy_code(1));
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(directory().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0700u);
   ASSERT_EQ(::stat(path_of(key_).c_str(), &info), 0);

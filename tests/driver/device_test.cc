@@ -53,7 +53,7 @@ kernel exact(n: u32, y: out u32[n]) workgroup(1) grid(n) { y[global_id.x] = n }
   given.grid = {5, 1, 1};
   U first(6), second(8);
   ASSERT_TRUE(
-      d.submit({launch(0, 2, 1, a), launch(0, 2, 10, a),      // the same but for what is added
+      d.submit({launch(0, 2, 1, a), launch(0, 2, 10, a),     // the same but for what is added
                 launch(0, 3, 100, a), launch(1, 3, 100, a),  // a scalar, the kernel
                 launch(2, 0, 10000, a), launch(2, 9, 100000, b), given, launch(2, 0, 10000000, b),
                 Readback{a, out(first)}, Readback{b, out(second)}})

@@ -68,20 +68,20 @@ using U = std::vector<uint32_t>;
 class Failing : public Backend {
  public:
   std::atomic<int> allowed{1 << 30};
-  std::atomic<int> memory{0};       // pieces that are alive
-  std::atomic<int> submissions{0};  // so far
-  std::atomic<int> loops{0};        // that the device was given so far
-  std::atomic<int> launches{0};     // outside of loops, so far
-  std::atomic<int> timed{0};        // launches of which the time was asked for
-  std::atomic<int> fills{0};        // outside of loops, so far
-  std::atomic<int> uploads{0};      // so far
+  std::atomic<int> memory{0};                       // pieces that are alive
+  std::atomic<int> submissions{0};                  // so far
+  std::atomic<int> loops{0};                        // that the device was given so far
+  std::atomic<int> launches{0};                     // outside of loops, so far
+  std::atomic<int> timed{0};                        // launches of which the time was asked for
+  std::atomic<int> fills{0};                        // outside of loops, so far
+  std::atomic<int> uploads{0};                      // so far
   std::atomic<const void*> uploaded_from{nullptr};  // the host memory of the last upload
-  std::atomic<int> readbacks{0};    // so far
-  std::atomic<uint64_t> read_bytes{0};        // of the readbacks
+  std::atomic<int> readbacks{0};                    // so far
+  std::atomic<uint64_t> read_bytes{0};              // of the readbacks
   std::atomic<uint64_t> zeroed_bytes{0};      // of the host memory for them that held zeros already
   std::atomic<const void*> read_to{nullptr};  // the host memory of the last readback
-  std::atomic<uint64_t> at_once{~0ull};  // workgroups that may wait for each other
-  std::atomic<bool> holds{false};        // no submission ends until release()
+  std::atomic<uint64_t> at_once{~0ull};       // workgroups that may wait for each other
+  std::atomic<bool> holds{false};             // no submission ends until release()
   void release() {
     holds = false;
     holds.notify_all();

@@ -164,8 +164,8 @@ graph g(n: u32, x: inout u32[]) { repeat n { call inc(x) } }
   SubmitOptions untimed;
   untimed.call_times = false;
   U result(40);
-  const auto report = d.submit({LaunchGraph{*made, {scalar(7u), x}}, Readback{x, out(result)}},
-                               untimed)->wait();
+  const auto report =
+      d.submit({LaunchGraph{*made, {scalar(7u), x}}, Readback{x, out(result)}}, untimed)->wait();
   ASSERT_TRUE(report);
   EXPECT_EQ(l.backend.loops, 3);
   EXPECT_EQ(report->call_count, 7u);
@@ -206,10 +206,11 @@ graph g(by: u32, x: in u32[], y: out u32[len(x)]) {
   const auto run = [&](size_t pair, uint32_t by, uint32_t value) {
     U x(n, value), y(n, 1);
     const auto& [in_buffer, out_buffer] = pairs[pair];
-    auto r = d.submit({Upload{in_buffer, in(x)},
-                       LaunchGraph{*made, {scalar(by), in_buffer, out_buffer}},
-                       Readback{out_buffer, out(y)}},
-                      untimed)->wait();
+    auto r =
+        d.submit({Upload{in_buffer, in(x)}, LaunchGraph{*made, {scalar(by), in_buffer, out_buffer}},
+                  Readback{out_buffer, out(y)}},
+                 untimed)
+            ->wait();
     if (!r) return r;
     EXPECT_EQ(r->launches, 3u);
     EXPECT_EQ(r->call_count, 3u);
@@ -233,7 +234,8 @@ graph g(by: u32, x: in u32[], y: out u32[len(x)]) {
   EXPECT_EQ(loops_of(0, 3, 5), 0) << "the oldest are forgotten";
   const auto trapped = run(0, 3, 99);
   ASSERT_FALSE(trapped);
-  EXPECT_TRUE(trapped.errors()[0].message.starts_with("stage 1 (`scale`): ")) << message_of(trapped);
+  EXPECT_TRUE(trapped.errors()[0].message.starts_with("stage 1 (`scale`): "))
+      << message_of(trapped);
   EXPECT_EQ(loops_of(0, 3, 1), 1) << "after a failure";
 }
 
@@ -254,16 +256,18 @@ graph g(x: inout u32[2], y: inout u32[1]) {
               {{bytes(U{0, 50}), bytes(U{4})}, {}});
   EXPECT_EQ(l.backend.loops, 8);
   l.backend.loops = 0;
-  const std::string kernel = "kernel dec(x: inout u32[]) workgroup(1) grid(len(x)) { x[global_id.x] -= 1 }\n";
-  for (const char* loop : {"while x[0] != 0 limit 9 { call dec(x) grid(x[1]) }",
-                           "while x[0] != 2 limit 9 { call dec(x) }",
-                           "while x[0] >= 2 limit 9 { call dec(x) }",
-                           "while x[7] != 0 limit 9 { call dec(x) }"})
+  const std::string kernel =
+      "kernel dec(x: inout u32[]) workgroup(1) grid(len(x)) { x[global_id.x] -= 1 }\n";
+  for (const char* loop :
+       {"while x[0] != 0 limit 9 { call dec(x) grid(x[1]) }",
+        "while x[0] != 2 limit 9 { call dec(x) }", "while x[0] >= 2 limit 9 { call dec(x) }",
+        "while x[7] != 0 limit 9 { call dec(x) }"})
     expect_same(l, parsed(kernel + "graph g(x: inout u32[2]) { " + loop + " }"),
                 {{bytes(U{6, 2})}, {}});
   EXPECT_EQ(l.backend.loops, 0);
-  expect_same(l, parsed(kernel + "graph g(x: inout u32[2]) { while x[0] > 0 limit 9 { call dec(x) } }"),
-              {{bytes(U{6, 2})}, {}});
+  expect_same(
+      l, parsed(kernel + "graph g(x: inout u32[2]) { while x[0] > 0 limit 9 { call dec(x) } }"),
+      {{bytes(U{6, 2})}, {}});
   EXPECT_EQ(l.backend.loops, 2);
 }
 
@@ -302,7 +306,8 @@ TEST(loops, grid_barriers_of_too_many_workgroups_are_split) {
   for (const uint32_t n : {0u, 1u, 32u, 33u, 70u, 32u}) {
     const Buffer x = *d.allocate(n * 4), y = *d.allocate(n * 4);
     U values(n, 5), result(n, 1);
-    const auto r = d.submit({Upload{x, in(values)}, Launch{*e, {x, y}}, Readback{y, out(result)}})->wait();
+    const auto r =
+        d.submit({Upload{x, in(values)}, Launch{*e, {x, y}}, Readback{y, out(result)}})->wait();
     ASSERT_TRUE(r);
     EXPECT_EQ(r->launches, n == 0 ? 0u : n <= 32 ? 1u : 2u) << n;
     for (uint32_t i = 0; i < n; ++i) EXPECT_EQ(result[i], 5 + (n - 1 - i));

@@ -151,9 +151,10 @@ TEST(Optimize, programs_as_text_are_kept_on_request_and_found_again) {
     for (const opt::PassRun& run : r.runs)
       EXPECT_EQ(run.text != nullptr, run.decision == opt::PassDecision::Changed) << run.pass;
     // The store is of the third line, whatever became of the rest.
-    const Listing& last = *std::find_if(r.runs.rbegin(), r.runs.rend(), [](const opt::PassRun& run) {
-                             return run.text != nullptr;
-                           })->text;
+    const Listing& last =
+        *std::find_if(r.runs.rbegin(), r.runs.rend(), [](const opt::PassRun& run) {
+           return run.text != nullptr;
+         })->text;
     const auto store = std::find_if(last.lines.begin(), last.lines.end(), [](const ListingLine& l) {
       return l.text.find("store y[") != std::string::npos;
     });

@@ -1,5 +1,6 @@
 // run() and run_graph() read back the outputs that the caller requests, restore only what a launch
-// changes, and time single calls only on request. Counted on a device that passes its commands on to the interpreter.
+// changes, and time single calls only on request. Counted on a device that passes its commands on
+// to the interpreter.
 
 #include "driver/run_graph.h"
 #include "tests/driver/driver_util.h"

@@ -37,8 +37,8 @@ std::vector<std::byte> bytes(const std::vector<uint32_t>& v) {
 std::string text_of(const Diagnostics& errors) { return render(errors, {}); }
 
 /// Same outputs, or the same errors to the letter: as planned, and a launch a call.
-void expect_same(const Module& m, const interp::GraphInputs& inputs, const interp::Options& oracle = {},
-                 RunOptions options = {}) {
+void expect_same(const Module& m, const interp::GraphInputs& inputs,
+                 const interp::Options& oracle = {}, RunOptions options = {}) {
   const auto wanted = interp::run(m, m.graphs[0], inputs, oracle);
   for (const bool planned : {true, false}) {
     SCOPED_TRACE(planned ? "planned" : "not planned");
@@ -46,7 +46,8 @@ void expect_same(const Module& m, const interp::GraphInputs& inputs, const inter
     options.fuse = options.reuse = planned;
     options.call_times = true;
     const auto got = run_graph(d, m, m.graphs[0], inputs, options);
-    ASSERT_EQ(bool(wanted), bool(got)) << (wanted ? text_of(got.errors()) : text_of(wanted.errors()));
+    ASSERT_EQ(bool(wanted), bool(got))
+        << (wanted ? text_of(got.errors()) : text_of(wanted.errors()));
     if (!wanted) {
       EXPECT_EQ(text_of(wanted.errors()), text_of(got.errors()));
       EXPECT_EQ(d.memory_used(), 0u);
@@ -85,8 +86,9 @@ graph g(by: u32, x: in u32[], state: inout u32[2], y: inout u32[len(x)], z: out 
 
 interp::GraphInputs inputs_for(uint32_t rounds, uint32_t grid, uint32_t limit) {
   interp::GraphInputs in;
-  in.data = {bytes({10}), bytes({1, 2, 3, 4, 5, 6, 7}), bytes({rounds, grid}),
-             bytes({0, 0, 0, 0, 0, 0, 1}), std::nullopt, bytes({limit})};
+  in.data = {bytes({10}),           bytes({1, 2, 3, 4, 5, 6, 7}),
+             bytes({rounds, grid}), bytes({0, 0, 0, 0, 0, 0, 1}),
+             std::nullopt,          bytes({limit})};
   in.data.resize(7);
   return in;
 }

@@ -132,16 +132,12 @@ TEST_F(Sequences, are_known_by_everything) {
   const std::function<void(Side&, Launch&)> changes[] = {
       [](Side&, Launch& l) { l.arguments[0] = scalar(6u); },
       [](Side& s, Launch& l) { l.arguments[2] = s.buffers[2]; },
-      [](Side&, Launch& l) {
-        l.grid = {7, 1, 1};
-      },
+      [](Side&, Launch& l) { l.grid = {7, 1, 1}; },
       [](Side&, Launch& l) { l.clear_outputs = false; },
       [](Side& s, Launch& l) {
         l.executable = *s.device.compile(kernel(std::string(kernels) + "\n", 0));
       },
-      [](Side& s, Launch& l) {
-        l = {s.kernel_of[2], {s.buffers[0], s.buffers[1]}};
-      },
+      [](Side& s, Launch& l) { l = {s.kernel_of[2], {s.buffers[0], s.buffers[1]}}; },
       [](Side&, Launch& l) { l.arguments.pop_back(); },
       [](Side& s, Launch& l) { std::swap(l.arguments[0], l.arguments[1] = s.buffers[0]); },
   };

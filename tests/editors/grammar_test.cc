@@ -45,7 +45,8 @@ struct Rule {
 
 class Grammar {
  public:
-  Grammar() : json_(parse_json<Json>(contents(root / "editors/vscode/syntaxes/vyre.tmLanguage.json"))) {
+  Grammar()
+      : json_(parse_json<Json>(contents(root / "editors/vscode/syntaxes/vyre.tmLanguage.json"))) {
     rules_ = load(json_["patterns"]);
   }
 
@@ -306,15 +307,11 @@ TEST(Grammar, tells_words_by_their_places) {
 
 const char* kind_of(text::Tok t) {
   switch (t) {
-    case text::Tok::Comment:
-      return "comment.line";
-    case text::Tok::String:
-      return "string.quoted";
+    case text::Tok::Comment: return "comment.line";
+    case text::Tok::String: return "string.quoted";
     case text::Tok::Integer:
-    case text::Tok::Float:
-      return "constant.numeric";
-    default:
-      return "";
+    case text::Tok::Float: return "constant.numeric";
+    default: return "";
   }
 }
 

@@ -1,11 +1,12 @@
-// Code from the disk cache is the code that was compiled: other processes find it, and it gives the same
-// bytes.
+// Code from the disk cache is the code that was compiled: other processes find it, and it gives the
+// same bytes.
+
+#include "driver/cache.h"
 
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "driver/cache.h"
 #include "tests/gpu/gpu_util.h"
 
 namespace vyre::driver {
@@ -113,10 +114,11 @@ TEST_F(cache_on_device, neighbours_are_told_apart) {
   ASSERT_TRUE(d);
   for (int turn = 0; turn < 2; ++turn)
     for (const uint32_t c : {7u, 8u, 9u}) {
-      const Program p = kernel(fmt::format(
-          "kernel k(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {{ y[global_id.x] = "
-          "x[global_id.x] * {} }}",
-          c));
+      const Program p =
+          kernel(fmt::format("kernel k(x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) "
+                             "{{ y[global_id.x] = "
+                             "x[global_id.x] * {} }}",
+                             c));
       same(*d, p, inputs_of(p, {bytes(counting(100))}));
     }
 }

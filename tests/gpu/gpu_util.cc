@@ -187,8 +187,7 @@ void OnDevice::same(Device& d, const Program& p, const LaunchInputs& inputs,
   const uint64_t used = d.memory_used();
   const Result<interp::Outcome> wanted = interp::run(p, inputs, reference);
   const Result<RunOutcome> got = run(d, p, inputs, options);
-  ASSERT_EQ(bool(wanted), bool(got))
-      << (wanted ? text_of(got.errors()) : text_of(wanted.errors()));
+  ASSERT_EQ(bool(wanted), bool(got)) << (wanted ? text_of(got.errors()) : text_of(wanted.errors()));
   if (!wanted) {
     EXPECT_EQ(to_string(wanted.errors()[0].code), to_string(got.errors()[0].code));
     EXPECT_EQ(wanted.errors()[0].message, without_segment(got.errors()[0].message));

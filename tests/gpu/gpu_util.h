@@ -1,8 +1,8 @@
 #pragma once
 
 // What tests of a real device share: the device that VYRE_GPU_BACKEND names, kernels from text, and
-// comparison with the interpreter. Everything goes through driver/device.h, so the same tests run on
-// any backend; what only a GPU can show asks is_gpu().
+// comparison with the interpreter. Everything goes through driver/device.h, so the same tests run
+// on any backend; what only a GPU can show asks is_gpu().
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Graphs on the device: fused or not, planned or not, replayed with other data, with loops of hundreds
-// of rounds and traps inside of them; always the interpreter's bytes.
+// Graphs on the device: fused or not, planned or not, replayed with other data, with loops of
+// hundreds of rounds and traps inside of them; always the interpreter's bytes.
 
 #include "driver/run_graph.h"
 #include "ir/graph_launch.h"
@@ -95,9 +95,10 @@ TEST_F(graphs_on_device, replayed_with_other_data_and_scalars) {
       const U data = noise(n, round);
       SubmitOptions o;
       o.stream = round % 3;
-      const auto t = device().submit({Upload{x, in(data)}, LaunchGraph{*ready, {scalar(round + 1), x, y}},
-                                      Readback{y, out(seen[round])}},
-                                     o);
+      const auto t =
+          device().submit({Upload{x, in(data)}, LaunchGraph{*ready, {scalar(round + 1), x, y}},
+                           Readback{y, out(seen[round])}},
+                          o);
       ASSERT_TRUE(t) << text_of(t.errors());
       tickets.push_back(*t);
     }
@@ -137,7 +138,8 @@ graph g(n: u32, bad: u32, x: in u32[], left: inout u32[2], z: out u32[len(x)]) {
   buffer a: u32[len(x)]
   buffer b: u32[len(x)]
   call copy(x, a)
-  )" + head + R"( {
+  )" + head +
+         R"( {
     call step(a, b)
     call back(b, left, bad, a)
   }
@@ -160,7 +162,8 @@ TEST_F(graphs_on_device, while_hundreds_of_rounds) {
     SCOPED_TRACE(rounds);
     same_graph(m, {bytes(U{100'000}), bytes(U{9999}), bytes(noise(500, 2)), bytes(U{rounds, 0})});
   }
-  same_graph(m, {bytes(U{40}), bytes(U{9999}), bytes(noise(500, 2)), bytes(U{1000, 0})});  // its limit
+  same_graph(m,
+             {bytes(U{40}), bytes(U{9999}), bytes(noise(500, 2)), bytes(U{1000, 0})});  // its limit
 }
 
 TEST_F(graphs_on_device, traps_inside_loops) {
@@ -190,7 +193,8 @@ graph g(n: u32, x: in u32[], left: inout u32[2], z: out u32[len(x)]) {
   call copy(a, z)
 }
 )");
-  for (const uint32_t n : {0u, 1u, 20u}) same_graph(m, {bytes(U{n}), bytes(noise(300, 2)), bytes(U{0, 0})});
+  for (const uint32_t n : {0u, 1u, 20u})
+    same_graph(m, {bytes(U{n}), bytes(noise(300, 2)), bytes(U{0, 0})});
 }
 
 TEST_F(graphs_on_device, grid_barriers_native_and_split) {

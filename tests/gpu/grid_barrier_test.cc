@@ -19,7 +19,8 @@ const Case cases[] = {
      {}},
     {"a_load_whose_memory_then_changes",
      "kernel k(x: inout u32[], y: out u32[len(x)]) workgroup(32) grid(len(x)) {\n let i = "
-     "global_id.x\n let before = x[len(x) - 1 - i]\n barrier grid\n x[i] = 1000 + x[i]\n y[i] = before "
+     "global_id.x\n let before = x[len(x) - 1 - i]\n barrier grid\n x[i] = 1000 + x[i]\n y[i] = "
+     "before "
      "}",
      {counting(640, 5)}},
     {"an_atomic_that_is_counted_once",
@@ -39,7 +40,8 @@ const Case cases[] = {
      {counting(640)}},
     {"leading_doubled_and_trailing",
      "kernel k(y: out u32[160]) workgroup(32) grid(160) {\n barrier grid\n barrier grid\n "
-     "y[global_id.x] = 1\n barrier grid\n barrier grid\n y[global_id.x] += y[159 - global_id.x] * 0 "
+     "y[global_id.x] = 1\n barrier grid\n barrier grid\n y[global_id.x] += y[159 - global_id.x] * "
+     "0 "
      "+ 2\n barrier grid }",
      {}},
     {"in_an_if_over_a_scalar",
@@ -47,23 +49,31 @@ const Case cases[] = {
      "3 {\n let v = x[(i + 1) % len(x)]\n barrier grid\n x[i] = v } else { x[i] = 7 } }",
      {{4}, counting(320)}},
     {"in_an_if_over_memory",
-     "kernel k(f: in u32[], x: inout u32[]) workgroup(32) grid(len(x)) {\n let i = global_id.x\n if "
+     "kernel k(f: in u32[], x: inout u32[]) workgroup(32) grid(len(x)) {\n let i = global_id.x\n "
+     "if "
      "f[0] > 3 {\n let v = x[(i + 1) % len(x)]\n barrier grid\n x[i] = v } }",
      {{4}, counting(320)}},
     {"in_a_loop_of_hundreds",
-     "kernel k(n: u32, x: inout u32[], t: scratch u32[len(x)]) workgroup(32) grid(len(x)) {\n let i "
-     "= global_id.x\n for round in 0..n {\n t[i] = x[i] + x[(i + 1) % len(x)]\n barrier grid\n x[i] = "
+     "kernel k(n: u32, x: inout u32[], t: scratch u32[len(x)]) workgroup(32) grid(len(x)) {\n let "
+     "i "
+     "= global_id.x\n for round in 0..n {\n t[i] = x[i] + x[(i + 1) % len(x)]\n barrier grid\n "
+     "x[i] = "
      "t[i]\n barrier grid } }",
      {{300}, counting(320)}},
     {"in_a_loop_that_memory_ends",
-     "kernel k(left: inout u32[1], x: inout u32[], t: scratch u32[len(x)]) workgroup(32) grid(len(x)) "
-     "{\n let i = global_id.x\n while uniform_load(left[0], grid) != 0 {\n t[i] = x[i] + x[(i + 1) % "
+     "kernel k(left: inout u32[1], x: inout u32[], t: scratch u32[len(x)]) workgroup(32) "
+     "grid(len(x)) "
+     "{\n let i = global_id.x\n while uniform_load(left[0], grid) != 0 {\n t[i] = x[i] + x[(i + 1) "
+     "% "
      "len(x)]\n barrier grid\n x[i] = t[i]\n if i == 0 { left[0] -= 1 }\n barrier grid } }",
      {{120}, counting(320)}},
     {"sums_of_sums",
-     "kernel k(x: in u32[], parts: scratch u32[64], total: out u32[1]) workgroup(64) grid(4096) {\n "
-     "shared t: u32[1]\n atomic_add(t[0], x[global_id.x])\n barrier workgroup\n if local_id.x == 0 { "
-     "parts[workgroup_id.x] = t[0] }\n barrier grid\n if workgroup_id.x == 0 { atomic_add(total[0], "
+     "kernel k(x: in u32[], parts: scratch u32[64], total: out u32[1]) workgroup(64) grid(4096) "
+     "{\n "
+     "shared t: u32[1]\n atomic_add(t[0], x[global_id.x])\n barrier workgroup\n if local_id.x == 0 "
+     "{ "
+     "parts[workgroup_id.x] = t[0] }\n barrier grid\n if workgroup_id.x == 0 { "
+     "atomic_add(total[0], "
      "parts[local_id.x]) } }",
      {noise(4096, 1)}},
 };

@@ -193,7 +193,8 @@ TEST_F(limits_on_device, more_memory_than_there_is) {
   const Result<Buffer> r = device().allocate(limits().memory_bytes + (uint64_t{1} << 40));
   ASSERT_FALSE(r);
   const std::string text = text_of(r.errors());
-  EXPECT_TRUE(r.errors()[0].code == Code::DeviceMemoryExceeded || r.errors()[0].code == Code::OutOfMemory)
+  EXPECT_TRUE(r.errors()[0].code == Code::DeviceMemoryExceeded ||
+              r.errors()[0].code == Code::OutOfMemory)
       << text;
   EXPECT_FALSE(r.errors()[0].fix.empty()) << text;
   EXPECT_NE(text.find_first_of("0123456789", text.find(']')), std::string::npos) << text;
@@ -201,7 +202,8 @@ TEST_F(limits_on_device, more_memory_than_there_is) {
   still_works();
 }
 
-/// Piece after piece until nothing is left: the last one fails with numbers, and all are given back.
+/// Piece after piece until nothing is left: the last one fails with numbers, and all are given
+/// back.
 TEST_F(limits_on_device, fills_the_memory_and_gives_it_back) {
   if (!is_gpu()) GTEST_SKIP() << "the machine's own memory is better left alone";
   std::vector<Buffer> pieces;

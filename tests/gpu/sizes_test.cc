@@ -54,8 +54,7 @@ TEST_F(sizes_on_device, millions_of_elements) {
   const Buffer from = buffer(x), to = buffer(n * 4);
   launch(compile(map), {from, to});
   const U y = read(to);
-  for (size_t i = 0; i < n; ++i)
-    ASSERT_EQ(y[i], x[i] * 7 + (i + 1 < n ? x[i + 1] : 0)) << i;
+  for (size_t i = 0; i < n; ++i) ASSERT_EQ(y[i], x[i] * 7 + (i + 1 < n ? x[i + 1] : 0)) << i;
 }
 
 TEST_F(sizes_on_device, a_grid_with_a_zero_runs_nothing) {
@@ -208,7 +207,8 @@ kernel k(x: in u32[], f: in f32[], a: out u32[216], b: out f32[216], c: out u32[
 
 /// The law knows no size beyond which a program may fail to compile.
 TEST_F(sizes_on_device, a_hundred_thousand_operations) {
-  std::string source = "kernel k(x: in u32[], o: out u32[64]) workgroup(64) grid(64) {\n  var v = x[global_id.x]\n";
+  std::string source =
+      "kernel k(x: in u32[], o: out u32[64]) workgroup(64) grid(64) {\n  var v = x[global_id.x]\n";
   const int lines = is_gpu() ? 50'000 : 20'000;
   for (int i = 0; i < lines; ++i) source += fmt::format("  v = (v ^ {}) * 1664525\n", i * 7 + 1);
   source += "  o[global_id.x] = v\n}\n";

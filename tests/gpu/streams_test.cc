@@ -79,8 +79,9 @@ TEST_F(streams_on_device, run_side_by_side) {
 }
 
 TEST_F(streams_on_device, share_buffers_in_order) {
-  const Executable add =
-      compile("kernel add(by: u32, x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] = x[global_id.x] * 3 + by }");
+  const Executable add = compile(
+      "kernel add(by: u32, x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] = "
+      "x[global_id.x] * 3 + by }");
   const Buffer x = buffer(U(5000, 1));
   std::vector<Ticket> tickets;
   uint32_t wanted = 1;

@@ -40,12 +40,8 @@ class Simple {
     const Op& op = p_.op(id);
     const auto in = p_.operands(id);
     switch (op.code) {
-      case Opcode::Const:
-        values_[p_.result(id)] = op.attr;
-        return Flow::Next;
-      case Opcode::GlobalId:
-        values_[p_.result(id)] = id_;
-        return Flow::Next;
+      case Opcode::Const: values_[p_.result(id)] = op.attr; return Flow::Next;
+      case Opcode::GlobalId: values_[p_.result(id)] = id_; return Flow::Next;
       case Opcode::Load: {
         const uint64_t i = values_[in[0]];
         values_[p_.result(id)] = p_.memory(id).buffer == 0 ? (i == id_ ? out_[i] : 0)
@@ -62,13 +58,10 @@ class Simple {
           private_[i] = v;
         return Flow::Next;
       }
-      case Opcode::If:
-        return block(p_.block(id, values_[in[0]] ? 0 : 1));
-      case Opcode::Region:
-        return block(p_.block(id, 0));
+      case Opcode::If: return block(p_.block(id, values_[in[0]] ? 0 : 1));
+      case Opcode::Region: return block(p_.block(id, 0));
       case Opcode::For:
-      case Opcode::While:
-        return loop(id);
+      case Opcode::While: return loop(id);
       case Opcode::Yield:
       case Opcode::Break:
       case Opcode::Continue: {
@@ -83,10 +76,8 @@ class Simple {
         if (op.code == Opcode::Break) return Flow::Break;
         return op.code == Opcode::Continue ? Flow::Continue : Flow::Next;
       }
-      case Opcode::Test:
-        return values_[in[0]] ? Flow::Next : Flow::TestFailed;
-      case Opcode::Return:
-        return Flow::Return;
+      case Opcode::Test: return values_[in[0]] ? Flow::Next : Flow::TestFailed;
+      case Opcode::Return: return Flow::Return;
       default: {
         std::vector<uint64_t> bits;
         for (const ValueId v : in) bits.push_back(values_[v]);
@@ -160,12 +151,9 @@ class Generator {
     constexpr Opcode codes[] = {Opcode::Add, Opcode::Sub, Opcode::Mul,  Opcode::Xor,
                                 Opcode::Div, Opcode::Rem, Opcode::RotL, Opcode::Min};
     switch (pick(10)) {
-      case 0:
-        return k_.load(1, k_.rem(a, k_.u32(10)));
-      case 1:
-        return k_.op(Opcode::Select, Type::U32, {condition(), a, b});
-      default:
-        return k_.op(codes[pick(8)], Type::U32, {a, b});
+      case 0: return k_.load(1, k_.rem(a, k_.u32(10)));
+      case 1: return k_.op(Opcode::Select, Type::U32, {condition(), a, b});
+      default: return k_.op(codes[pick(8)], Type::U32, {a, b});
     }
   }
   ValueId condition() {

@@ -41,14 +41,10 @@ Type result_of(const Key& key) {
 }
 Type operand_of(const Key& key, size_t i) {
   switch (info(std::get<0>(key)).operands[i]) {
-    case 'S':
-      return std::get<2>(key);
-    case 'U':
-      return Type::U32;
-    case 'B':
-      return Type::Bool;
-    default:
-      return std::get<1>(key);
+    case 'S': return std::get<2>(key);
+    case 'U': return Type::U32;
+    case 'B': return Type::Bool;
+    default: return std::get<1>(key);
   }
 }
 

@@ -54,11 +54,12 @@ TEST(kernel, block_sums_with_variables_and_loops) {
   tile[l] = x[k.global_id()];
   k.barrier(Scope::Workgroup);
   Var stride = k.var(Type::U32, 128);
-  k.while_([&] { return stride > 0; }, [&] {
-    k.if_(l < stride, [&] { tile[l] = tile[l] + tile[l + stride]; });
-    k.barrier(Scope::Workgroup);
-    stride = stride >> 1;
-  });
+  k.while_([&] { return stride > 0; },
+           [&] {
+             k.if_(l < stride, [&] { tile[l] = tile[l] + tile[l + stride]; });
+             k.barrier(Scope::Workgroup);
+             stride = stride >> 1;
+           });
   k.if_(l == 0, [&] { sums[k.workgroup_id()] = tile[0]; });
   const Result<Program> p = k.finish();
   ASSERT_TRUE(p);
@@ -141,7 +142,8 @@ TEST(kernel, an_if_that_never_goes_on_still_ends_its_block) {
   Kernel k("k");
   Buf y = k.out(Type::U32, "y", 4);
   k.workgroup(4).grid(4);
-  k.for_(0, k.constant(Type::U32, 3), [&](Val i) { k.if_(i > 1, [&] { k.break_(); }, [&] { k.continue_(); }); });
+  k.for_(0, k.constant(Type::U32, 3),
+         [&](Val i) { k.if_(i > 1, [&] { k.break_(); }, [&] { k.continue_(); }); });
   k.if_(k.global_id() == 2, [&] { k.return_(); }, [&] { k.trap(3); });
   y[0] = 1;
   const Result<Program> p = k.finish();
@@ -170,8 +172,10 @@ TEST(kernel, mistakes_come_out_of_finish_with_their_line) {
     EXPECT_GT(d.place.line, 0u);
     EXPECT_FALSE(d.fix.empty());
   }
-  EXPECT_EQ(codes, (std::vector<Code>{Code::TypeMismatch, Code::WriteToReadOnly, Code::ConditionNotBool, Code::IndexNotInteger,
-                                      Code::LiteralDoesNotFit, Code::WrongOperandType, Code::BitcastWidth, Code::BreakOutsideLoop}));
+  EXPECT_EQ(codes, (std::vector<Code>{Code::TypeMismatch, Code::WriteToReadOnly,
+                                      Code::ConditionNotBool, Code::IndexNotInteger,
+                                      Code::LiteralDoesNotFit, Code::WrongOperandType,
+                                      Code::BitcastWidth, Code::BreakOutsideLoop}));
 }
 
 TEST(kernel, a_mistake_has_the_line_of_its_operator_or_call) {

@@ -36,7 +36,8 @@ TEST(program, walk_visits_an_op_before_its_blocks_and_every_op_once) {
   std::vector<OpId> order;
   walk(p, [&](OpId id) { order.push_back(id); });
   ASSERT_EQ(order.size(), p.ops.size());
-  for (OpId i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);  // compacted: ids are in this order
+  for (OpId i = 0; i < order.size(); ++i)
+    EXPECT_EQ(order[i], i);  // compacted: ids are in this order
 }
 
 TEST(program, walk_blocks_is_balanced) {
@@ -61,7 +62,8 @@ TEST(program, compact_twice_changes_nothing) {
 }
 
 TEST(program, compact_drops_what_is_unlinked) {
-  Program p = parse_one("kernel k(y: out u32[1]) workgroup(1) grid(1) { let a = 3 + 4\n y[0] = 5 }");
+  Program p =
+      parse_one("kernel k(y: out u32[1]) workgroup(1) grid(1) { let a = 3 + 4\n y[0] = 5 }");
   const std::vector<uint32_t> uses = count_uses(p);
   OpId dead = none;
   walk(p, [&](OpId id) {

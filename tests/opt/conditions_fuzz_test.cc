@@ -52,38 +52,24 @@ class Writer {
     switch (r_.below(18)) {
       case 0:
       case 1:
-      case 2:
-        return a + b;
+      case 2: return a + b;
       case 3:
-      case 4:
-        return a - b;
-      case 5:
-        return a * b;
-      case 6:
-        return a / b;
-      case 7:
-        return a % b;
-      case 8:
-        return a & b;
-      case 9:
-        return a | b;
-      case 10:
-        return a >> b;
-      case 11:
-        return a << b;
-      case 12:
-        return min(a, b);
-      case 13:
-        return max(a, b);
-      case 14:
-        return k_.apply(Opcode::SatSub, {a, b});
-      case 15:
-        return k_.apply(Opcode::CeilDiv, {a, b});
+      case 4: return a - b;
+      case 5: return a * b;
+      case 6: return a / b;
+      case 7: return a % b;
+      case 8: return a & b;
+      case 9: return a | b;
+      case 10: return a >> b;
+      case 11: return a << b;
+      case 12: return min(a, b);
+      case 13: return max(a, b);
+      case 14: return k_.apply(Opcode::SatSub, {a, b});
+      case 15: return k_.apply(Opcode::CeilDiv, {a, b});
       case 16:
         return k_.cast(Type::U32,
                        k_.cast(r_.pick({Type::U8, Type::I16, Type::U64, Type::I64, Type::I32}), a));
-      default:
-        return select(comparison(), a, b);
+      default: return select(comparison(), a, b);
     }
   }
   Val comparison() {
@@ -102,20 +88,16 @@ class Writer {
     if (depth == 0 || r_.chance(55)) return comparison();
     const Val a = condition(depth - 1);
     switch (r_.below(5)) {
-      case 0:
-        return !a;
-      case 1:
-        return a & condition(depth - 1);
-      case 2:
-        return a | condition(depth - 1);
+      case 0: return !a;
+      case 1: return a & condition(depth - 1);
+      case 2: return a | condition(depth - 1);
       default: {  // && and || as the language makes them
         const bool both = r_.chance(50);
         const Var c = k_.var(Type::Bool, !both);
         if (both)
           k_.if_(a, [&] { c = condition(depth - 1); });
         else
-          k_.if_(
-              a, [] {}, [&] { c = condition(depth - 1); });
+          k_.if_(a, [] {}, [&] { c = condition(depth - 1); });
         return c;
       }
     }
@@ -137,20 +119,11 @@ class Writer {
     const Buf& b = **std::array{&x_, &y_, &z_, &w_}[which];
     Val n = (r_.chance(60) ? b : *x_).len();
     switch (r_.below(6)) {
-      case 0:
-        n = min(n, any());
-        break;
-      case 1:
-        n = n - uint32_t(r_.below(3));
-        break;
-      case 2:
-        n = n / uint32_t(1 + r_.below(4));
-        break;
-      case 3:
-        n = k_.apply(Opcode::CeilDiv, {x_->len(), k_.constant(Type::U32, 4)});
-        break;
-      default:
-        break;
+      case 0: n = min(n, any()); break;
+      case 1: n = n - uint32_t(r_.below(3)); break;
+      case 2: n = n / uint32_t(1 + r_.below(4)); break;
+      case 3: n = k_.apply(Opcode::CeilDiv, {x_->len(), k_.constant(Type::U32, 4)}); break;
+      default: break;
     }
     const Val i = any();
     const uint32_t before = uint32_t(r_.below(3)), after = uint32_t(r_.below(3));
@@ -169,14 +142,9 @@ class Writer {
       case 1:
         k_.if_(k_.cast(Type::U64, i) + uint64_t(before) < b.len64(), [&] { touch(i); });
         break;
-      case 2:
-        k_.if_(i < b.len(), [&] { k_.if_(i + before < n, [&] { touch(i); }); });
-        break;
-      case 3:
-        k_.if_(!(i >= n), [&] { touch(i); });
-        break;
-      default:
-        k_.if_(i + before < n, [&] { touch(i); });
+      case 2: k_.if_(i < b.len(), [&] { k_.if_(i + before < n, [&] { touch(i); }); }); break;
+      case 3: k_.if_(!(i >= n), [&] { touch(i); }); break;
+      default: k_.if_(i + before < n, [&] { touch(i); });
     }
     values_.resize(known);
   }
@@ -196,25 +164,16 @@ class Writer {
 
   void statement(int depth) {
     switch (r_.below(depth > 0 ? 12 : 4)) {
-      case 0:
-        vars_[r_.below(vars_.size())] = expression();
-        break;
-      case 1:
-        values_.push_back(expression());
-        break;
-      case 2:
-        store();
-        break;
-      case 3:
-        guarded();
-        break;
+      case 0: vars_[r_.below(vars_.size())] = expression(); break;
+      case 1: values_.push_back(expression()); break;
+      case 2: store(); break;
+      case 3: guarded(); break;
       case 4:
       case 5:
         if (r_.chance(50))
           k_.if_(condition(), [&] { scope(depth - 1); });
         else
-          k_.if_(
-              condition(), [&] { scope(depth - 1); }, [&] { scope(depth - 1); });
+          k_.if_(condition(), [&] { scope(depth - 1); }, [&] { scope(depth - 1); });
         break;
       case 6:
         k_.if_(condition(), [&] {
@@ -224,9 +183,7 @@ class Writer {
             k_.return_();
         });
         break;
-      case 7:
-        k_.assert_(k_.apply(Opcode::Or, {condition(), condition()}), 9);
-        break;
+      case 7: k_.assert_(k_.apply(Opcode::Or, {condition(), condition()}), 9); break;
       case 8:
       case 9: {
         const Val lo = r_.chance(60) ? constant() : any();
@@ -242,19 +199,14 @@ class Writer {
         });
         break;
       }
-      case 10:
-        guarded();
-        break;
+      case 10: guarded(); break;
       default: {  // a while with a limit of its own, so that it ends
         const Var limit = k_.var(Type::U32, 0u);
-        k_.while_(
-            [&] {
-              return k_.apply(Opcode::And, {condition(1), Val(limit) < 9u});
-            },
-            [&] {
-              limit += 1u;
-              body(depth);
-            });
+        k_.while_([&] { return k_.apply(Opcode::And, {condition(1), Val(limit) < 9u}); },
+                  [&] {
+                    limit += 1u;
+                    body(depth);
+                  });
       }
     }
   }

@@ -80,14 +80,10 @@ T interesting(Random& random) {
   const unsigned bit = unsigned(random.below(sizeof(T) * 8));
   const U power = U(U{1} << bit);
   switch (random.below(4)) {
-    case 0:
-      return T(power + U(random.below(3)) - 1);
-    case 1:
-      return T(U(0) - power + U(random.below(3)) - 1);
-    case 2:
-      return T(U(random.next()) >> bit);
-    default:
-      return T(random.next());
+    case 0: return T(power + U(random.below(3)) - 1);
+    case 1: return T(U(0) - power + U(random.below(3)) - 1);
+    case 2: return T(U(random.next()) >> bit);
+    default: return T(random.next());
   }
 }
 

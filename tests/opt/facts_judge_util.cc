@@ -281,20 +281,11 @@ class Judge final : public interp::Observer {
     const auto in = [&](uint32_t i) { return last(s, p_.operand(def, i), l); };
     Wide exact = value;
     switch (p_.op(def).code) {
-      case Opcode::Add:
-        exact = in(0) + in(1);
-        break;
-      case Opcode::Sub:
-        exact = in(0) - in(1);
-        break;
-      case Opcode::Mul:
-        exact = in(0) * in(1);
-        break;
-      case Opcode::Neg:
-        exact = -in(0);
-        break;
-      default:
-        break;
+      case Opcode::Add: exact = in(0) + in(1); break;
+      case Opcode::Sub: exact = in(0) - in(1); break;
+      case Opcode::Mul: exact = in(0) * in(1); break;
+      case Opcode::Neg: exact = -in(0); break;
+      default: break;
     }
     expect(exact == value, [&] { return fmt::format("%{} wraps in lane {}", v, l); });
   }

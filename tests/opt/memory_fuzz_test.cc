@@ -42,26 +42,16 @@ class Writer {
     switch (random_.below(12)) {
       case 0:
       case 1:
-      case 2:
-        return v;
-      case 3:
-        return fmt::format("{} + {}", v, random_.below(4));
-      case 4:
-        return fmt::format("{} - {}", v, random_.below(4));
-      case 5:
-        return fmt::format("{} + {}", v, u);
-      case 6:
-        return fmt::format("{} - {}", u, v);
-      case 7:
-        return fmt::format("{} * {} + {}", v, random_.between(2, 5), u);
-      case 8:
-        return fmt::format("u64({} + {}) * 2", v, random_.below(3));
-      case 9:
-        return fmt::format("i32({}) - {}", v, random_.below(5));
-      case 10:
-        return fmt::format("u8({} + {})", v, u);
-      default:
-        return fmt::format("{}", random_.below(7));
+      case 2: return v;
+      case 3: return fmt::format("{} + {}", v, random_.below(4));
+      case 4: return fmt::format("{} - {}", v, random_.below(4));
+      case 5: return fmt::format("{} + {}", v, u);
+      case 6: return fmt::format("{} - {}", u, v);
+      case 7: return fmt::format("{} * {} + {}", v, random_.between(2, 5), u);
+      case 8: return fmt::format("u64({} + {}) * 2", v, random_.below(3));
+      case 9: return fmt::format("i32({}) - {}", v, random_.below(5));
+      case 10: return fmt::format("u8({} + {})", v, u);
+      default: return fmt::format("{}", random_.below(7));
     }
   }
   std::string place() {
@@ -72,31 +62,21 @@ class Writer {
   }
   std::string value() {
     switch (random_.below(5)) {
-      case 0:
-        return fmt::format("{}", random_.below(100));
-      case 1:
-        return fmt::format("x[{}]", index());
-      case 2:
-        return fmt::format("u32(q[{}])", index());
-      case 3:
-        return place();
-      default:
-        return "s";
+      case 0: return fmt::format("{}", random_.below(100));
+      case 1: return fmt::format("x[{}]", index());
+      case 2: return fmt::format("u32(q[{}])", index());
+      case 3: return place();
+      default: return "s";
     }
   }
   std::string condition() {
     const std::string v = random_.pick(counters_);
     switch (random_.below(5)) {
-      case 0:
-        return fmt::format("{} < len(y)", v);
-      case 1:
-        return fmt::format("{} < len(w)", v);
-      case 2:
-        return fmt::format("{} + 1 < len(x)", v);
-      case 3:
-        return fmt::format("{} == {}", v, random_.below(8));
-      default:
-        return fmt::format("s % 3 == {}", random_.below(3));
+      case 0: return fmt::format("{} < len(y)", v);
+      case 1: return fmt::format("{} < len(w)", v);
+      case 2: return fmt::format("{} + 1 < len(x)", v);
+      case 3: return fmt::format("{} == {}", v, random_.below(8));
+      default: return fmt::format("s % 3 == {}", random_.below(3));
     }
   }
 

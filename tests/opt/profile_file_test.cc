@@ -71,7 +71,8 @@ void expect_refused(std::string_view text, std::string_view word) {
 
 TEST(ProfileFile, damaged_files_are_refused_and_nothing_is_taken) {
   const std::string good = sample_text();
-  for (size_t length = 0; length + 2 < good.size(); length += 7) expect_refused(good.substr(0, length), "");
+  for (size_t length = 0; length + 2 < good.size(); length += 7)
+    expect_refused(good.substr(0, length), "");
   expect_refused("[]", "not a profile");
   expect_refused("{\"schema\": \"other\"}", "not a profile");
   expect_refused("{\"schema\": 3}", "");

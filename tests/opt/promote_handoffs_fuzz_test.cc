@@ -60,8 +60,7 @@ class HandoffWriter {
   std::string load(const std::string& sum) {
     const std::string last = std::to_string(tile_ - 1);
     switch (random_.below(3)) {
-      case 0:
-        return fmt::format("{0} = {0} * 31 + t[{1}]\n", sum, index(last + " - l", ""));
+      case 0: return fmt::format("{0} = {0} * 31 + t[{1}]\n", sum, index(last + " - l", ""));
       case 1:
         return fmt::format("for j in 0..{2} {{ {0} = {0} * 31 + t[{1}] }}\n", sum, index("", "j"),
                            tile_);

@@ -364,8 +364,8 @@ TEST(PromoteHandoffs, stores_outside_of_the_buffer_store_zero) {
 // ---- Profit.
 
 /// One picosecond for each byte to or from device memory and nothing else.
-constexpr DeviceCosts only_traffic = {
-    .name = "test device", .tile = {.cache_bytes = 1024, .device_byte = 1}};
+constexpr DeviceCosts only_traffic = {.name = "test device",
+                                      .tile = {.cache_bytes = 1024, .device_byte = 1}};
 
 std::string reason(const std::string& text, const DeviceCosts& costs) {
   const Promotion r = promote(text, 1 << 16, &costs);
@@ -429,7 +429,8 @@ TEST(PromoteHandoffsProfit, each_cost_counts) {
 }
 
 TEST(PromoteHandoffsProfit, faster_accesses_and_dropped_checks_are_saved) {
-  DeviceCosts costs = {.name = "test device", .tile = {.cache_bytes = ~uint64_t{0}, .tile_reuse = 255}};
+  DeviceCosts costs = {.name = "test device",
+                       .tile = {.cache_bytes = ~uint64_t{0}, .tile_reuse = 255}};
   costs.tile.cached_byte = 3;  // 16 invocations · 8 bytes · (3 - 1)
   costs.tile.shared_byte = 1;
   EXPECT_TRUE(pays(kernel(handoff), costs));

@@ -25,17 +25,10 @@ Sample sample(lab::Random& random, Type t) {
   for (uint64_t i = 0; i < n; ++i) {
     // Neighbours, multiples, or anything.
     switch (random.below(4)) {
-      case 0:
-        near = lab::interesting_bits(random, t);
-        break;
-      case 1:
-        near += random.below(8);
-        break;
-      case 2:
-        near -= 4 * random.below(8);
-        break;
-      default:
-        near ^= 1ull << random.below(width_of(t));
+      case 0: near = lab::interesting_bits(random, t); break;
+      case 1: near += random.below(8); break;
+      case 2: near -= 4 * random.below(8); break;
+      default: near ^= 1ull << random.below(width_of(t));
     }
     s.members.push_back(near & mask);
   }

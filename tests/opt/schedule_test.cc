@@ -32,7 +32,8 @@ TEST(Order, goes_by_phase_then_by_requirement_then_as_given) {
   static constexpr PassDescriptor late = {.name = "late", .run = nothing, .phase = Phase::Cleanup};
   static constexpr PassDescriptor a = {.name = "a", .run = nothing, .requires_passes = needs_b};
   static constexpr PassDescriptor b = {.name = "b", .run = nothing};
-  static constexpr PassDescriptor first = {.name = "first", .run = nothing, .phase = Phase::Canonical};
+  static constexpr PassDescriptor first = {
+      .name = "first", .run = nothing, .phase = Phase::Canonical};
   const PassDescriptor* const list[] = {&late, &a, &b, &first};
   EXPECT_EQ(names(order_passes(list)), "first b a late ");
 }
@@ -113,7 +114,8 @@ TEST(Schedule, a_pass_that_has_seen_the_program_does_not_run_again) {
   RunReport report;
   ASSERT_TRUE(run_passes(p, list, {}, {}, report));
   std::string text;
-  for (const PassRun& run : report.runs) text += run.pass + ":" + std::string(name(run.decision)) + " ";
+  for (const PassRun& run : report.runs)
+    text += run.pass + ":" + std::string(name(run.decision)) + " ";
   EXPECT_EQ(text, "shrink:changed idle:unchanged shrink:unchanged idle:not_dirty ");
 }
 
@@ -150,7 +152,8 @@ Result<bool> breaks(Program& p, PassContext&) {
   return true;
 }
 Result<bool> adds_barrier(Program& p, PassContext&) {
-  const OpId barrier = p.add_op(Opcode::Barrier, Type::Void, {}, {}, uint64_t(Scope::Workgroup), none);
+  const OpId barrier =
+      p.add_op(Opcode::Barrier, Type::Void, {}, {}, uint64_t(Scope::Workgroup), none);
   p.insert_before(p.blocks[0].first, barrier);
   compact(p);
   return true;

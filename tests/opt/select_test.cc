@@ -18,14 +18,19 @@ constexpr PassDescriptor scalar = {.name = "scalar", .run = nothing};
 constexpr PassDescriptor loop = {.name = "loop", .run = nothing, .family = CostFamily::Loop};
 constexpr PassDescriptor memory = {.name = "memory", .run = nothing, .family = CostFamily::Memory};
 constexpr PassDescriptor fusion = {.name = "fusion", .run = nothing, .family = CostFamily::Fusion};
-constexpr PassDescriptor dataflow = {.name = "dataflow", .run = nothing, .family = CostFamily::Dataflow};
+constexpr PassDescriptor dataflow = {
+    .name = "dataflow", .run = nothing, .family = CostFamily::Dataflow};
 constexpr PassDescriptor mega = {.name = "mega", .run = nothing, .family = CostFamily::Megakernel};
 constexpr PassDescriptor sync = {.name = "sync", .run = nothing, .family = CostFamily::Sync};
-constexpr PassDescriptor unknown = {.name = "unknown", .run = nothing, .family = CostFamily::Unknown};
-constexpr PassDescriptor breaks_abi = {.name = "breaks_abi", .run = nothing, .keeps_host_abi = false};
+constexpr PassDescriptor unknown = {
+    .name = "unknown", .run = nothing, .family = CostFamily::Unknown};
+constexpr PassDescriptor breaks_abi = {
+    .name = "breaks_abi", .run = nothing, .keeps_host_abi = false};
 constexpr PassDescriptor grows = {.name = "grows", .run = nothing, .grows_code = true};
-constexpr PassDescriptor drops_lines = {.name = "drops_lines", .run = nothing, .keeps_lines = false};
-constexpr PassDescriptor wants_vectors = {.name = "wants_vectors", .run = nothing, .needs = capability(Capability::VectorAccess)};
+constexpr PassDescriptor drops_lines = {
+    .name = "drops_lines", .run = nothing, .keeps_lines = false};
+constexpr PassDescriptor wants_vectors = {
+    .name = "wants_vectors", .run = nothing, .needs = capability(Capability::VectorAccess)};
 
 const char* const tiny = "kernel k(x: inout u32[4]) workgroup(1) grid(1) {\n x[0] = 1\n}";
 
@@ -56,11 +61,13 @@ void expect(const Decision& d, bool selected, Reason reason, uint32_t priority) 
 
 TEST(Select, families_without_a_size_are_always_on) {
   const Program p = program_of(tiny);
-  for (const PassDescriptor* pass : {&scalar, &sync, &unknown}) expect(decide(*pass, p), true, Reason::AlwaysOn, 200);
+  for (const PassDescriptor* pass : {&scalar, &sync, &unknown})
+    expect(decide(*pass, p), true, Reason::AlwaysOn, 200);
 }
 
 TEST(Select, thresholds_are_at_least) {
-  for (const auto& [pass, ops] : {std::pair{&loop, loop_ops}, {&dataflow, dataflow_ops}, {&mega, megakernel_ops}}) {
+  for (const auto& [pass, ops] :
+       {std::pair{&loop, loop_ops}, {&dataflow, dataflow_ops}, {&mega, megakernel_ops}}) {
     const Program at = with_ops(ops);
     ASSERT_GE(at.ops.size(), ops);
     if (at.ops.size() == ops) expect(decide(*pass, at), true, Reason::ProgramShape, 300);
@@ -71,7 +78,8 @@ TEST(Select, thresholds_are_at_least) {
 
 TEST(Select, memory_counts_static_bytes_and_takes_unknown_sizes_as_large) {
   const auto with = [](const char* type) {
-    return program_of(std::string("kernel k(x: inout ") + type + ") workgroup(1) grid(1) {\n x[0] = 1\n}");
+    return program_of(std::string("kernel k(x: inout ") + type +
+                      ") workgroup(1) grid(1) {\n x[0] = 1\n}");
   };
   expect(decide(memory, with("u32[4096]")), true, Reason::ProgramShape, 300);
   expect(decide(memory, with("u32[4095]")), false, Reason::BelowThreshold, 0);
@@ -90,15 +98,20 @@ TEST(Select, memory_counts_static_bytes_and_takes_unknown_sizes_as_large) {
 }
 
 TEST(Select, fusion_needs_two_top_level_regions) {
-  const char* const head = "kernel k(x: inout u32[4]) workgroup(1) grid(1) {\n region \"a\" { x[0] = 1\n }\n";
+  const char* const head =
+      "kernel k(x: inout u32[4]) workgroup(1) grid(1) {\n region \"a\" { x[0] = 1\n }\n";
   expect(decide(fusion, program_of(std::string(head) + "}")), false, Reason::BelowThreshold, 0);
-  expect(decide(fusion, program_of(std::string(head) + " region \"b\" { x[1] = 1\n }\n}")), true, Reason::ProgramShape, 300);
+  expect(decide(fusion, program_of(std::string(head) + " region \"b\" { x[1] = 1\n }\n}")), true,
+         Reason::ProgramShape, 300);
 }
 
 TEST(Select, profiles) {
   const Program p = program_of(tiny);
-  const auto selected = [&](Profile profile, const PassDescriptor& pass) { return decide(pass, p, profile).selected; };
-  for (const PassDescriptor* pass : {&scalar, &sync, &grows}) EXPECT_FALSE(selected(Profile::None, *pass));
+  const auto selected = [&](Profile profile, const PassDescriptor& pass) {
+    return decide(pass, p, profile).selected;
+  };
+  for (const PassDescriptor* pass : {&scalar, &sync, &grows})
+    EXPECT_FALSE(selected(Profile::None, *pass));
   EXPECT_TRUE(selected(Profile::Debug, scalar));
   EXPECT_FALSE(selected(Profile::Debug, sync));
   EXPECT_FALSE(selected(Profile::Debug, drops_lines));
@@ -119,7 +132,8 @@ TEST(Select, a_capability_that_the_target_lacks_rejects) {
 }
 
 TEST(Select, telemetry_comes_before_reports_and_shape) {
-  const Program p = program_of("kernel k(x: inout u32[4]) workgroup(1) grid(1) op_id(\"hot\") {\n x[0] = 1\n}");
+  const Program p =
+      program_of("kernel k(x: inout u32[4]) workgroup(1) grid(1) op_id(\"hot\") {\n x[0] = 1\n}");
   HotPathHints hints;
   hints.record("hot", 200'000, 0);
   const PassDescriptor* const list[] = {&scalar, &mega, &breaks_abi};
@@ -136,8 +150,8 @@ TEST(Select, telemetry_comes_before_reports_and_shape) {
 }
 
 TEST(Select, telemetry_is_that_of_the_targets_device_and_the_reason_states_the_mean) {
-  const Program p = program_of(
-      "kernel k(x: inout u32[4]) workgroup(1) grid(1) op_id(\"k\") {\n x[0] = 1\n}");
+  const Program p =
+      program_of("kernel k(x: inout u32[4]) workgroup(1) grid(1) op_id(\"k\") {\n x[0] = 1\n}");
   HotPathHints hints;
   hints.record("k", 100'000, 0, "slow");
   hints.record("k", 156'000, 0, "slow");
@@ -178,8 +192,8 @@ TEST(Select, an_earlier_report_selects_what_changed_and_reduced) {
     report.runs.push_back(r);
   };
   run("mega", PassDecision::Changed, 9, 8);
-  run("loop", PassDecision::Changed, 8, 8);       // reduced nothing
-  run("dataflow", PassDecision::Unchanged, 9, 8); // changed nothing
+  run("loop", PassDecision::Changed, 8, 8);        // reduced nothing
+  run("dataflow", PassDecision::Unchanged, 9, 8);  // changed nothing
   input.earlier = &report;
   const auto d = select_passes(input);
   expect(d[0], true, Reason::PassCostReport, 400);
@@ -202,8 +216,12 @@ TEST(Select, an_empty_report_decides_as_none) {
 }
 
 TEST(Select, requirements_are_pulled_in_transitively) {
-  static constexpr PassDescriptor middle = {.name = "middle", .run = nothing, .family = CostFamily::Megakernel, .requires_passes = needs_loop};
-  static constexpr PassDescriptor top = {.name = "top", .run = nothing, .requires_passes = needs_middle};
+  static constexpr PassDescriptor middle = {.name = "middle",
+                                            .run = nothing,
+                                            .family = CostFamily::Megakernel,
+                                            .requires_passes = needs_loop};
+  static constexpr PassDescriptor top = {
+      .name = "top", .run = nothing, .requires_passes = needs_middle};
   const Program p = program_of(tiny);
   const PassDescriptor* const list[] = {&loop, &middle, &top};
   const auto d = select_passes({list, Profile::Release, &p});
@@ -213,7 +231,8 @@ TEST(Select, requirements_are_pulled_in_transitively) {
 }
 
 TEST(Select, a_requirement_with_a_reason_of_its_own_keeps_it) {
-  static constexpr PassDescriptor top = {.name = "top", .run = nothing, .requires_passes = needs_scalar};
+  static constexpr PassDescriptor top = {
+      .name = "top", .run = nothing, .requires_passes = needs_scalar};
   const Program p = program_of(tiny);
   const PassDescriptor* const list[] = {&top, &scalar};
   expect(select_passes({list, Profile::Release, &p})[1], true, Reason::AlwaysOn, 200);
@@ -221,8 +240,10 @@ TEST(Select, a_requirement_with_a_reason_of_its_own_keeps_it) {
 
 TEST(Select, a_rejected_pass_never_runs_and_neither_does_who_requires_it) {
   static constexpr std::string_view needs_breaker[] = {"breaks_abi"};
-  static constexpr PassDescriptor middle = {.name = "middle", .run = nothing, .requires_passes = needs_breaker};
-  static constexpr PassDescriptor top = {.name = "top", .run = nothing, .requires_passes = needs_middle};
+  static constexpr PassDescriptor middle = {
+      .name = "middle", .run = nothing, .requires_passes = needs_breaker};
+  static constexpr PassDescriptor top = {
+      .name = "top", .run = nothing, .requires_passes = needs_middle};
   const Program p = program_of(tiny);
   const PassDescriptor* const list[] = {&top, &middle, &breaks_abi};
   const auto d = select_passes({list, Profile::Release, &p});
@@ -232,7 +253,8 @@ TEST(Select, a_rejected_pass_never_runs_and_neither_does_who_requires_it) {
 }
 
 TEST(Select, a_requirement_outside_of_the_list_does_not_count) {
-  static constexpr PassDescriptor top = {.name = "top", .run = nothing, .requires_passes = needs_unknown};
+  static constexpr PassDescriptor top = {
+      .name = "top", .run = nothing, .requires_passes = needs_unknown};
   expect(decide(top, program_of(tiny)), true, Reason::AlwaysOn, 200);
 }
 

@@ -1,6 +1,6 @@
 // The rules of simplify as a table (they parse, get lighter, differ), and on cases: those that z3
-// does not prove, and all floats. VYRE_RULE_CASES=100000000 tries as many for each rule and type, and
-// all pairs of 16 bits; that takes a while, so VYRE_RULE_SHARD=I/N does one part of N
+// does not prove, and all floats. VYRE_RULE_CASES=100000000 tries as many for each rule and type,
+// and all pairs of 16 bits; that takes a while, so VYRE_RULE_SHARD=I/N does one part of N
 // (scripts/prove-rules runs them all).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -236,22 +236,16 @@ uint64_t interesting(Random& random, Type type) {
         const int exponent = int(random.below(2 * most)) - most;
         return bits(std::ldexp(random.below(2) ? 1.0 : -1.0, exponent));
       }
-      case 2:
-        return bits(double(int64_t(random.below(41))) - 20);
-      default:
-        return random.next() & low_mask(w);
+      case 2: return bits(double(int64_t(random.below(41))) - 20);
+      default: return random.next() & low_mask(w);
     }
   }
   const uint64_t power = uint64_t{1} << random.below(w);
   switch (random.below(4)) {
-    case 0:
-      return (power + random.below(3) - 1) & low_mask(w);
-    case 1:
-      return power;
-    case 2:
-      return random.below(2) ? bits_of(type, least(type)) : bits_of(type, greatest(type));
-    default:
-      return random.next() >> random.below(64) & low_mask(w);
+    case 0: return (power + random.below(3) - 1) & low_mask(w);
+    case 1: return power;
+    case 2: return random.below(2) ? bits_of(type, least(type)) : bits_of(type, greatest(type));
+    default: return random.next() >> random.below(64) & low_mask(w);
   }
 }
 

@@ -66,22 +66,14 @@ class Encoder {
     };
     const z3::expr zero = constant(0);
     switch (code) {
-      case Opcode::Add:
-        return in[0] + in[1];
-      case Opcode::Sub:
-        return in[0] - in[1];
-      case Opcode::Mul:
-        return in[0] * in[1];
-      case Opcode::Neg:
-        return -in[0];
-      case Opcode::Min:
-        return least(in[0], in[1]);
-      case Opcode::Max:
-        return greatest(in[0], in[1]);
-      case Opcode::Clamp:
-        return least(greatest(in[0], in[1]), in[2]);
-      case Opcode::Abs:
-        return is_signed_type ? z3::ite(in[0] < 0, -in[0], in[0]) : in[0];
+      case Opcode::Add: return in[0] + in[1];
+      case Opcode::Sub: return in[0] - in[1];
+      case Opcode::Mul: return in[0] * in[1];
+      case Opcode::Neg: return -in[0];
+      case Opcode::Min: return least(in[0], in[1]);
+      case Opcode::Max: return greatest(in[0], in[1]);
+      case Opcode::Clamp: return least(greatest(in[0], in[1]), in[2]);
+      case Opcode::Abs: return is_signed_type ? z3::ite(in[0] < 0, -in[0], in[0]) : in[0];
       case Opcode::MulHi: {
         const auto wide = [&](const z3::expr& e) {
           return is_signed_type ? z3::sext(e, w) : z3::zext(e, w);
@@ -99,14 +91,10 @@ class Encoder {
                        hi = constant(bits_of(type, opt::greatest(type)));
         return z3::ite(sum < wide(lo), lo, z3::ite(sum > wide(hi), hi, sum.extract(w - 1, 0)));
       }
-      case Opcode::And:
-        return in[0] & in[1];
-      case Opcode::Or:
-        return in[0] | in[1];
-      case Opcode::Xor:
-        return in[0] ^ in[1];
-      case Opcode::Not:
-        return ~in[0];
+      case Opcode::And: return in[0] & in[1];
+      case Opcode::Or: return in[0] | in[1];
+      case Opcode::Xor: return in[0] ^ in[1];
+      case Opcode::Not: return ~in[0];
       case Opcode::Shl: {
         const z3::expr by = amount(in[1]);
         if (known_amounts && by.is_numeral())
@@ -115,14 +103,10 @@ class Encoder {
       }
       case Opcode::Shr:
         return is_signed_type ? z3::ashr(in[0], amount(in[1])) : z3::lshr(in[0], amount(in[1]));
-      case Opcode::RotL:
-        return rotate(in[0], amount(in[1]), w);
-      case Opcode::RotR:
-        return rotate(in[0], amount(constant(w) - amount(in[1])), w);
-      case Opcode::Clz:
-        return first_bit(type, in[0], true);
-      case Opcode::Ctz:
-        return first_bit(type, in[0], false);
+      case Opcode::RotL: return rotate(in[0], amount(in[1]), w);
+      case Opcode::RotR: return rotate(in[0], amount(constant(w) - amount(in[1])), w);
+      case Opcode::Clz: return first_bit(type, in[0], true);
+      case Opcode::Ctz: return first_bit(type, in[0], false);
       case Opcode::PopCount: {
         z3::expr sum = zero;
         for (unsigned i = 0; i < w; ++i) sum = sum + z3::zext(in[0].extract(i, i), w - 1);
@@ -143,22 +127,14 @@ class Encoder {
         const z3::expr mask = z3::shl(z3::lshr(constant(~uint64_t{0}), constant(w) - n), offset);
         return z3::ite(n == zero, in[0], (in[0] & ~mask) | (z3::shl(in[1], offset) & mask));
       }
-      case Opcode::Eq:
-        return bit(in[0] == in[1]);
-      case Opcode::Ne:
-        return bit(in[0] != in[1]);
-      case Opcode::Lt:
-        return bit(less(in[0], in[1]));
-      case Opcode::Le:
-        return bit(!less(in[1], in[0]));
-      case Opcode::Gt:
-        return bit(less(in[1], in[0]));
-      case Opcode::Ge:
-        return bit(!less(in[0], in[1]));
-      case Opcode::Select:
-        return z3::ite(in[0] == z_.bv_val(1, 1), in[1], in[2]);
-      default:
-        return std::nullopt;
+      case Opcode::Eq: return bit(in[0] == in[1]);
+      case Opcode::Ne: return bit(in[0] != in[1]);
+      case Opcode::Lt: return bit(less(in[0], in[1]));
+      case Opcode::Le: return bit(!less(in[1], in[0]));
+      case Opcode::Gt: return bit(less(in[1], in[0]));
+      case Opcode::Ge: return bit(!less(in[0], in[1]));
+      case Opcode::Select: return z3::ite(in[0] == z_.bv_val(1, 1), in[1], in[2]);
+      default: return std::nullopt;
     }
   }
 
@@ -244,12 +220,9 @@ class Prover {
     if (rule_.condition != Rule::nothing) solver.add(encode(rule_.condition) == z_.bv_val(1, 1));
     solver.add(left != right);
     switch (solver.check()) {
-      case z3::unsat:
-        return Answer::Proved;
-      case z3::sat:
-        return Answer::Refuted;
-      default:
-        return Answer::Unknown;
+      case z3::unsat: return Answer::Proved;
+      case z3::sat: return Answer::Refuted;
+      default: return Answer::Unknown;
     }
   }
 

@@ -159,7 +159,7 @@ TEST_F(Pair, V0887_clear_beside_a_user) {
 }
 
 TEST_F(Pair, V0888_sums_that_are_wrong) {
-  for (uint64_t ReusePlan::*sum : {&ReusePlan::before, &ReusePlan::after, &ReusePlan::live_sum}) {
+  for (uint64_t ReusePlan::* sum : {&ReusePlan::before, &ReusePlan::after, &ReusePlan::live_sum}) {
     ReusePlan other = plan;
     ++(other.*sum);
     EXPECT_EQ(codes(in, other), Codes{Code::ReuseWrongSums});
@@ -282,24 +282,12 @@ void mutate(const ReuseInput& in, ReusePlan& plan, std::mt19937_64& random) {
     case 1:
       if (!plan.clears.empty()) pick(plan.clears).first = uint32_t(random() % (in.arms.size() + 1));
       break;
-    case 2:
-      pick(plan.placement).slot = random() % 2 ? 0 : 1;
-      break;
-    case 3:
-      pick(plan.placement).offset += 1;
-      break;
-    case 4:
-      pick(plan.slot_bytes) += random() % 2 ? 16 : uint64_t(-1);
-      break;
-    case 5:
-      (random() % 2 ? plan.before : plan.after) += 1;
-      break;
-    case 6:
-      pick(plan.placement) = {0, 0};
-      break;
-    default:
-      pick(plan.placement).offset = pick(plan.placement).offset;
-      break;
+    case 2: pick(plan.placement).slot = random() % 2 ? 0 : 1; break;
+    case 3: pick(plan.placement).offset += 1; break;
+    case 4: pick(plan.slot_bytes) += random() % 2 ? 16 : uint64_t(-1); break;
+    case 5: (random() % 2 ? plan.before : plan.after) += 1; break;
+    case 6: pick(plan.placement) = {0, 0}; break;
+    default: pick(plan.placement).offset = pick(plan.placement).offset; break;
   }
 }
 

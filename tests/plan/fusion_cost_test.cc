@@ -1,5 +1,5 @@
-// What fusion decides with a fixed cost table: programs of users that got slower by fusion stay apart, and those that
-// gain are fused. Sizes are those of bench/programs.txt.
+// What fusion decides with a fixed cost table: programs of users that got slower by fusion stay
+// apart, and those that gain are fused. Sizes are those of bench/programs.txt.
 
 #include "plan/fusion_cost.h"
 
@@ -145,8 +145,8 @@ KernelEstimate estimate_of(const Program& p, const CallWork& work) {
 }
 
 TEST(FusionCost, estimates_grow_with_work_gathers_bytes_and_lost_lanes) {
-  const ParseOutcome parsed =
-      parse("kernel k(x: in f32[], y: out f32[]) workgroup(64) { y[global_id.x] = x[global_id.x] }");
+  const ParseOutcome parsed = parse(
+      "kernel k(x: in f32[], y: out f32[]) workgroup(64) { y[global_id.x] = x[global_id.x] }");
   const Program& p = parsed.module->kernels[0];
   CallWork work;
   work.operations = 10;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "lab/generate.h"
 #include "support/json.h"
 #include "tests/plan/plan_file_util.h"
@@ -96,7 +95,8 @@ TEST(PlanFile, plans_of_generated_graphs_come_back_and_fit_the_schema) {
 }
 
 TEST(PlanFile, a_changed_member_does_not_fit_the_schema) {
-  const nlohmann::json schema = read_schema("plan"), good = parse_json<nlohmann::json>(mixed().file());
+  const nlohmann::json schema = read_schema("plan"),
+                       good = parse_json<nlohmann::json>(mixed().file());
   EXPECT_EQ(schema_errors(schema, good), std::vector<std::string>{});
   for (const auto& [member, unused] : good.items()) {
     nlohmann::json bad = good;

@@ -256,15 +256,9 @@ std::string generate(uint64_t seed) {
       case 1:
         if (depth > 0) --depth, text += "  }\n";
         break;
-      case 2:
-        text += fmt::format("  call count({}, n)\n", source());
-        break;
-      case 3:
-        text += fmt::format("  call add({}, y)\n", source());
-        break;
-      case 4:
-        text += "  call down(f)\n";
-        break;
+      case 2: text += fmt::format("  call count({}, n)\n", source()); break;
+      case 3: text += fmt::format("  call add({}, y)\n", source()); break;
+      case 4: text += "  call down(f)\n"; break;
       default: {
         const std::string from = source(), to = fmt::format("t{}", random() % buffers);
         if (from == to) break;

@@ -47,14 +47,10 @@ inline ReuseInput generate_reuse(uint64_t seed, size_t most_arms, Chance chance 
   const auto size = [&]() -> uint64_t {
     if (one_in(20)) return 0;
     switch (kind) {
-      case 0:
-        return 1024 * (1 + random() % 16);
-      case 1:
-        return uint64_t{1} << (random() % 20);
-      case 2:
-        return 1 + random() % 100'000;
-      default:
-        return one_in(5) ? 1'000'000 + random() % 1'000'000 : 1 + random() % 5000;
+      case 0: return 1024 * (1 + random() % 16);
+      case 1: return uint64_t{1} << (random() % 20);
+      case 2: return 1 + random() % 100'000;
+      default: return one_in(5) ? 1'000'000 + random() % 1'000'000 : 1 + random() % 5000;
     }
   };
   const uint64_t reach = 1 + random() % 12;

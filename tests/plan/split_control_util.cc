@@ -60,21 +60,15 @@ class ControlWriter {
   /// Gives false if it leaves the block.
   bool statement(int depth, int loops) {
     switch (below(depth == 0 ? 8 : 13)) {
-      case 0:
-        barrier();
-        break;
+      case 0: barrier(); break;
       case 1:  // everybody reads what another wrote
         out_ += "t[i] = a + g\n";
         barrier();
         out_ += fmt::format("b = b + t[(i + {}) % {}]\n", 1 + below(30), lanes);
         barrier();
         break;
-      case 2:
-        out_ += fmt::format("a = a * 3 + {}\n", uniform());
-        break;
-      case 3:
-        out_ += fmt::format("g = g + {} + 1\n", uniform());
-        break;
+      case 2: out_ += fmt::format("a = a * 3 + {}\n", uniform()); break;
+      case 3: out_ += fmt::format("g = g + {} + 1\n", uniform()); break;
       case 4: {
         const uint32_t from = below(3);
         out_ += fmt::format("s[l] = s[l] + b\nw[{}] = w[{}] + a\n", below(3), from);
@@ -93,8 +87,7 @@ class ControlWriter {
         out_ += fmt::format("if i == {} {{ t[{}] = g }}\n", below(lanes), lanes - 1);
         out_ += fmt::format("g = (g + uniform_load(t[{}], grid)) % 11\n", lanes - 1);
         break;
-      case 7:
-        return leave(loops);
+      case 7: return leave(loops);
       case 8:
       case 9:
         out_ += fmt::format("if {} {{\n", condition());
@@ -105,12 +98,8 @@ class ControlWriter {
         }
         out_ += "}\n";
         break;
-      case 10:
-        counted_loop(depth, loops);
-        break;
-      case 11:
-        while_loop(depth, loops);
-        break;
+      case 10: counted_loop(depth, loops); break;
+      case 11: while_loop(depth, loops); break;
       default:
         out_ += fmt::format("region \"r{}\" {{\n", below(100));
         block(depth - 1, loops);

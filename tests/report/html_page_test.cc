@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "support/json.h"
 #include "tests/report/schema_util.h"
 
@@ -71,7 +70,8 @@ TEST(HtmlPage, holds_programs_code_and_the_sources_they_point_into) {
   EXPECT_EQ(l["code"][0]["segments"][0]["lines"],
             parse_json<Json>(R"([["  ret", 9, 1], ["  nop", 2, 7, 1]])"));
   EXPECT_EQ(l["sources"].size(), 2u);  // nobody points into the third
-  EXPECT_EQ(l["spans"], parse_json<Json>(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
+  EXPECT_EQ(l["spans"],
+            parse_json<Json>(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
 }
 
 TEST(HtmlPage, no_text_can_leave_its_place) {

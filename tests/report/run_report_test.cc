@@ -1,8 +1,8 @@
 #include "report/run_report.h"
-#include "support/json.h"
 
 #include <gtest/gtest.h>
 
+#include "support/json.h"
 
 namespace vyre::report {
 namespace {
@@ -14,7 +14,10 @@ RunReport sample() {
   r.vyre = "0.1.0";
   r.program = "saxpy\xff";  // names may be no UTF-8
   r.backend = "interp";
-  r.spans = {{"parse", "host", 0, 1500}, {"compile", "host", 1500, 2000}, {"compile", "host", 4000, 500}, {"saxpy", "device", 5000, 700}};
+  r.spans = {{"parse", "host", 0, 1500},
+             {"compile", "host", 1500, 2000},
+             {"compile", "host", 4000, 500},
+             {"saxpy", "device", 5000, 700}};
   r.stage(Stage::Parse) = 1500;
   r.device_ns = {900, 700, 800};
   r.buffers = {{"x", "in", "f32", 4, 16}};

@@ -23,7 +23,8 @@ TEST(schema, every_rule_can_fail) {
   EXPECT_EQ(errors(R"({"type": "string", "enum": ["a"]})", R"("b")"), 1u);
   EXPECT_EQ(errors(R"({"type": "array", "items": {"type": "string"}})", R"(["a", 1, 2])"), 2u);
   EXPECT_EQ(errors(R"({"type": "object", "required": ["a"]})", "{}"), 1u);
-  EXPECT_EQ(errors(R"({"type": "object", "properties": {"a": {"type": "string"}}})", R"({"a": 1})"), 1u);
+  EXPECT_EQ(errors(R"({"type": "object", "properties": {"a": {"type": "string"}}})", R"({"a": 1})"),
+            1u);
   EXPECT_EQ(errors(R"({"type": "object", "additionalProperties": false})", R"({"a": 1})"), 1u);
   EXPECT_EQ(errors(R"({"type": "object"})", R"({"a": 1})"), 0u);
   EXPECT_EQ(errors(R"({"const": 1})", "1"), 0u);
@@ -42,14 +43,17 @@ TEST(schema, rules_that_are_not_understood_are_errors) {
 }
 
 TEST(schema, reports_of_nothing_fit) {
-  EXPECT_EQ(schema_errors(read_schema("run_report"), parse_json<Json>(report::to_json({}))), std::vector<std::string>{});
-  EXPECT_EQ(schema_errors(read_schema("trace"), parse_json<Json>(report::to_trace({}))), std::vector<std::string>{});
+  EXPECT_EQ(schema_errors(read_schema("run_report"), parse_json<Json>(report::to_json({}))),
+            std::vector<std::string>{});
+  EXPECT_EQ(schema_errors(read_schema("trace"), parse_json<Json>(report::to_trace({}))),
+            std::vector<std::string>{});
 }
 
 TEST(schema, a_member_too_few_or_too_many_is_found) {
   for (const char* name : {"run_report", "trace"}) {
     const Json schema = read_schema(name);
-    const Json good = parse_json<Json>(name == std::string("trace") ? report::to_trace({}) : report::to_json({}));
+    const Json good =
+        parse_json<Json>(name == std::string("trace") ? report::to_trace({}) : report::to_json({}));
     for (const auto& [member, unused] : good.items()) {
       Json bad = good;
       bad.erase(member);

@@ -18,9 +18,8 @@ class Validator {
 
   void check(const Json& schema, const Json& value, const std::string& path) {
     static const std::set<std::string> known = {
-        "$schema", "title",    "description", "type",       "enum",
-        "minimum", "required", "properties",  "additionalProperties", "items",
-        "const",   "pattern"};
+        "$schema",  "title",      "description",          "type",  "enum",  "minimum",
+        "required", "properties", "additionalProperties", "items", "const", "pattern"};
     for (const auto& [keyword, unused] : schema.items())
       if (!known.contains(keyword)) add(path, "the schema has the unknown keyword " + keyword);
     if (schema.contains("type") && !has_any_type(value, schema["type"]))
@@ -30,7 +29,8 @@ class Validator {
     if (schema.contains("const") && value != schema["const"])
       add(path, json_text(value) + " is not " + json_text(schema["const"]));
     if (schema.contains("pattern") && value.is_string() &&
-        !std::regex_search(value.get<std::string>(), std::regex(schema["pattern"].get<std::string>())))
+        !std::regex_search(value.get<std::string>(),
+                           std::regex(schema["pattern"].get<std::string>())))
       add(path, json_text(value) + " is not like " + json_text(schema["pattern"]));
     if (schema.contains("enum"))
       if (const Json& e = schema["enum"]; std::find(e.begin(), e.end(), value) == e.end())
@@ -90,7 +90,8 @@ std::vector<std::string> schema_errors(const Json& schema, const Json& value) {
 }
 
 Json read_schema(const std::string& name) {
-  return parse_json<Json>(read_file(VYRE_SOURCE_DIR "/docs/schemas/" + name + ".schema.json").bytes);
+  return parse_json<Json>(
+      read_file(VYRE_SOURCE_DIR "/docs/schemas/" + name + ".schema.json").bytes);
 }
 
 }  // namespace vyre

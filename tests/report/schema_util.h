@@ -11,7 +11,8 @@
 
 namespace vyre {
 
-/// What is wrong, each with the path of the value: "/bytes/uploaded: not a integer". Empty: it fits.
+/// What is wrong, each with the path of the value: "/bytes/uploaded: not a integer". Empty: it
+/// fits.
 std::vector<std::string> schema_errors(const nlohmann::json& schema, const nlohmann::json& value);
 
 /// docs/schemas/NAME.schema.json.

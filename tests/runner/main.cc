@@ -20,12 +20,9 @@ struct Mode {
   std::string_view name;
   Verdict (*test)(const TestFile&);
 };
-constexpr Mode modes[] = {{"round-trip", test_round_trip},
-                          {"reject", test_reject},
-                          {"run", test_run},
-                          {"check-clean", test_check_clean},
-                          {"sanitize", test_sanitize},
-                          {"plan", test_plan}};
+constexpr Mode modes[] = {
+    {"round-trip", test_round_trip},   {"reject", test_reject},     {"run", test_run},
+    {"check-clean", test_check_clean}, {"sanitize", test_sanitize}, {"plan", test_plan}};
 
 struct Arguments {
   bool bless = false;

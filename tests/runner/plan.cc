@@ -27,16 +27,11 @@ struct Said {
 
 std::string_view key_of(Expect kind) {
   switch (kind) {
-    case Expect::Plan:
-      return "plan";
-    case Expect::Elided:
-      return "elided";
-    case Expect::Reused:
-      return "reused";
-    case Expect::Cleared:
-      return "cleared";
-    default:
-      return "refused";
+    case Expect::Plan: return "plan";
+    case Expect::Elided: return "elided";
+    case Expect::Reused: return "reused";
+    case Expect::Cleared: return "cleared";
+    default: return "refused";
   }
 }
 

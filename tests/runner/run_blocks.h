@@ -17,7 +17,8 @@ struct RunBlock : lab::RunBlock {
   cli::NamedLaunch launch;
 };
 
-/// All blocks; what cannot be understood goes to `verdict`. `plans`: with what is expected of plans.
+/// All blocks; what cannot be understood goes to `verdict`. `plans`: with what is expected of
+/// plans.
 std::vector<RunBlock> read_run_blocks(const TestFile& test, Verdict& verdict, bool plans = false);
 
 }  // namespace vyre::runner

@@ -113,7 +113,7 @@ TEST_F(File, replacing_keeps_permissions_and_links) {
   ASSERT_FALSE(write_file(path("link"), "new"));
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(read_file(path("a")).bytes, "new");
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(path("a").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
@@ -123,7 +123,7 @@ TEST_F(File, new_file_has_the_permissions_of_the_umask) {
   const auto error = write_file(path("a"), "x");
   ::umask(before);
   ASSERT_FALSE(error);
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(path("a").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }

@@ -1,5 +1,5 @@
-// The pages of the language's errors (src/support/codes/text.md) show programs: the first raises the page's code,
-// the last does what the fix says.
+// The pages of the language's errors (src/support/codes/text.md) show programs: the first raises
+// the page's code, the last does what the fix says.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,8 @@ TEST(Pages, first_example_raises_the_code_and_nothing_else) {
     ++shown;
     const Diagnostics found = errors_and_warnings(blocks.front());
     EXPECT_FALSE(found.empty()) << row.name;
-    for (const Diagnostic& d : found) EXPECT_EQ(to_string(d.code), to_string(row.code)) << row.name << ": " << d.message;
+    for (const Diagnostic& d : found)
+      EXPECT_EQ(to_string(d.code), to_string(row.code)) << row.name << ": " << d.message;
   }
   EXPECT_GT(shown, 60);
 }
@@ -63,7 +64,9 @@ TEST(Pages, last_example_is_clean) {
   for (const CodeInfo& row : all_codes()) {
     const auto blocks = examples(row.page);
     if (int(row.code) < first_code || int(row.code) > last_code || blocks.size() < 2) continue;
-    for (const Diagnostic& d : errors_and_warnings(blocks.back())) ADD_FAILURE() << row.name << ": " << to_string(d.code) << " at line " << d.place.line << ": " << d.message;
+    for (const Diagnostic& d : errors_and_warnings(blocks.back()))
+      ADD_FAILURE() << row.name << ": " << to_string(d.code) << " at line " << d.place.line << ": "
+                    << d.message;
   }
 }
 

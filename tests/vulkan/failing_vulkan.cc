@@ -17,8 +17,10 @@ VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
 
 std::function<void(std::vector<uint32_t>&)> code_change;
 
-VKAPI_ATTR VkResult VKAPI_CALL create_changed_module(VkDevice d, const VkShaderModuleCreateInfo* info,
-                                                     const VkAllocationCallbacks* a, VkShaderModule* m) {
+VKAPI_ATTR VkResult VKAPI_CALL create_changed_module(VkDevice d,
+                                                     const VkShaderModuleCreateInfo* info,
+                                                     const VkAllocationCallbacks* a,
+                                                     VkShaderModule* m) {
   std::vector<uint32_t> words(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
   if (code_change) code_change(words);
   VkShaderModuleCreateInfo changed = *info;
@@ -28,28 +30,30 @@ VKAPI_ATTR VkResult VKAPI_CALL create_changed_module(VkDevice d, const VkShaderM
 }
 
 template <Function f, auto member, class... Arguments>
-void replace(VolkDeviceTable& table, VkResult (VKAPI_PTR*)(Arguments...)) {
+void replace(VolkDeviceTable& table, VkResult(VKAPI_PTR*)(Arguments...)) {
   table.*member = &call<f, member, Arguments...>;
 }
 
 }  // namespace
 
 // X(name)
-#define VYRE_FUNCTIONS(X)                                                                      \
-  X(AllocateMemory) X(CreateBuffer) X(MapMemory) X(CreateCommandPool) X(AllocateCommandBuffers) \
-  X(ResetCommandPool) X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateQueryPool)              \
-  X(CreateSemaphore) X(CreatePipelineCache) X(CreateShaderModule) X(CreateComputePipelines)     \
-  X(QueueSubmit) X(WaitSemaphores)
+// clang-format off
+#define VYRE_FUNCTIONS(X)                                                                  \
+  X(AllocateMemory)                                                                        \
+  X(CreateBuffer)                                                                          \
+  X(MapMemory)                                                                             \
+  X(CreateCommandPool) X(AllocateCommandBuffers) X(ResetCommandPool) X(BeginCommandBuffer) \
+      X(EndCommandBuffer) X(CreateQueryPool) X(CreateSemaphore) X(CreatePipelineCache)     \
+          X(CreateShaderModule) X(CreateComputePipelines) X(QueueSubmit) X(WaitSemaphores)
+// clang-format on
 
 std::string_view name(Function f) {
   switch (f) {
-#define VYRE_ONE(f)   \
-  case Function::f:   \
-    return "vk" #f;
+#define VYRE_ONE(f) \
+  case Function::f: return "vk" #f;
     VYRE_FUNCTIONS(VYRE_ONE)
 #undef VYRE_ONE
-    case Function::Count:
-      break;
+    case Function::Count: break;
   }
   return "";
 }
@@ -73,8 +77,7 @@ Result<std::unique_ptr<BackendDevice>> FailingVulkan::open(uint32_t index) {
   auto& device = static_cast<vulkan::VulkanDevice&>(**opened);
   VolkDeviceTable& table = device.context().vk;
   real = table;
-#define VYRE_ONE(f) \
-  replace<Function::f, &VolkDeviceTable::vk##f>(table, real.vk##f);
+#define VYRE_ONE(f) replace<Function::f, &VolkDeviceTable::vk##f>(table, real.vk##f);
   VYRE_FUNCTIONS(VYRE_ONE)
 #undef VYRE_ONE
   table.vkCreateShaderModule = &create_changed_module;

@@ -54,7 +54,8 @@ TEST_F(VulkanTest, a_pipeline_cache_that_the_driver_does_not_know_is_compiled_an
   auto made = std::static_pointer_cast<vulkan::VulkanKernel>(*o.device->compile(o.program, {}));
   for (const size_t n : {1u, 32u, 1000u}) {
     const std::vector<std::byte> nonsense(n, std::byte{0x20});
-    const auto p = vulkan::Pipeline::make(made->context, made->code.words, made->code.info, "triple", nonsense);
+    const auto p = vulkan::Pipeline::make(made->context, made->code.words, made->code.info,
+                                          "triple", nonsense);
     EXPECT_TRUE(p) << render(p.errors(), {});
   }
 }

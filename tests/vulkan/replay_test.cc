@@ -25,7 +25,8 @@ graph g(by: u32, x: in u32[], y: out u32[len(x)]) {
 
 U chain_result(const U& x, uint32_t by) {
   U y(x.size());
-  for (size_t i = 0; i < x.size(); ++i) y[i] = 2 * (x[i] * by + (i + 1 < x.size() ? x[i + 1] * by : 0));
+  for (size_t i = 0; i < x.size(); ++i)
+    y[i] = 2 * (x[i] * by + (i + 1 < x.size() ? x[i + 1] * by : 0));
   return y;
 }
 
@@ -52,8 +53,9 @@ class Replays : public VulkanTest {
     y_ = *device_->allocate(n * 4);
   }
   Result<SubmitReport> run(const U& x, U& y, Buffer from, Buffer to) {
-    const auto t = device_->submit({Upload{from, in(x)}, LaunchGraph{graph_, {scalar(3u), from, to}}, Readback{to, out(y)}},
-                                   untimed);
+    const auto t = device_->submit(
+        {Upload{from, in(x)}, LaunchGraph{graph_, {scalar(3u), from, to}}, Readback{to, out(y)}},
+        untimed);
     if (!t) return t.errors();
     return t->wait();
   }
@@ -68,7 +70,8 @@ class Replays : public VulkanTest {
   }
 
   static constexpr uint64_t n = 300;
-  inline static const SubmitOptions untimed = {.call_times = false};  // of calls; of the whole there is one
+  inline static const SubmitOptions untimed = {.call_times =
+                                                   false};  // of calls; of the whole there is one
   FailingVulkan failing_;
   std::optional<Device> device_;
   GraphExecutable graph_;
@@ -89,7 +92,8 @@ TEST_F(Replays, know_other_buffers_from_those_that_are_gone) {
   for (int round = 0; round < 3; ++round) recorded(U(n, 2), x_, y_);
   ASSERT_TRUE(device_->free(y_));
   const Buffer in_between = *device_->allocate(n * 4);
-  y_ = *device_->allocate(n * 4);  // somewhere else, perhaps with the place in the table of the old one
+  y_ = *device_->allocate(n *
+                          4);  // somewhere else, perhaps with the place in the table of the old one
   for (int round = 0; round < 3; ++round) recorded(U(n, 3), x_, y_);
   U zeros(n, 1);
   ASSERT_TRUE(device_->submit({Readback{in_between, out(zeros)}})->wait());
@@ -102,7 +106,8 @@ TEST_F(Replays, of_one_sequence_may_be_under_way_at_once) {
   std::vector<U> results(20, U(n));
   std::vector<Ticket> tickets;
   for (U& y : results)
-    tickets.push_back(*device_->submit({LaunchGraph{graph_, {scalar(3u), x_, y_}}, Readback{y_, out(y)}}, untimed));
+    tickets.push_back(*device_->submit(
+        {LaunchGraph{graph_, {scalar(3u), x_, y_}}, Readback{y_, out(y)}}, untimed));
   for (const Ticket& t : tickets) ASSERT_TRUE(t.wait());
   for (const U& y : results) EXPECT_EQ(y, chain_result(x, 3));
 }

@@ -64,18 +64,10 @@ TEST(WireHostile, random_corruption_never_does_harm) {
       const size_t at = wire::header_size + random() % (file.size() - wire::header_size);
       const size_t length = std::min<size_t>(1 + random() % 8, file.size() - at);
       switch (random() % 5) {
-        case 0:
-          file[at] = std::byte{interesting[random() % std::size(interesting)]};
-          break;
-        case 1:
-          file[at] = std::byte(random());
-          break;
-        case 2:
-          file.erase(file.begin() + long(at), file.begin() + long(at + length));
-          break;
-        case 3:
-          file.insert(file.begin() + long(at), length, std::byte(random() % 4));
-          break;
+        case 0: file[at] = std::byte{interesting[random() % std::size(interesting)]}; break;
+        case 1: file[at] = std::byte(random()); break;
+        case 2: file.erase(file.begin() + long(at), file.begin() + long(at + length)); break;
+        case 3: file.insert(file.begin() + long(at), length, std::byte(random() % 4)); break;
         case 4: {  // a piece from somewhere else
           const size_t from = random() % (file.size() - length + 1);
           std::copy_n(File(file).begin() + long(from), length, file.begin() + long(at));

@@ -165,27 +165,16 @@ Program random_program(uint64_t seed) {
     std::vector<Type> results(below(3), result);
     uint64_t attr = 0;
     switch (info(code).attribute) {
-      case AttrKind::Bits:
-        attr = random();
-        break;
-      case AttrKind::Dim:
-        attr = below(3);
-        break;
-      case AttrKind::Scope:
-        attr = below(3);
-        break;
-      case AttrKind::Buffer:
-        attr = below(p.buffers.size());
-        break;
+      case AttrKind::Bits: attr = random(); break;
+      case AttrKind::Dim: attr = below(3); break;
+      case AttrKind::Scope: attr = below(3); break;
+      case AttrKind::Buffer: attr = below(p.buffers.size()); break;
       case AttrKind::Memory:
         attr =
             MemoryRef{.buffer = uint32_t(below(p.buffers.size())), .scope = Scope(below(3))}.pack();
         break;
-      case AttrKind::Name:
-        attr = p.add_string(std::to_string(below(5)));
-        break;
-      case AttrKind::None:
-        break;
+      case AttrKind::Name: attr = p.add_string(std::to_string(below(5))); break;
+      case AttrKind::None: break;
     }
     const LocId loc = below(3) ? none : p.add_location({.line = uint32_t(below(99))});
     const OpId id = p.add_op(code, Type(below(type_count)), operands, results, attr, loc);

@@ -61,14 +61,10 @@ Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
 
 std::string_view word(lab::CaseResult r) {
   switch (r) {
-    case lab::CaseResult::Passed:
-      return "passed";
-    case lab::CaseResult::Failed:
-      return "FAILED";
-    case lab::CaseResult::Refused:
-      return "refused";
-    case lab::CaseResult::Skipped:
-      return "skipped";
+    case lab::CaseResult::Passed: return "passed";
+    case lab::CaseResult::Failed: return "FAILED";
+    case lab::CaseResult::Refused: return "refused";
+    case lab::CaseResult::Skipped: return "skipped";
   }
   return "";
 }

@@ -82,9 +82,10 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
   app.add_option("--output-limit", f.output_limit, "Bytes that outputs may have (suffixes K, M, G)")
       ->option_text("B")
       ->group(execution);
-  app.add_flag("--exact", f.exact,
-               "Refuse programs whose result is proved to depend on the order of atomics, or that add\n"
-               "floats by them")
+  app.add_flag(
+         "--exact", f.exact,
+         "Refuse programs whose result is proved to depend on the order of atomics, or that add\n"
+         "floats by them")
       ->group(execution);
 }
 

@@ -10,12 +10,9 @@ namespace {
 /// `--schedule` as an option of the interpreter.
 std::string schedule_option(const interp::Options& options) {
   switch (options.schedule) {
-    case interp::Schedule::Order:
-      return "schedule=order";
-    case interp::Schedule::Reverse:
-      return "schedule=reverse";
-    case interp::Schedule::Random:
-      return fmt::format("schedule=random:{}", options.seed);
+    case interp::Schedule::Order: return "schedule=order";
+    case interp::Schedule::Reverse: return "schedule=reverse";
+    case interp::Schedule::Random: return fmt::format("schedule=random:{}", options.seed);
   }
   return "";
 }

@@ -35,7 +35,7 @@ struct DeviceRun {
 struct DeviceRunOptions {
   uint32_t repeat = 1;
   driver::Optimization optimize;
-  bool planned = true;  // graphs: fused, and intermediates share memory
+  bool planned = true;                          // graphs: fused, and intermediates share memory
   std::shared_ptr<const plan::GraphPlan> plan;  // this one
   std::vector<bool> outputs;                    // driver::RunOptions::outputs
   bool call_times = false;                      // driver::RunOptions::call_times

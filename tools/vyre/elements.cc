@@ -141,18 +141,12 @@ double unit_interval(uint64_t random, int digits) {
 
 uint64_t random_bits(Type element, uint64_t random) {
   switch (element) {
-    case Type::Bool:
-      return random & 1;
-    case Type::F64:
-      return std::bit_cast<uint64_t>(unit_interval(random, 53));
-    case Type::F32:
-      return std::bit_cast<uint32_t>(static_cast<float>(unit_interval(random, 24)));
-    case Type::F16:
-      return to_f16(static_cast<float>(unit_interval(random, 11)));
-    case Type::BF16:
-      return to_bf16(static_cast<float>(unit_interval(random, 8)));
-    default:
-      return random & low_mask(width_of(element));
+    case Type::Bool: return random & 1;
+    case Type::F64: return std::bit_cast<uint64_t>(unit_interval(random, 53));
+    case Type::F32: return std::bit_cast<uint32_t>(static_cast<float>(unit_interval(random, 24)));
+    case Type::F16: return to_f16(static_cast<float>(unit_interval(random, 11)));
+    case Type::BF16: return to_bf16(static_cast<float>(unit_interval(random, 8)));
+    default: return random & low_mask(width_of(element));
   }
 }
 

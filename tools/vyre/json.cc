@@ -68,14 +68,10 @@ Json properties_of(const driver::DeviceInfo& d) {
 
 std::string_view type_of(const driver::DeviceOption& o) {
   switch (o.type) {
-    case driver::DeviceOption::Type::Flag:
-      return "flag";
-    case driver::DeviceOption::Type::Integer:
-      return "integer";
-    case driver::DeviceOption::Type::Word:
-      return "word";
-    case driver::DeviceOption::Type::Text:
-      return "text";
+    case driver::DeviceOption::Type::Flag: return "flag";
+    case driver::DeviceOption::Type::Integer: return "integer";
+    case driver::DeviceOption::Type::Word: return "word";
+    case driver::DeviceOption::Type::Text: return "text";
   }
   return "";
 }

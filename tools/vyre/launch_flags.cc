@@ -128,8 +128,8 @@ class Binder {
       limit_ = {o.memory_limit, Code::MemoryLimitExceeded};
   }
 
-  /// Checks limits of 0 bytes, which the options cannot hold: there 0 means no limit. One byte stands
-  /// for 0 in a launch without buffers.
+  /// Checks limits of 0 bytes, which the options cannot hold: there 0 means no limit. One byte
+  /// stands for 0 in a launch without buffers.
   void check_limits_of_0() {
     interp::Options& o = launch_.options;
     const bool no_memory = !flags_.memory_limit.empty() && o.memory_limit == 0;

@@ -30,24 +30,12 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const uint32_t c = take_code_point(text);
     switch (c) {
-      case '\\':
-        result += "\\e";
-        break;
-      case '-':
-        result += "\\-";
-        break;
-      case '\'':
-        result += "\\(aq";
-        break;
-      case '`':
-        result += "\\(ga";
-        break;
-      case '^':
-        result += "\\(ha";
-        break;
-      case '~':
-        result += "\\(ti";
-        break;
+      case '\\': result += "\\e"; break;
+      case '-': result += "\\-"; break;
+      case '\'': result += "\\(aq"; break;
+      case '`': result += "\\(ga"; break;
+      case '^': result += "\\(ha"; break;
+      case '~': result += "\\(ti"; break;
       default:
         if (c < 0x80)
           result += static_cast<char>(c);

@@ -120,8 +120,8 @@ Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const Pl
   return text + "\n";
 }
 
-/// Returns what the budget alone allows, whichever kernels may be fused. "" if one stage exceeds it:
-/// its outputs may never reach memory.
+/// Returns what the budget alone allows, whichever kernels may be fused. "" if one stage exceeds
+/// it: its outputs may never reach memory.
 std::string groups_by_bytes(const Target& target, const GraphShape& shape, uint64_t budget) {
   const auto stages = plan::stages_of(*target.module, *target.graph, shape);
   if (!stages) return "";  // told when the call is reached
@@ -162,8 +162,7 @@ int plan(const PlanCommand& command) {
   if (!shape) return fail(shape.errors(), loaded.sources);
   const auto wanted = what_is_wanted(command);
   if (!wanted) return fail(wanted.errors(), loaded.sources);
-  const auto planned =
-      plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
+  const auto planned = plan::plan_graph(*target->module, *target->graph, *shape, wanted->options);
   if (!planned) return fail(planned.errors(), loaded.sources);
   if (auto fits = fits_device(*planned, *target->graph, *wanted); !fits)
     return fail(fits.errors(), loaded.sources);

@@ -28,12 +28,9 @@ int exit_code(const Diagnostics& list) {
     if (number >= 641 && number <= 649) return exit_system_failed;
     if (number >= 661 && number <= 669) return exit_program_failed;  // lab
     switch (classify(d.code)) {
-      case Failure::BadInput:
-        return exit_bad_input;
-      case Failure::ProgramFailed:
-        return exit_program_failed;
-      case Failure::System:
-        return exit_system_failed;
+      case Failure::BadInput: return exit_bad_input;
+      case Failure::ProgramFailed: return exit_program_failed;
+      case Failure::System: return exit_system_failed;
     }
   }
   return exit_done;

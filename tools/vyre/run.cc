@@ -239,8 +239,7 @@ class Session {
     launch.options.progress = [&](double fraction) { progress.update(fraction); };
     // The limits are for both runs together.
     auto reference = execute_within(
-        target_, launch,
-        {limited_seconds(begin), ran_.device_peak + ran_.working_bytes});
+        target_, launch, {limited_seconds(begin), ran_.device_peak + ran_.working_bytes});
     if (!reference) {
       for (Diagnostic& d : reference.errors())
         d.note(fmt::format("this is of the second run, with {}", second));

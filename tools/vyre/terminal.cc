@@ -39,9 +39,8 @@ void Progress::hide() {
 }
 
 void Progress::update(double fraction) {
-  update([&] {
-    return fmt::format("{} %", static_cast<int>(100 * std::clamp(fraction, 0.0, 1.0)));
-  });
+  update(
+      [&] { return fmt::format("{} %", static_cast<int>(100 * std::clamp(fraction, 0.0, 1.0))); });
 }
 
 void Progress::update(const std::function<std::string()>& text) {

@@ -10,7 +10,7 @@ namespace vyre::driver {
 namespace {
 
 struct RequestHead {
-  std::array<char, 32> interface {};
+  std::array<char, 32> interface{};
   int64_t deadline_ns = 0;
   uint64_t bytes = 0;
   uint32_t isa = 0;
@@ -102,8 +102,7 @@ std::optional<CompileAnswer> decode_answer(std::span<const std::byte> bytes) {
       return answer;
     }
     case CompileEnd::OverLimit:
-    case CompileEnd::OutOfMemory:
-      return answer;
+    case CompileEnd::OutOfMemory: return answer;
   }
   return std::nullopt;
 }

@@ -114,7 +114,7 @@ std::vector<std::byte> compile(std::span<const std::byte> bytes) {
   std::set_new_handler(end_out_of_memory);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(job.request.get(), &info) != 0) ::_exit(1);
   const auto size = static_cast<size_t>(info.st_size);
   void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, job.request.get(), 0);

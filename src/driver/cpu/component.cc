@@ -20,7 +20,8 @@ Result<emit_llvm::EmitOptions> options_of(const CpuEmitRequest& request) {
   if (!request.arch.empty()) {
     const auto isa = emit_llvm::parse_isa(request.arch);
     if (!isa)
-      return diagnose(Code::BadOptionValue, {}, fmt::format("there is no architecture `{}`", request.arch))
+      return diagnose(Code::BadOptionValue, {},
+                      fmt::format("there is no architecture `{}`", request.arch))
           .with_fix("use x86-64-v2, x86-64-v3, x86-64-v4 or aarch64");
     options.isa = *isa;
   }
@@ -55,7 +56,9 @@ Result<std::string> emit_program(const Program& program, const CpuEmitRequest& r
 
 extern "C" {
 
-__attribute__((visibility("default"))) const char* vyre_cpu_interface_id() { return VYRE_INTERFACE_ID; }
+__attribute__((visibility("default"))) const char* vyre_cpu_interface_id() {
+  return VYRE_INTERFACE_ID;
+}
 
 __attribute__((visibility("default"))) const CpuComponent* vyre_cpu_component() {
   static const CpuComponent component = {cpu_backend(), &emit_program, &list_program};

@@ -217,8 +217,8 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;
-    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes,
-                          kernel.info.stack_bytes, kernel.threads, &kernel.group_ns};
+    const KernelCall call{kernel.code->entry, kernel.info.arena_bytes, kernel.info.stack_bytes,
+                          kernel.threads, &kernel.group_ns};
     if (const uint64_t working = working_bytes(kernel, *c.program, c.shape);
         working > info().limits.memory_bytes) {
       o.kind = SubmissionOutcome::Kind::Failed;
@@ -228,8 +228,7 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
     const LaunchEnd end = run_workgroups(call, buffers, c.scalars, c.shape, workers_, watchdog_,
                                          around.deadline, around.progress);
     switch (end.kind) {
-      case LaunchEnd::Kind::Done:
-        return true;
+      case LaunchEnd::Kind::Done: return true;
       case LaunchEnd::Kind::Trapped:
         o.kind = SubmissionOutcome::Kind::Trapped;
         o.trap = end.trap;

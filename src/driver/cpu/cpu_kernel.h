@@ -36,10 +36,12 @@ Result<std::shared_ptr<CpuKernel>> compile_object(const Program& program,
                                                   const CompileOptions& options,
                                                   const CpuOptions& cpu);
 
-Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program, const CompileOptions& options, const CpuOptions& cpu);
+Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
+                                                  const CompileOptions& options,
+                                                  const CpuOptions& cpu);
 
 /// From what serialize() gave; null if the bytes are not what it gave for these options.
-std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const CompileOptions& options, const CpuOptions& cpu,
-                                           std::span<const std::byte> bytes);
+std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const CompileOptions& options,
+                                           const CpuOptions& cpu, std::span<const std::byte> bytes);
 
 }  // namespace vyre::driver

@@ -24,13 +24,14 @@ class Workers {
   uint32_t threads() const { return threads_; }
   /// Calls `body(first, last)` on parts of 0 … count-1, of at least `grain` but for the last ones,
   /// on at most `limit` threads at once.
-  void run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit, const std::function<void(uint64_t, uint64_t)>& body);
+  void run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit,
+           const std::function<void(uint64_t, uint64_t)>& body);
   /// Waits for runs in progress and destroys what oneTBB made; later runs use the calling thread.
   void close();
 
  private:
   uint32_t threads_;
-  std::shared_mutex mutex_;  // shared by runs, taken by close()
+  std::shared_mutex mutex_;                     // shared by runs, taken by close()
   std::optional<tbb::global_control> control_;  // more threads than the machine has, if asked for
   std::optional<tbb::task_arena> arena_;        // none once closed
 };
@@ -54,8 +55,10 @@ struct LaunchEnd {
   OpId stopped_at = none;
 };
 
-LaunchEnd run_workgroups(const KernelCall& call, std::span<std::byte* const> buffers, std::span<const uint64_t> scalars, const LaunchShape& shape,
-                         Workers& workers, Watchdog& watchdog, std::optional<Watchdog::Clock::time_point> deadline,
+LaunchEnd run_workgroups(const KernelCall& call, std::span<std::byte* const> buffers,
+                         std::span<const uint64_t> scalars, const LaunchShape& shape,
+                         Workers& workers, Watchdog& watchdog,
+                         std::optional<Watchdog::Clock::time_point> deadline,
                          const std::function<void(double)>& progress);
 
 }  // namespace vyre::driver

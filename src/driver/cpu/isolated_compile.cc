@@ -198,14 +198,10 @@ Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
                                 program.name))
         .with_fix("use a smaller kernel, or free memory");
   switch (answer->end) {
-    case CompileEnd::Done:
-      break;
-    case CompileEnd::Failed:
-      return answer->error;
-    case CompileEnd::OverLimit:
-      return limits.out_of_memory(program);
-    case CompileEnd::OutOfMemory:
-      return out_of_memory_in_llvm(program);
+    case CompileEnd::Done: break;
+    case CompileEnd::Failed: return answer->error;
+    case CompileEnd::OverLimit: return limits.out_of_memory(program);
+    case CompileEnd::OutOfMemory: return out_of_memory_in_llvm(program);
   }
   std::shared_ptr<CpuKernel> kernel = load_cpu_kernel(program, options, cpu, answer->kernel);
   if (!kernel) return failed("the compiler process gave code that cannot be linked");

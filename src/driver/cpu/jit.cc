@@ -1,9 +1,7 @@
-// The only file that includes ORC. One session for the process; each kernel is a library of its own in
-// it, because all of them call their function by the same name.
+// The only file that includes ORC. One session for the process; each kernel is a library of its own
+// in it, because all of them call their function by the same name.
 
 #include "driver/cpu/jit.h"
-
-#include "driver/cpu/process_end.h"
 
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
@@ -17,6 +15,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "driver/cpu/process_end.h"
+
 namespace vyre::driver {
 
 namespace {
@@ -24,13 +24,15 @@ namespace {
 using namespace llvm::orc;
 
 Diagnostic failed(std::string_view what, llvm::Error error) {
-  return diagnose(Code::InternalError, {}, fmt::format("{}: {}", what, llvm::toString(std::move(error))));
+  return diagnose(Code::InternalError, {},
+                  fmt::format("{}: {}", what, llvm::toString(std::move(error))));
 }
 
 /// What compiled code may call, see abi.h.
 template <class Function>
 ExecutorSymbolDef symbol(Function* function) {
-  return {ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  return {ExecutorAddr::fromPtr(function),
+          llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
 }
 
 class Session {
@@ -40,7 +42,8 @@ class Session {
     static Session* made = nullptr;  // stays: kernels may outlive everything that runs at exit
     const std::lock_guard lock(mutex);
     if (made) return made;
-    auto control = SelfExecutorProcessControl::Create(nullptr, std::make_unique<InPlaceTaskDispatcher>());
+    auto control =
+        SelfExecutorProcessControl::Create(nullptr, std::make_unique<InPlaceTaskDispatcher>());
     if (!control) return failed("the JIT cannot start", control.takeError());
     auto memory = llvm::jitlink::InProcessMemoryManager::Create();
     if (!memory) return failed("the JIT has no memory", memory.takeError());
@@ -54,14 +57,18 @@ class Session {
   std::atomic<uint64_t> next{0};
 
  private:
-  Session(std::unique_ptr<ExecutorProcessControl> control, std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> memory)
+  Session(std::unique_ptr<ExecutorProcessControl> control,
+          std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> memory)
       : session(std::move(control)),
         layer(session, std::move(memory)),
         support(session.createBareJITDylib("support")) {
     SymbolMap symbols;
-    symbols[session.intern("memset")] = symbol(static_cast<void* (*)(void*, int, size_t)>(&std::memset));
-    symbols[session.intern("memcpy")] = symbol(static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
-    symbols[session.intern("fma")] = symbol(static_cast<double (*)(double, double, double)>(&::fma));
+    symbols[session.intern("memset")] =
+        symbol(static_cast<void* (*)(void*, int, size_t)>(&std::memset));
+    symbols[session.intern("memcpy")] =
+        symbol(static_cast<void* (*)(void*, const void*, size_t)>(&std::memcpy));
+    symbols[session.intern("fma")] =
+        symbol(static_cast<double (*)(double, double, double)>(&::fma));
     symbols[session.intern("fmaf")] = symbol(static_cast<float (*)(float, float, float)>(&::fmaf));
     llvm::cantFail(support.define(absoluteSymbols(std::move(symbols))));
   }

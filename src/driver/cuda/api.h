@@ -18,12 +18,12 @@
   X(device_get, "cuDeviceGet", (Device * device, int ordinal))                                    \
   X(device_name, "cuDeviceGetName", (char* name, int bytes, Device device))                       \
   X(device_attribute, "cuDeviceGetAttribute", (int* value, Attribute attribute, Device device))   \
-  X(device_total_memory, "cuDeviceTotalMem_v2", (size_t * bytes, Device device))                  \
+  X(device_total_memory, "cuDeviceTotalMem_v2", (size_t* bytes, Device device))                   \
   X(context_retain, "cuDevicePrimaryCtxRetain", (ContextHandle * context, Device device))         \
   X(context_release, "cuDevicePrimaryCtxRelease_v2", (Device device))                             \
   X(context_push, "cuCtxPushCurrent_v2", (ContextHandle context))                                 \
   X(context_pop, "cuCtxPopCurrent_v2", (ContextHandle * context))                                 \
-  X(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                              \
+  X(memory_info, "cuMemGetInfo_v2", (size_t* free, size_t* total))                                \
   X(memory_allocate, "cuMemAlloc_v2", (DevicePointer * memory, size_t bytes))                     \
   X(memory_free, "cuMemFree_v2", (DevicePointer memory))                                          \
   X(host_allocate, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))               \

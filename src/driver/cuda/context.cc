@@ -50,10 +50,8 @@ bool is_sticky(Status status) {
     case Status::LaunchFailed:
     case Status::MpsRpcFailure:
     case Status::MpsClientTerminated:
-    case Status::Unknown:
-      return true;
-    default:
-      return false;
+    case Status::Unknown: return true;
+    default: return false;
   }
 }
 

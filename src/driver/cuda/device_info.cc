@@ -24,8 +24,8 @@ constexpr DeviceOption device_options[] = {
      .sentence = "Workgroups that a multiprocessor shall hold at once; 0: not said."},
 };
 
-/// Launches are coarse that fill the device more than once. (Copying is faster by four from fewer on,
-/// by 1 µs; with more ops it need not be.)
+/// Launches are coarse that fill the device more than once. (Copying is faster by four from fewer
+/// on, by 1 µs; with more ops it need not be.)
 constexpr uint64_t coarse_rounds = 2;
 
 /// Drivers and the PTX that came with them. Of two that came with the same PTX the first is here.

@@ -36,16 +36,13 @@ bool has_overlapping_copy(const std::vector<DeviceCommand>& body) {
 bool Submitter::is_work(const DeviceCommand& c) const {
   switch (c.kind) {
     case Kind::Upload:
-    case Kind::Readback:
-      return false;
-    case Kind::Copy:
-      return !overlaps(c);
+    case Kind::Readback: return false;
+    case Kind::Copy: return !overlaps(c);
     case Kind::Loop:
       return !is_replay(c) && api_.has_conditions() && !d_.graphs_.loops_are_broken() &&
              !has_overlapping_copy(*c.body);
     case Kind::Fill:
-    case Kind::Launch:
-      return true;
+    case Kind::Launch: return true;
   }
   return false;
 }

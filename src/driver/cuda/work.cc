@@ -173,12 +173,9 @@ Status enqueue(const Api& api, const Work& w, std::byte* parameters, StreamHandl
       return s.element_bytes == 4
                  ? api.fill_words(w.data.to, fill_value(w), w.data.bytes / 4, stream)
                  : api.fill_bytes(w.data.to, w.data.value, w.data.bytes, stream);
-    case Kind::Copy:
-      return api.copy(w.data.to, w.data.from, w.data.bytes, stream);
-    case Kind::Loop:
-      return Status::NotSupported;
-    case Kind::Launch:
-      break;
+    case Kind::Copy: return api.copy(w.data.to, w.data.from, w.data.bytes, stream);
+    case Kind::Loop: return Status::NotSupported;
+    case Kind::Launch: break;
   }
   void* block[] = {parameters};  // the entry has one parameter, the block
   if (s.cooperative)

@@ -34,8 +34,8 @@ OpenContexts& open_contexts() {
 }  // namespace
 
 /// A driver closes itself when the process ends, by a handler that runs before the destructors of
-/// objects that are older than it. A Device among these would call what is gone, so devices that are
-/// open by then are lost, and what closes them does nothing.
+/// objects that are older than it. A Device among these would call what is gone, so devices that
+/// are open by then are lost, and what closes them does nothing.
 void Context::forget_all() {
   OpenContexts& open = open_contexts();
   const std::lock_guard lock(open.mutex);
@@ -67,8 +67,9 @@ Result<std::shared_ptr<Context>> Context::open(const PhysicalDevice& physical, b
   std::shared_ptr<Context> c(new Context(physical, validation));
   if (const VkResult r = create_device(physical, &c->device); r != VK_SUCCESS) {
     c->device = VK_NULL_HANDLE;
-    return diagnose(Code::DeviceFailed, {},
-                    fmt::format("{} cannot be opened ({})", physical.properties.deviceName, name(r)))
+    return diagnose(
+               Code::DeviceFailed, {},
+               fmt::format("{} cannot be opened ({})", physical.properties.deviceName, name(r)))
         .with_fix("look at `vyre devices -v`, or use another device");
   }
   volkLoadDeviceTable(&c->vk, c->device);
@@ -76,7 +77,8 @@ Result<std::shared_ptr<Context>> Context::open(const PhysicalDevice& physical, b
     OpenContexts& open = open_contexts();
     const std::lock_guard lock(open.mutex);
     open.all.push_back(c.get());
-    const bool is_new = std::find(open.followed.begin(), open.followed.end(), physical.handle) == open.followed.end();
+    const bool is_new = std::find(open.followed.begin(), open.followed.end(), physical.handle) ==
+                        open.followed.end();
     if (is_new && std::atexit(&Context::forget_all) == 0) open.followed.push_back(physical.handle);
   }
   c->vk.vkGetDeviceQueue(c->device, physical.queue_family, 0, &c->queue);
@@ -118,9 +120,9 @@ Diagnostic Context::failure(VkResult result, std::string_view doing) {
     lost_ = true;
     return lost_diagnostic(doing);
   }
-  return diagnose(Code::DeviceFailed, {},
-                  fmt::format("{} failed: {} ({})", physical.properties.deviceName, doing,
-                              name(result)))
+  return diagnose(
+             Code::DeviceFailed, {},
+             fmt::format("{} failed: {} ({})", physical.properties.deviceName, doing, name(result)))
       .with_fix("run it again, or use another device");
 }
 

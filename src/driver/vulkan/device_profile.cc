@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-
 #include "driver/cache_directory.h"
 #include "driver/cache_key.h"
 #include "support/hash.h"
@@ -85,13 +84,14 @@ void keep_profile(const std::string& directory, const PhysicalDevice& d, const T
   if (!folder) return;
   const Json key = key_of(d);
   const std::string text = json_text(Json{{"key", key},
-                                {"profile", emit_exact::to_text(t.profile)},
-                                {"inexact", t.inexact},
-                                {"findings", t.findings},
-                                {"workgroups_go_on", t.workgroups_go_on},
-                                {"lanes_go_on", t.lanes_go_on},
-                                {"stop_ns", t.stop_ns ? Json(*t.stop_ns) : Json()},
-                                {"test_ns", t.test_ns}}, 2) +
+                                          {"profile", emit_exact::to_text(t.profile)},
+                                          {"inexact", t.inexact},
+                                          {"findings", t.findings},
+                                          {"workgroups_go_on", t.workgroups_go_on},
+                                          {"lanes_go_on", t.lanes_go_on},
+                                          {"stop_ns", t.stop_ns ? Json(*t.stop_ns) : Json()},
+                                          {"test_ns", t.test_ns}},
+                                     2) +
                            "\n";
   folder->write(file_name(key), std::as_bytes(std::span(text)), ::write);
 }
@@ -107,11 +107,11 @@ Result<emit_exact::Profile> force_profile(std::string_view text, const emit_exac
   if (!says("most_workgroups=")) forced->most_workgroups = base.most_workgroups;
   std::string beyond;
   // What the name of a whole device says right is of no use where this one computes it wrong.
-#define VYRE_FIELD(field, value, what)                                        \
-  if (says("+" #field)) {                                                     \
-    if (forced->field && !device.reported.field) beyond += " " #field;        \
-  } else {                                                                    \
-    forced->field = forced->field && base.field;                              \
+#define VYRE_FIELD(field, value, what)                                 \
+  if (says("+" #field)) {                                              \
+    if (forced->field && !device.reported.field) beyond += " " #field; \
+  } else {                                                             \
+    forced->field = forced->field && base.field;                       \
   }
   VYRE_PROFILE(VYRE_FIELD)
 #undef VYRE_FIELD

@@ -36,7 +36,8 @@ std::string op_key(const Program& program, OpId op);
 
 /// As kept in `directory` for just this device, driver and vyre; nothing if it is not there or
 /// damaged. "" is no folder.
-std::optional<TestedProfile> find_profile(const std::string& directory, const PhysicalDevice& device);
+std::optional<TestedProfile> find_profile(const std::string& directory,
+                                          const PhysicalDevice& device);
 /// A folder that cannot be written to is no error.
 void keep_profile(const std::string& directory, const PhysicalDevice& device,
                   const TestedProfile& tested);

@@ -1,12 +1,12 @@
 #include "driver/vulkan/instance.h"
 
-#include <utility>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace vyre::driver::vulkan {
 namespace {
@@ -98,8 +98,7 @@ Instance create(std::string* why) {
     info.enabledExtensionCount = 1;
     info.ppEnabledExtensionNames = extensions;
   }
-  if (const VkResult r = vkCreateInstance(&info, nullptr, &made_instance.handle);
-      r != VK_SUCCESS) {
+  if (const VkResult r = vkCreateInstance(&info, nullptr, &made_instance.handle); r != VK_SUCCESS) {
     made_instance.handle = VK_NULL_HANDLE;
     *why = r == VK_ERROR_INCOMPATIBLE_DRIVER
                ? "the Vulkan loader found no driver"
@@ -137,8 +136,7 @@ std::vector<std::string> take_validation_messages() {
 std::string_view name(VkResult result) {
   switch (result) {
 #define VYRE_RESULT(r) \
-  case r:              \
-    return #r;
+  case r: return #r;
     VYRE_RESULT(VK_SUCCESS)
     VYRE_RESULT(VK_NOT_READY)
     VYRE_RESULT(VK_TIMEOUT)
@@ -156,8 +154,7 @@ std::string_view name(VkResult result) {
     VYRE_RESULT(VK_ERROR_INVALID_SHADER_NV)
     VYRE_RESULT(VK_ERROR_UNKNOWN)
 #undef VYRE_RESULT
-    default:
-      return "an unknown result";
+    default: return "an unknown result";
   }
 }
 

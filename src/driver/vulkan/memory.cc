@@ -90,7 +90,8 @@ Result<uint32_t> MemoryPool::make_block(uint64_t bytes) {
   const uint64_t first = (alignment - b.address % alignment) % alignment;
   b.holes.emplace(first, (b.bytes - first) / alignment * alignment);
   taken_ += b.bytes;
-  const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const Block& x) { return !x.buffer; });
+  const auto free =
+      std::find_if(blocks_.begin(), blocks_.end(), [](const Block& x) { return !x.buffer; });
   const auto index = uint32_t(free - blocks_.begin());
   if (free == blocks_.end()) blocks_.emplace_back();
   blocks_[index] = std::move(b);
@@ -104,9 +105,7 @@ std::optional<Piece> MemoryPool::cut(uint32_t index, uint64_t bytes) {
     const auto [offset, room] = *it;
     b.holes.erase(it);
     if (room > bytes) b.holes.emplace(offset + bytes, room - bytes);
-    return Piece{b.buffer, offset,
-                 bytes,    b.address + offset,
-                 b.host ? b.host + offset : nullptr,
+    return Piece{b.buffer, offset, bytes, b.address + offset, b.host ? b.host + offset : nullptr,
                  index};
   }
   return std::nullopt;
@@ -114,7 +113,8 @@ std::optional<Piece> MemoryPool::cut(uint32_t index, uint64_t bytes) {
 
 Result<Piece> MemoryPool::take(uint64_t bytes) {
   if (bytes > ~uint64_t{0} - 2 * alignment)
-    return diagnose(Code::DeviceMemoryExceeded, {}, fmt::format("{} bytes are not to be had", bytes));
+    return diagnose(Code::DeviceMemoryExceeded, {},
+                    fmt::format("{} bytes are not to be had", bytes));
   const uint64_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
   const bool own = rounded > block_bytes_ / 2;
   std::optional<Piece> piece;
@@ -134,7 +134,8 @@ void MemoryPool::give_back(const Piece& piece) {
   Block& b = blocks_[piece.block];
   used_ -= piece.bytes;
   auto [it, added] = b.holes.emplace(piece.offset, piece.bytes);
-  if (const auto next = std::next(it); next != b.holes.end() && it->first + it->second == next->first) {
+  if (const auto next = std::next(it);
+      next != b.holes.end() && it->first + it->second == next->first) {
     it->second += next->second;
     b.holes.erase(next);
   }

@@ -141,8 +141,8 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   r.shared_bytes = f.v12.shaderInt8 && core.shaderInt16;
   r.atomics64 = core.shaderInt64 && f.v12.shaderBufferInt64Atomics;
   r.shared_atomics64 = core.shaderInt64 && f.v12.shaderSharedInt64Atomics;
-  r.float_atomic_add = f.atomic_float.shaderBufferFloat32AtomicAdd &&
-                       f.atomic_float.shaderSharedFloat32AtomicAdd;
+  r.float_atomic_add =
+      f.atomic_float.shaderBufferFloat32AtomicAdd && f.atomic_float.shaderSharedFloat32AtomicAdd;
   constexpr VkSubgroupFeatureFlags all =
       VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |
@@ -185,8 +185,8 @@ bool find_queue(PhysicalDevice& d) {
   std::vector<VkQueueFamilyProperties> families(n);
   vkGetPhysicalDeviceQueueFamilyProperties(d.handle, &n, families.data());
   // The first family with graphics too is the one that every driver tests most.
-  for (const VkQueueFlags wanted :
-       {VkQueueFlags{VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT}, VkQueueFlags{VK_QUEUE_COMPUTE_BIT}})
+  for (const VkQueueFlags wanted : {VkQueueFlags{VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT},
+                                    VkQueueFlags{VK_QUEUE_COMPUTE_BIT}})
     for (uint32_t i = 0; i < n; ++i)
       if (families[i].queueCount > 0 && (families[i].queueFlags & wanted) == wanted) {
         d.queue_family = i;
@@ -218,16 +218,11 @@ PhysicalDevice describe(VkPhysicalDevice handle) {
 int rank(const PhysicalDevice& d) {
   if (!d.why_not.empty()) return 9;
   switch (d.properties.deviceType) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-      return 0;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-      return 1;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-      return 2;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-      return 3;
-    default:
-      return 4;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return 2;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return 3;
+    default: return 4;
   }
 }
 

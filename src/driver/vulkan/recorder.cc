@@ -131,18 +131,12 @@ void Recorder::replay(const DeviceCommand& loop, size_t number, Kept& kept) {
 Result<> Recorder::one(const DeviceCommand& c, size_t number, size_t inside) {
   using Kind = DeviceCommand::Kind;
   switch (c.kind) {
-    case Kind::Upload:
-      return upload(c);
-    case Kind::Readback:
-      return readback(c);
-    case Kind::Copy:
-      return copy(c);
-    case Kind::Fill:
-      return fill(c);
-    case Kind::Launch:
-      return launch(c, number, inside);
-    case Kind::Loop:
-      break;
+    case Kind::Upload: return upload(c);
+    case Kind::Readback: return readback(c);
+    case Kind::Copy: return copy(c);
+    case Kind::Fill: return fill(c);
+    case Kind::Launch: return launch(c, number, inside);
+    case Kind::Loop: break;
   }
   return Ok{};
 }

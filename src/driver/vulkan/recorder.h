@@ -47,8 +47,8 @@ struct Recorded {
   const uint32_t* batch = nullptr;
 };
 
-/// Can a grid be dispatched as it is? The device's limits are of each dimension; a profile may have a
-/// smaller one for all.
+/// Can a grid be dispatched as it is? The device's limits are of each dimension; a profile may have
+/// a smaller one for all.
 bool fits_grid(const PhysicalDevice& device, const emit_exact::Profile& profile,
                const std::array<uint64_t, 3>& num_workgroups);
 

@@ -1,6 +1,6 @@
-// Loops that look at a word, without the host: a batch of rounds is recorded, each behind a gate. The
-// gate is a kernel that writes the sizes of the round's dispatches: those that they have, or zeros
-// once the word is zero. Copies and fills are dispatches too.
+// Loops that look at a word, without the host: a batch of rounds is recorded, each behind a gate.
+// The gate is a kernel that writes the sizes of the round's dispatches: those that they have, or
+// zeros once the word is zero. Copies and fills are dispatches too.
 
 #include <algorithm>
 #include <cstring>
@@ -10,10 +10,10 @@
 namespace vyre::driver::vulkan {
 
 struct Recorder::Gated {
-  uint32_t dispatches = 0;         // of a round, at most
-  uint32_t next = 0;               // of this round
-  uint32_t blocks = 0;             // control blocks
-  uint32_t next_block = 0;         // of this round
+  uint32_t dispatches = 0;  // of a round, at most
+  uint32_t next = 0;        // of this round
+  uint32_t blocks = 0;      // control blocks
+  uint32_t next_block = 0;  // of this round
   bool first_round = true;
   Arena::Place sizes, control, state;
   Piece args;
@@ -105,7 +105,8 @@ Result<> Recorder::gate(const DeviceCommand& loop, Gated& g) {
   const Piece& w = piece(loop.memory);
   // The word may lie across two.
   const uint64_t shift = loop.offset % 4 * 8;
-  const uint64_t mask = loop.bytes >= 8 ? ~uint64_t{0} : ((uint64_t{1} << loop.bytes * 8) - 1) << shift;
+  const uint64_t mask =
+      loop.bytes >= 8 ? ~uint64_t{0} : ((uint64_t{1} << loop.bytes * 8) - 1) << shift;
   const Bound bound[] = {{loop.offset / 4},
                          {mask & 0xffffffff},
                          {mask >> 32},
@@ -115,11 +116,12 @@ Result<> Recorder::gate(const DeviceCommand& loop, Gated& g) {
                          {g.control.address, g.blocks * block_stride / 4},
                          {g.args.address, g.dispatches * 3},
                          {g.state.address, 2}};
-  if (Result<> r = dispatch(*(*helper)->kernel, *(*helper)->program, bound, {1, 1, 1}, 0); !r) return r;
+  if (Result<> r = dispatch(*(*helper)->kernel, *(*helper)->program, bound, {1, 1, 1}, 0); !r)
+    return r;
   auto m = made<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
   m.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
-  m.dstAccessMask = VK_ACCESS_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_SHADER_READ_BIT |
-                    VK_ACCESS_SHADER_WRITE_BIT;
+  m.dstAccessMask =
+      VK_ACCESS_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
   c_.vk.vkCmdPipelineBarrier(
       cb_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
       VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &m, 0,
@@ -142,32 +144,35 @@ Result<> Recorder::gated_fill(const DeviceCommand& c, Gated& g) {
   const auto helper = workshop_.helpers.get(Helper::Fill, workshop_.context, workshop_.profile);
   if (!helper) return helper.errors();
   const Piece& to = piece(c.memory);
-  accesses_.assign({{to.address + c.offset / 4 * 4, to.address + (c.offset + c.bytes + 3) / 4 * 4, true}});
+  accesses_.assign(
+      {{to.address + c.offset / 4 * 4, to.address + (c.offset + c.bytes + 3) / 4 * 4, true}});
   const Bound bound[] = {
       {c.offset}, {c.offset + c.bytes}, {c.value * 0x01010101u}, {to.address, to.bytes / 4}};
-  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(c.offset, c.bytes), 0, &g);
+  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(c.offset, c.bytes), 0,
+                  &g);
 }
 
 Result<> Recorder::gated_copy(const Piece& from, uint64_t from_offset, const Piece& to,
                               uint64_t to_offset, uint64_t bytes, Gated& g) {
   const auto helper = workshop_.helpers.get(Helper::Copy, workshop_.context, workshop_.profile);
   if (!helper) return helper.errors();
-  accesses_.assign({{from.address + from_offset, from.address + from_offset + bytes, false},
-                    {to.address + to_offset / 4 * 4, to.address + (to_offset + bytes + 3) / 4 * 4, true}});
+  accesses_.assign(
+      {{from.address + from_offset, from.address + from_offset + bytes, false},
+       {to.address + to_offset / 4 * 4, to.address + (to_offset + bytes + 3) / 4 * 4, true}});
   const Bound bound[] = {{to_offset},
                          {to_offset + bytes},
                          {from_offset},
                          {from.address, from.bytes / 4},
                          {to.address, to.bytes / 4}};
-  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(to_offset, bytes), 0, &g);
+  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(to_offset, bytes), 0,
+                  &g);
 }
 
 Result<> Recorder::gated_copy(const DeviceCommand& c, Gated& g) {
   if (c.bytes == 0) return Ok{};
   const Piece &from = piece(c.source), &to = piece(c.memory);
   // Inside one memory words are read that others write: by way of another.
-  if (c.source != c.memory)
-    return gated_copy(from, c.source_offset, to, c.offset, c.bytes, g);
+  if (c.source != c.memory) return gated_copy(from, c.source_offset, to, c.offset, c.bytes, g);
   if (g.next_between == g.between.size()) {
     Result<Piece> taken = workshop_.device_memory.take(c.bytes);
     if (!taken) return taken.errors();

@@ -55,8 +55,8 @@ TestGroup group_of(const Group& g) {
     stores += fmt::format("  r{}[i] = {}\n", i, r.expression);
     made.rows.push_back({find_flags(r.flags), r.key, r.expression, inputs + uint32_t(i)});
   }
-  made.program = self_test_program(fmt::format(
-      "kernel t({}) workgroup(64) grid(len(a)) {{\n{}{}}}", parameters, body, stores));
+  made.program = self_test_program(
+      fmt::format("kernel t({}) workgroup(64) grid(len(a)) {{\n{}{}}}", parameters, body, stores));
   return made;
 }
 

@@ -43,10 +43,35 @@ constexpr uint64_t corners64[] = {
     0x7ff0000000000001, 0x380fffffffffffff, 0x3690000000000000, 0x36a0000000000000,
     0x3800000000000000, 0x47efffffe0000000, 0x47efffffefffffff, 0x47f0000000000000};
 
-constexpr uint64_t corners_int[] = {0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000,
-                                    0xffff, 0x00ffffff, 0x01000001, 0x7fffffff, 0x80000000, 0x80000001,
-                                    0xffffffff, 0xfffffffe, 0x100000000, 0x1000000ff, 0x7fffffffffffffff,
-                                    0x8000000000000000, 0xffffffffffffffff, 0xffffffff00000000};
+constexpr uint64_t corners_int[] = {0,
+                                    1,
+                                    2,
+                                    3,
+                                    7,
+                                    31,
+                                    32,
+                                    33,
+                                    63,
+                                    64,
+                                    0x7f,
+                                    0x80,
+                                    0xff,
+                                    0x7fff,
+                                    0x8000,
+                                    0xffff,
+                                    0x00ffffff,
+                                    0x01000001,
+                                    0x7fffffff,
+                                    0x80000000,
+                                    0x80000001,
+                                    0xffffffff,
+                                    0xfffffffe,
+                                    0x100000000,
+                                    0x1000000ff,
+                                    0x7fffffffffffffff,
+                                    0x8000000000000000,
+                                    0xffffffffffffffff,
+                                    0xffffffff00000000};
 
 struct Format {
   int exponent_bits, fraction_bits;
@@ -58,7 +83,8 @@ uint64_t with_exponent(Format f, int e, uint64_t random) {
   e = std::max(0, std::min(most - 1, e));
   uint64_t fraction = random & ((uint64_t{1} << f.fraction_bits) - 1);
   if (random >> 60 < 3) fraction &= ~uint64_t{0} << (f.fraction_bits / 2);  // short ones make ties
-  return (random >> 63) << (f.exponent_bits + f.fraction_bits) | uint64_t(e) << f.fraction_bits | fraction;
+  return (random >> 63) << (f.exponent_bits + f.fraction_bits) | uint64_t(e) << f.fraction_bits |
+         fraction;
 }
 
 /// Three operands, of which the `which`th is wanted.
@@ -77,14 +103,21 @@ uint64_t random_float(Format f, uint64_t element, uint32_t which) {
     case 1:  // near each other: sums that round and cancel
       return with_exponent(f, which == 0 ? e0 : e0 + near % (which == 1 ? 4 : 30), bits[which]);
     case 2:  // around 1: integers and halves
-      return with_exponent(f, bias + int(bits[which] >> 40) % (f.fraction_bits + 12) - 3, bits[which]);
+      return with_exponent(f, bias + int(bits[which] >> 40) % (f.fraction_bits + 12) - 3,
+                           bits[which]);
     case 3:  // products and quotients at the edge of the subnormals
-      return with_exponent(f, which == 0 ? e0 : which == 1 ? bias - e0 + near % 27 : int(bits[2] >> 32) % 40,
+      return with_exponent(f,
+                           which == 0   ? e0
+                           : which == 1 ? bias - e0 + near % 27
+                                        : int(bits[2] >> 32) % 40,
                            bits[which]);
     case 4:  // subnormals and their neighbours
       return with_exponent(f, int(bits[which] >> 33) % (f.fraction_bits / 2), bits[which]);
     default:  // fma: c is about -a*b
-      return with_exponent(f, which == 0 ? bias + near : which == 1 ? bias + near / 2 : bias + near + near / 2 + 1,
+      return with_exponent(f,
+                           which == 0   ? bias + near
+                           : which == 1 ? bias + near / 2
+                                        : bias + near + near / 2 + 1,
                            bits[which]);
   }
 }
@@ -92,22 +125,26 @@ uint64_t random_float(Format f, uint64_t element, uint32_t which) {
 template <class T, size_t N>
 uint64_t corner(const T (&list)[N], uint64_t element, uint32_t which) {
   // Every pair; the third operand follows along.
-  const uint64_t pick = which == 0 ? element % N : which == 1 ? element / N : element / N + element % N * 3;
+  const uint64_t pick = which == 0   ? element % N
+                        : which == 1 ? element / N
+                                     : element / N + element % N * 3;
   return uint64_t(list[pick % N]);
 }
 
 uint64_t operand(Type t, uint64_t element, uint32_t which) {
   switch (t) {
     case Type::F32:
-      if (element < std::size(corners32) * std::size(corners32)) return corner(corners32, element, which);
+      if (element < std::size(corners32) * std::size(corners32))
+        return corner(corners32, element, which);
       return random_float({8, 23}, element, which);
     case Type::F64:
-      if (element < std::size(corners64) * std::size(corners64)) return corner(corners64, element, which);
+      if (element < std::size(corners64) * std::size(corners64))
+        return corner(corners64, element, which);
       return random_float({11, 52}, element, which);
-    default:
-      break;
+    default: break;
   }
-  if (element < std::size(corners_int) * std::size(corners_int)) return corner(corners_int, element, which);
+  if (element < std::size(corners_int) * std::size(corners_int))
+    return corner(corners_int, element, which);
   Random r(element * 4 + which + 77);
   const uint64_t bits = r.next();
   return r.next() % 3 ? bits : bits >> (r.next() % 64);
@@ -121,7 +158,8 @@ std::vector<std::byte> self_test_input(const Program& p, uint32_t buffer, uint32
   std::vector<std::byte> bytes(size * elements);
   for (uint32_t i = 0; i < elements; ++i) {
     // Elements of two bytes and less have few values: all of them, and then again.
-    const uint64_t v = size <= 2 && t != Type::Bool ? i * 0x9e37u + buffer * i / 65536 : operand(t, i, buffer % 3);
+    const uint64_t v =
+        size <= 2 && t != Type::Bool ? i * 0x9e37u + buffer * i / 65536 : operand(t, i, buffer % 3);
     std::memcpy(bytes.data() + i * size, &v, size);
   }
   return bytes;

@@ -6,7 +6,10 @@ namespace vyre::driver::vulkan {
 
 const std::vector<Whole>& self_test_wholes() {
   static const auto& kernels = *new std::vector<Whole>{
-      {"lane numbers", "", 512, R"(
+      {"lane numbers",
+       "",
+       512,
+       R"(
 kernel t(a: in u32[], lane: out u32[len(a)], first: out u32[len(a)]) workgroup(8, 8, 2) grid(8, 8, 8) {
   let l = (workgroup_id.z * 2 + local_id.z) * 64 + local_id.y * 8 + local_id.x
   lane[l] = lane_id
@@ -14,7 +17,10 @@ kernel t(a: in u32[], lane: out u32[len(a)], first: out u32[len(a)]) workgroup(8
 })",
        {{"linear_lanes", "lane_id", "lane", "lane_id"},
         {"linear_lanes", "subgroup_broadcast u32", "first", "subgroup_broadcast(x, 0)"}}},
-      {"lane numbers of odd workgroups", "", 576, R"(
+      {"lane numbers of odd workgroups",
+       "",
+       576,
+       R"(
 kernel t(a: in u32[], lane: out u32[len(a)], first: out u32[len(a)]) workgroup(6, 3, 2) grid(6, 3, 32) {
   let l = (workgroup_id.z * 2 + local_id.z) * 18 + local_id.y * 6 + local_id.x
   lane[l] = lane_id
@@ -23,7 +29,10 @@ kernel t(a: in u32[], lane: out u32[len(a)], first: out u32[len(a)]) workgroup(6
        {{"linear_lanes", "lane_id", "lane", "lane_id"},
         {"linear_lanes", "subgroup_broadcast u32", "first", "subgroup_broadcast(x, 0)"}}},
       // Invocations that are not there find zeros in memory.
-      {"loops with barriers of odd workgroups", "", 518, R"(
+      {"loops with barriers of odd workgroups",
+       "",
+       518,
+       R"(
 kernel t(a: in u32[], y: out u32[len(a)]) workgroup(37) grid(len(a)) {
   let first = a[workgroup_id.x] % 6 + 1
   var n: u32 = first
@@ -34,7 +43,10 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(37) grid(len(a)) {
   y[global_id.x] = a[global_id.x] + n * 16 + first
 })",
        {{"partial_subgroups", "while", "y", "while n < 8 { barrier workgroup … } of 37"}}},
-      {"ordered atomics", "", 64, R"(
+      {"ordered atomics",
+       "",
+       64,
+       R"(
 kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   shared own: u32[64]
   for n in 0..local_id.x { atomic_add(own[local_id.x], n, acq_rel) }
@@ -43,7 +55,10 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
 })",
        {{"ordered_atomics", "atomic_add u32", "y", "atomic_add(x, n, acq_rel) in a loop"}}},
       // Comparisons that are left as they are where all others are not, so they alone can tell.
-      {"loops that end by f32", "", 0, R"(
+      {"loops that end by f32",
+       "",
+       0,
+       R"(
 kernel t(a: in f32[], b: in f32[], y: out u32[len(a)], u: out u32[len(a)], v: out u32[len(a)],
          z: out u32[len(a)], w: out u32[len(a)]) workgroup(64) grid(len(a)) {
   let i = global_id.x
@@ -88,7 +103,10 @@ kernel t(a: in f32[], b: in f32[], y: out u32[len(a)], u: out u32[len(a)], v: ou
         {"compare32", "cast bool f32", "v", "while n < 4 && bool(x)"},
         {"compare32 compare_normal32 choose32", "lt f32", "z", "while n < 4 && x < 0.75"},
         {"compare32 compare_normal32 choose32", "le f32", "w", "while -0.75 <= x && n < 9"}}},
-      {"f32 choices by flow", "", 0, R"(
+      {"f32 choices by flow",
+       "",
+       0,
+       R"(
 kernel t(a: in f32[], y: out f32[len(a)], z: out f32[len(a)], w: out f32[len(a)]) workgroup(64) grid(len(a)) {
   let i = global_id.x
   var x = a[i]
@@ -104,7 +122,10 @@ kernel t(a: in f32[], y: out f32[len(a)], z: out f32[len(a)], w: out f32[len(a)]
        {{"choose32 compare32 compare_normal32", "gt f32", "y", "if x > 1.0 { x = 1.0 }"},
         {"choose32 compare32 compare_normal32", "lt f32", "z", "while x < -1.0 { x = -1.0 }"},
         {"choose32 compare32 compare_normal32", "le f32", "w", "if x <= 2.0 { y = x }"}}},
-      {"long loops", "", 64, R"(
+      {"long loops",
+       "",
+       64,
+       R"(
 kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   var n: u32 = 0
   var x = a[global_id.x] | 1
@@ -115,7 +136,10 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   y[global_id.x] = x
 })",
        {{"long_loops", "while", "y", "200,000 rounds"}}},
-      {"subgroups", "", 1024, R"(
+      {"subgroups",
+       "",
+       1024,
+       R"(
 kernel t(a: in u32[], f: in f32[], sum: out u32[len(a)], low: out i32[len(a)], both: out u32[len(a)],
          scan: out u32[len(a)], ballot: out u64[len(a)], vote: out u32[len(a)], shuffle: out u32[len(a)],
          updown: out u32[len(a)], some: out u32[len(a)], floats: out f32[len(a)]) workgroup(128) grid(len(a)) {
@@ -142,7 +166,10 @@ kernel t(a: in u32[], f: in f32[], sum: out u32[len(a)], low: out i32[len(a)], b
         {"subgroup_shuffle", "subgroup_shuffle_up u32", "updown", "subgroup_shuffle_up and _down"},
         {"subgroup_shuffle", "subgroup_broadcast u32", "some", "subgroup_broadcast(x, 1)"},
         {"subgroup_shuffle", "subgroup_add f32", "floats", "subgroup_add and max of f32"}}},
-      {"subgroups of 64-bit values", "", 1024, R"(
+      {"subgroups of 64-bit values",
+       "",
+       1024,
+       R"(
 kernel t(a: in u64[], sum: out u64[len(a)], shuffle: out u64[len(a)]) workgroup(128) grid(len(a)) {
   let i = global_id.x
   sum[i] = subgroup_add(a[i]) ^ subgroup_min(a[i])
@@ -150,7 +177,10 @@ kernel t(a: in u64[], sum: out u64[len(a)], shuffle: out u64[len(a)]) workgroup(
 })",
        {{"subgroup_extended_types", "subgroup_add u64", "sum", "subgroup_add and min of u64"},
         {"subgroup_extended_types", "subgroup_shuffle_xor u64", "shuffle", "shuffles of u64"}}},
-      {"atomics", "", 2048, R"(
+      {"atomics",
+       "",
+       2048,
+       R"(
 kernel t(a: in u32[], add: out u32[4], low: inout i32[4], high: out u32[4], bits: inout u32[4], swap: out u32[len(a)],
          tiles: out u32[32]) workgroup(64) grid(len(a)) {
   shared tile: u32[4]
@@ -173,7 +203,10 @@ kernel t(a: in u32[], add: out u32[4], low: inout i32[4], high: out u32[4], bits
         {"", "atomic_xor u32", "bits", "atomic_xor and or"},
         {"", "atomic_cas u32", "swap", "atomic_cas"},
         {"", "atomic_add u32", "tiles", "atomic_add in shared memory"}}},
-      {"64-bit atomics", "atomics64", 2048, R"(
+      {"64-bit atomics",
+       "atomics64",
+       2048,
+       R"(
 kernel t(a: in u64[], add: out u64[4], high: out u64[4], low: inout i64[4]) workgroup(64) grid(len(a)) {
   let i = global_id.x
   atomic_add(add[i % 4], a[i])
@@ -183,7 +216,10 @@ kernel t(a: in u64[], add: out u64[4], high: out u64[4], low: inout i64[4]) work
        {{"atomics64", "atomic_add u64", "add", "atomic_add"},
         {"atomics64", "atomic_max u64", "high", "atomic_max"},
         {"atomics64", "atomic_min i64", "low", "atomic_min"}}},
-      {"64-bit atomics in shared memory", "shared_atomics64", 2048, R"(
+      {"64-bit atomics in shared memory",
+       "shared_atomics64",
+       2048,
+       R"(
 kernel t(a: in u64[], sums: out u64[32]) workgroup(64) grid(len(a)) {
   shared tile: u64[2]
   atomic_add(tile[global_id.x % 2], a[global_id.x])
@@ -191,7 +227,10 @@ kernel t(a: in u64[], sums: out u64[32]) workgroup(64) grid(len(a)) {
   if local_id.x == 0 { sums[workgroup_id.x] = tile[0] ^ tile[1] }
 })",
        {{"shared_atomics64", "atomic_add u64", "sums", "atomic_add in shared memory"}}},
-      {"float atomics", "", 1024, R"(
+      {"float atomics",
+       "",
+       1024,
+       R"(
 kernel t(a: in u32[], sum: out f32[4], sums: out f32[16]) workgroup(64) grid(len(a)) {
   shared tile: f32[1]
   atomic_add(sum[global_id.x % 4], f32(a[global_id.x] % 1024) * 0.25)
@@ -201,7 +240,10 @@ kernel t(a: in u32[], sum: out f32[4], sums: out f32[16]) workgroup(64) grid(len
 })",
        {{"float_atomic_add", "atomic_add f32", "sum", "atomic_add"},
         {"float_atomic_add", "atomic_add f32", "sums", "atomic_add in shared memory"}}},
-      {"narrow elements in shared memory", "", 1024, R"(
+      {"narrow elements in shared memory",
+       "",
+       1024,
+       R"(
 kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   shared b: u8[64]
   shared h: i16[64]

@@ -1,6 +1,7 @@
 #pragma once
 
-// Vulkan's functions as volk's pointers: nothing is linked, libvulkan.so.1 is opened by instance.cc.
+// Vulkan's functions as volk's pointers: nothing is linked, libvulkan.so.1 is opened by
+// instance.cc.
 
 #ifndef VK_NO_PROTOTYPES
 #define VK_NO_PROTOTYPES

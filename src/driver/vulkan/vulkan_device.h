@@ -65,9 +65,9 @@ class VulkanDevice : public BackendDevice {
     std::deque<std::shared_ptr<Job>> held;  // jobs that cannot be on the queue yet
     std::thread driver;                     // of these; made when needed
   };
-  /// A submission. Most are on the queue when submit() returns; one with a loop that only the device
-  /// can count is recorded in parts by the thread of its stream (vulkan_parts.cc), and those behind
-  /// it wait.
+  /// A submission. Most are on the queue when submit() returns; one with a loop that only the
+  /// device can count is recorded in parts by the thread of its stream (vulkan_parts.cc), and those
+  /// behind it wait.
   struct Job {
     Stream* stream = nullptr;
     std::vector<DeviceCommand> commands;  // that are not recorded, from `next` on

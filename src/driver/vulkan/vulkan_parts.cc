@@ -15,7 +15,8 @@ constexpr uint64_t most_commands = 4096;
 constexpr uint64_t most_rounds = 1024;
 
 uint64_t rounds_at_once(const DeviceCommand& loop) {
-  return std::clamp<uint64_t>(most_commands / std::max<size_t>(loop.body->size(), 1), 1, most_rounds);
+  return std::clamp<uint64_t>(most_commands / std::max<size_t>(loop.body->size(), 1), 1,
+                              most_rounds);
 }
 
 }  // namespace
@@ -71,7 +72,8 @@ Result<> VulkanDevice::record_commands(Job& job, Recorder& recorder) {
       job.kept.push_back(std::move(*kept));
       job.rounds = 1;
     } else if (c.memory) {
-      if (left > 0) return recorder.batch(c, job.next, std::min({job.batch, left, rounds_at_once(c)}));
+      if (left > 0)
+        return recorder.batch(c, job.next, std::min({job.batch, left, rounds_at_once(c)}));
     } else {
       const uint64_t now = std::min(left, rounds_at_once(c));
       if (Result<> r = recorder.repeat(c, job.next, now); !r) return r;

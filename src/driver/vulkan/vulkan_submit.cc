@@ -13,8 +13,8 @@ namespace {
 constexpr VkPipelineStageFlags all_work =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 
-/// A sleeping thread is woken late: as late as a short launch takes, or some launches of a sequence.
-/// The sequences that this matters to, of some dozens of short launches, end sooner.
+/// A sleeping thread is woken late: as late as a short launch takes, or some launches of a
+/// sequence. The sequences that this matters to, of some dozens of short launches, end sooner.
 constexpr auto spin_for = std::chrono::microseconds(200);
 
 /// Sequences that are kept while nobody uses them.
@@ -279,7 +279,8 @@ Diagnostic VulkanDevice::cut_loop(const Job& job, const Recorded::Told& told) co
   const DeviceCommand& outer = job.commands[told.command];
   const DeviceCommand& c = outer.body ? (*outer.body)[told.inside] : outer;
   const OpId op = (told.block->stopped_at & ~emit_spirv::cut_loop) - 1;
-  const Place place = op < c.program->ops.size() ? c.program->place(c.program->ops[op].loc) : Place{};
+  const Place place =
+      op < c.program->ops.size() ? c.program->place(c.program->ops[op].loc) : Place{};
   return diagnose(Code::NotExact, place,
                   fmt::format("kernel `{}` has a loop that runs longer than {} lets loops run",
                               c.program->name, info_.name))

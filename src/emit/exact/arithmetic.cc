@@ -13,7 +13,8 @@ constexpr uint64_t exponent_step = 1u << 23;
 Term scaled_up(Maker& c, const Term& word, const Term& magnitude) {
   const Term subnormal = magnitude < exponent_step;
   // With the exponent 150 a subnormal's bits are those of 2^23 and its multiple of 2^-149.
-  const Term above = word + select(subnormal, c.constant(Type::U32, 150 * exponent_step), 149 * exponent_step);
+  const Term above =
+      word + select(subnormal, c.constant(Type::U32, 150 * exponent_step), 149 * exponent_step);
   // Named in order: the evaluation order of arguments is unspecified.
   const Term power = select(subnormal, c.constant(Type::U32, 0x4b000000u), 0);
   const Term base = (word & 0x80000000u) | power;

@@ -9,7 +9,9 @@ namespace {
 bool is_bit_op(Opcode code) { return code >= Opcode::Clz && code <= Opcode::Insert; }
 
 /// A byte, repeated over the word.
-uint64_t bytes_of(uint64_t byte, Type word) { return byte * 0x0101010101010101ull & low_mask(width_of(word)); }
+uint64_t bytes_of(uint64_t byte, Type word) {
+  return byte * 0x0101010101010101ull & low_mask(width_of(word));
+}
 
 Term count_ones(const Term& x) {
   const auto mask = [&](uint64_t byte) { return bytes_of(byte, x.type); };
@@ -58,26 +60,28 @@ class BitStage : public Remake {
     const Op& o = from.op(id);
     if (!is_bit_op(o.code)) return copy(id);
     // Narrow ones in words of 32 bits.
-    const Type unsigned_type = o.type == Type::I8 ? Type::U8 : o.type == Type::I16 ? Type::U16 : o.type;
+    const Type unsigned_type = o.type == Type::I8    ? Type::U8
+                               : o.type == Type::I16 ? Type::U16
+                                                     : o.type;
     const Type word = width_of(o.type) == 64 ? Type::U64 : Type::U32;
-    const auto as_word = [&](const Term& t) { return width_of(t.type) < 32 ? cast(word, as(unsigned_type, t)) : as(word, t); };
-    const auto back = [&](const Term& t) { return width_of(o.type) < 32 ? cast(o.type, t) : as(o.type, t); };
+    const auto as_word = [&](const Term& t) {
+      return width_of(t.type) < 32 ? cast(word, as(unsigned_type, t)) : as(word, t);
+    };
+    const auto back = [&](const Term& t) {
+      return width_of(o.type) < 32 ? cast(o.type, t) : as(o.type, t);
+    };
     const uint32_t width = width_of(o.type), spare = width_of(word) - width;
     const Term x = as_word(operand(id, 0));
     switch (o.code) {
-      case Opcode::Clz:
-        return give(id, back(leading_zeros(x) - spare));
+      case Opcode::Clz: return give(id, back(leading_zeros(x) - spare));
       case Opcode::Ctz: {
         const Term end = spare ? x | 1ull << width : x;
         const Term below = end - 1;
         return give(id, back(count_ones(~end & below)));
       }
-      case Opcode::PopCount:
-        return give(id, back(count_ones(x)));
-      case Opcode::ReverseBits:
-        return give(id, back(reversed(x) >> spare));
-      default:
-        break;
+      case Opcode::PopCount: return give(id, back(count_ones(x)));
+      case Opcode::ReverseBits: return give(id, back(reversed(x) >> spare));
+      default: break;
     }
     const bool insert = o.code == Opcode::Insert;
     const Term all = c.constant(Type::U32, width);

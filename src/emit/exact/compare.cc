@@ -26,16 +26,11 @@ Term strict(const Term& number) {
 
 Opcode mirrored(Opcode code) {
   switch (code) {
-    case Opcode::Lt:
-      return Opcode::Gt;
-    case Opcode::Le:
-      return Opcode::Ge;
-    case Opcode::Gt:
-      return Opcode::Lt;
-    case Opcode::Ge:
-      return Opcode::Le;
-    default:
-      return code;
+    case Opcode::Lt: return Opcode::Gt;
+    case Opcode::Le: return Opcode::Ge;
+    case Opcode::Gt: return Opcode::Lt;
+    case Opcode::Ge: return Opcode::Le;
+    default: return code;
   }
 }
 
@@ -47,10 +42,8 @@ Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s)
   const auto number = [&] { return as(s.number, u); };
   const auto no_negative_nan = [&] { return u <= (s.sign | s.infinity); };
   switch (code) {
-    case Opcode::Gt:
-      return (u - (constant + 1)) < s.infinity - constant;
-    case Opcode::Ge:
-      return (u - constant) <= s.infinity - constant;
+    case Opcode::Gt: return (u - (constant + 1)) < s.infinity - constant;
+    case Opcode::Ge: return (u - constant) <= s.infinity - constant;
     default: {
       // Named in order: the evaluation order of arguments is unspecified.
       const Term is_number = no_negative_nan();
@@ -62,18 +55,14 @@ Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s)
 /// Bits against zero, of which there are two.
 Term compare_zero(Opcode code, const Term& u, const Shape& s) {
   switch (code) {
-    case Opcode::Eq:
-      return (u << 1) == 0;
-    case Opcode::Ne:
-      return (u << 1) != 0;
-    case Opcode::Gt:
-      return (u - 1) < s.infinity;
+    case Opcode::Eq: return (u << 1) == 0;
+    case Opcode::Ne: return (u << 1) != 0;
+    case Opcode::Gt: return (u - 1) < s.infinity;
     case Opcode::Ge: {
       const Term negative_zero = u == s.sign;
       return (u <= s.infinity) | negative_zero;
     }
-    case Opcode::Lt:
-      return (u - (s.sign + 1)) < s.infinity;
+    case Opcode::Lt: return (u - (s.sign + 1)) < s.infinity;
     default: {
       const Term is_number = u <= (s.sign | s.infinity);
       return (as(s.number, u) <= 0) & is_number;

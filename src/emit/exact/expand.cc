@@ -50,8 +50,9 @@ Result<Program> expand(const Program& program, const Profile& given, uint32_t su
     const std::string what = missing(program, id, profile);
     if (what.empty()) return;
     const Op& o = program.op(id);
-    Diagnostic d = diagnose(Code::MissingFeature, program.place(o.loc),
-                            fmt::format("`{}` of the kernel `{}` needs {}", mnemonic(o.code), program.name, what));
+    Diagnostic d = diagnose(
+        Code::MissingFeature, program.place(o.loc),
+        fmt::format("`{}` of the kernel `{}` needs {}", mnemonic(o.code), program.name, what));
     d.op = mnemonic(o.code);
     program.add_call_notes(o.loc, d);
     d.with_fix("use another device: `vyre devices -v` shows what each one has");
@@ -59,10 +60,9 @@ Result<Program> expand(const Program& program, const Profile& given, uint32_t su
   });
   if (!errors.empty()) return errors;
 
-  return expand_integers(needs_float_stage(program, profile)
-                             ? expand_floats(program, profile, functions)
-                             : program,
-                         profile);
+  return expand_integers(
+      needs_float_stage(program, profile) ? expand_floats(program, profile, functions) : program,
+      profile);
 }
 
 Program form(Opcode code, Type type, const Profile& given) {

@@ -19,12 +19,14 @@
 //    twice the count of elements that the host gives. Indices and lengths are u32 (or less); more
 //    than 2^32-1 u32s in a buffer are an error before the launch, as for every kernel with `len`.
 //    64-bit scalars stay in Program::buffers, for formulas, and nothing reads them: for each of
-//    them, in order, two u32 scalars are appended to Program::buffers, its lower and its upper half.
+//    them, in order, two u32 scalars are appended to Program::buffers, its lower and its upper
+//    half.
 //  - Without choose32 an f32 may still be compared with a constant that is neither zero nor
 //    subnormal. The device's compiler must not know that constant: it would make a minimum, which
 //    flushes subnormals, of the comparison and a choice between the two.
 //  - Left alone is what the emitter does itself: narrow loads and stores, arithmetic on 8 and 16
-//    bits, float atomics, constant zeros, lane numbering, votes, 32-bit integer reductions, shuffles.
+//    bits, float atomics, constant zeros, lane numbering, votes, 32-bit integer reductions,
+//    shuffles.
 
 #include "emit/exact/profile.h"
 #include "ir/program.h"
@@ -35,15 +37,16 @@ namespace vyre::emit_exact {
 /// The program has passed the checker, has no grid barrier and no functions (opt expands those).
 /// An error (V0734) for what cannot be put together: f64 without f64 (or without 64-bit integers),
 /// 64-bit atomics without them. Buffers keep their numbers; linear in the size of the result. A
-/// program with nothing to expand comes back as it is. `subgroup_size` is what programs observe that
-/// fix none; 0: the profile's. `functions`: the long forms of sums, products, quotients, roots and
-/// fma are not written at each use, but stay ops that are marked.
+/// program with nothing to expand comes back as it is. `subgroup_size` is what programs observe
+/// that fix none; 0: the profile's. `functions`: the long forms of sums, products, quotients, roots
+/// and fma are not written at each use, but stay ops that are marked.
 Result<Program> expand(const Program& program, const Profile& profile, uint32_t subgroup_size = 0,
                        bool functions = false);
 
-/// What an op that is marked by_function stands for, with the same profile: no kernel, but a program
-/// whose block 0 has the operands as arguments and yields the result. All are of `type`. Exact for
-/// the operands that get there: what the native op computes right may be kept away by a test.
+/// What an op that is marked by_function stands for, with the same profile: no kernel, but a
+/// program whose block 0 has the operands as arguments and yields the result. All are of `type`.
+/// Exact for the operands that get there: what the native op computes right may be kept away by a
+/// test.
 Program form(Opcode code, Type type, const Profile& profile);
 
 }  // namespace vyre::emit_exact

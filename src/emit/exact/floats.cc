@@ -26,32 +26,22 @@ bool is_native(const Profile& p, Opcode code, Type type, Type source) {
     case Opcode::Lt:
     case Opcode::Le:
     case Opcode::Gt:
-    case Opcode::Ge:
-      return !is_float(source) || (source == Type::F64 ? p.compare64 : p.compare32);
+    case Opcode::Ge: return !is_float(source) || (source == Type::F64 ? p.compare64 : p.compare32);
     case Opcode::Min:
     case Opcode::Max:
-    case Opcode::Clamp:
-      return !is_float(type) || (wide ? p.min_max64 : p.min_max32);
+    case Opcode::Clamp: return !is_float(type) || (wide ? p.min_max64 : p.min_max32);
     case Opcode::Add:
-    case Opcode::Sub:
-      return !is_float(type) || (wide ? p.add64 : p.add32);
-    case Opcode::Mul:
-      return !is_float(type) || (wide ? p.mul64 : p.mul32);
-    case Opcode::Div:
-      return !is_float(type) || (wide ? p.div64 : p.div32);
-    case Opcode::Fma:
-      return wide ? p.fma64 : p.fma32;
-    case Opcode::Sqrt:
-      return wide ? p.sqrt64 : p.sqrt32;
-    case Opcode::Rsqrt:
-      return wide ? p.sqrt64 && p.div64 : p.sqrt32 && p.div32;
+    case Opcode::Sub: return !is_float(type) || (wide ? p.add64 : p.add32);
+    case Opcode::Mul: return !is_float(type) || (wide ? p.mul64 : p.mul32);
+    case Opcode::Div: return !is_float(type) || (wide ? p.div64 : p.div32);
+    case Opcode::Fma: return wide ? p.fma64 : p.fma32;
+    case Opcode::Sqrt: return wide ? p.sqrt64 : p.sqrt32;
+    case Opcode::Rsqrt: return wide ? p.sqrt64 && p.div64 : p.sqrt32 && p.div32;
     case Opcode::Floor:
     case Opcode::Ceil:
     case Opcode::Round:
-    case Opcode::Trunc:
-      return wide ? p.round64 : p.round32;
-    default:
-      return true;
+    case Opcode::Trunc: return wide ? p.round64 : p.round32;
+    default: return true;
   }
 }
 
@@ -62,39 +52,26 @@ bool compares32(Opcode code, Type type, Type source) {
 
 Term Floats::expand(Opcode code, Type type, std::span<const Term> x) {
   switch (code) {
-    case Opcode::Cast:
-      return convert(type, x[0]);
-    case Opcode::Neg:
-      return neg(x[0]);
-    case Opcode::Abs:
-      return abs(x[0]);
-    case Opcode::IsNan:
-      return is_nan(x[0]);
-    case Opcode::IsInf:
-      return is_inf(x[0]);
+    case Opcode::Cast: return convert(type, x[0]);
+    case Opcode::Neg: return neg(x[0]);
+    case Opcode::Abs: return abs(x[0]);
+    case Opcode::IsNan: return is_nan(x[0]);
+    case Opcode::IsInf: return is_inf(x[0]);
     case Opcode::Eq:
     case Opcode::Ne:
     case Opcode::Lt:
     case Opcode::Le:
     case Opcode::Gt:
-    case Opcode::Ge:
-      return compare(code, x[0], x[1]);
+    case Opcode::Ge: return compare(code, x[0], x[1]);
     case Opcode::Min:
-    case Opcode::Max:
-      return extreme(code, x[0], x[1]);
-    case Opcode::Clamp:
-      return minimum(maximum(x[0], x[1]), x[2]);
+    case Opcode::Max: return extreme(code, x[0], x[1]);
+    case Opcode::Clamp: return minimum(maximum(x[0], x[1]), x[2]);
     case Opcode::Add:
-    case Opcode::Sub:
-      return add_signed(code, x[0], x[1]);
-    case Opcode::Mul:
-      return mul(x[0], x[1]);
-    case Opcode::Div:
-      return div(x[0], x[1]);
-    case Opcode::Fma:
-      return fma(x[0], x[1], x[2]);
-    case Opcode::Sqrt:
-      return sqrt(x[0]);
+    case Opcode::Sub: return add_signed(code, x[0], x[1]);
+    case Opcode::Mul: return mul(x[0], x[1]);
+    case Opcode::Div: return div(x[0], x[1]);
+    case Opcode::Fma: return fma(x[0], x[1], x[2]);
+    case Opcode::Sqrt: return sqrt(x[0]);
     case Opcode::Rsqrt: {
       const uint64_t one = type == Type::F64 ? 0x3ffull << 52 : 0x3f800000u;
       return div(c_.constant(type, one), sqrt(x[0]));
@@ -102,10 +79,8 @@ Term Floats::expand(Opcode code, Type type, std::span<const Term> x) {
     case Opcode::Floor:
     case Opcode::Ceil:
     case Opcode::Round:
-    case Opcode::Trunc:
-      return round(code, x[0]);
-    default:
-      return c_.op(code, type, x);
+    case Opcode::Trunc: return round(code, x[0]);
+    default: return c_.op(code, type, x);
   }
 }
 
@@ -123,19 +98,15 @@ Term Floats::by_long_form(Opcode code, std::initializer_list<Term> x) {
 
 Term Floats::long_form(Opcode code, std::span<const Term> x) {
   switch (code) {
-    case Opcode::Add:
-      return long_add(x[0], x[1]);
+    case Opcode::Add: return long_add(x[0], x[1]);
     case Opcode::Mul: {
       // Named in order: the evaluation order of arguments is unspecified.
       const Term b = bits(x[1]), a = bits(x[0]);
       return real(soft_mul(a, b));
     }
-    case Opcode::Div:
-      return long_div(x[0], x[1]);
-    case Opcode::Sqrt:
-      return long_sqrt(x[0]);
-    default:
-      return long_fma(x[0], x[1], x[2]);
+    case Opcode::Div: return long_div(x[0], x[1]);
+    case Opcode::Sqrt: return long_sqrt(x[0]);
+    default: return long_fma(x[0], x[1], x[2]);
   }
 }
 

@@ -4,9 +4,9 @@
 // wrong. Each function makes the native op where the profile says that it is right, else an exact
 // form from what is right. The forms lean on each other only towards integers, so they end.
 //
-// What is taken for granted of every device: integers; bitcast, select, load, store, shuffle and the
-// values of control flow move bits as they are; and of wrong f32 ops what profile.h says of normal32
-// and fused32, and that the sqrt of a number from 1 to 4 is within 2^-21 of it.
+// What is taken for granted of every device: integers; bitcast, select, load, store, shuffle and
+// the values of control flow move bits as they are; and of wrong f32 ops what profile.h says of
+// normal32 and fused32, and that the sqrt of a number from 1 to 4 is within 2^-21 of it.
 
 #include <span>
 

@@ -43,8 +43,7 @@ Term Floats::unless_subnormal(const Term& a, const Term& b, const Term& c, const
       [&] {
         // Zeros are common, and right.
         const Term zero = min(max(x, y), z) == low_mask(s.width);
-        return c_.branch(
-            zero, [&] { return result; }, otherwise);
+        return c_.branch(zero, [&] { return result; }, otherwise);
       },
       [&] { return result; });
 }

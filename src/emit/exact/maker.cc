@@ -160,8 +160,7 @@ bool Maker::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t a
       case Opcode::MulHi:
         if (b.bits == 0 || (b.bits == 1 && is_unsigned(type))) return give(constant(to, 0));
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return false;

@@ -102,22 +102,23 @@ class Maker {
     close();
     return result.type;
   }
-  bool simplify(Opcode code, Type type, std::span<const Term> operands, uint64_t attr, Term& result);
+  bool simplify(Opcode code, Type type, std::span<const Term> operands, uint64_t attr,
+                Term& result);
 
   KnownOps known_, constants_;
   std::vector<OpId> constant_ops_;
 };
 
 // Operators. Shifts are logical on unsigned, arithmetic on signed types, as `shr` is.
-#define VYRE_TERM(symbol, code_)                                                              \
-  inline Term operator symbol(const Term& a, const Term& b) {                                 \
-    return a.code->op(Opcode::code_, a.type, {a, b});                                         \
-  }                                                                                           \
-  inline Term operator symbol(const Term& a, uint64_t b) {                                    \
-    return a.code->op(Opcode::code_, a.type, {a, a.code->constant(a.type, b)});               \
-  }                                                                                           \
-  inline Term operator symbol(uint64_t a, const Term& b) {                                    \
-    return b.code->op(Opcode::code_, b.type, {b.code->constant(b.type, a), b});               \
+#define VYRE_TERM(symbol, code_)                                                \
+  inline Term operator symbol(const Term& a, const Term& b) {                   \
+    return a.code->op(Opcode::code_, a.type, {a, b});                           \
+  }                                                                             \
+  inline Term operator symbol(const Term& a, uint64_t b) {                      \
+    return a.code->op(Opcode::code_, a.type, {a, a.code->constant(a.type, b)}); \
+  }                                                                             \
+  inline Term operator symbol(uint64_t a, const Term& b) {                      \
+    return b.code->op(Opcode::code_, b.type, {b.code->constant(b.type, a), b}); \
   }
 VYRE_TERM(+, Add)
 VYRE_TERM(-, Sub)

@@ -2,7 +2,12 @@
 
 namespace vyre::emit_exact {
 
-Remake::Remake(const Program& p) : from(p), c(p), blocks_(p.blocks.size(), none), low_(p.values.size()), high_(p.values.size()) {}
+Remake::Remake(const Program& p)
+    : from(p),
+      c(p),
+      blocks_(p.blocks.size(), none),
+      low_(p.values.size()),
+      high_(p.values.size()) {}
 
 Program Remake::run() {
   blocks_[0] = 0;
@@ -16,9 +21,7 @@ Program Remake::run() {
         enter(id);
         break;
       }
-      case Visit::LeaveBlock:
-        leave(id);
-        break;
+      case Visit::LeaveBlock: leave(id); break;
       case Visit::Op:
         c.block = blocks_[from.op(id).parent];
         c.loc = from.op(id).loc;

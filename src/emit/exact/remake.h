@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks a program and makes another one from it: every op is copied, or becomes what a derived class
-// makes of it. Values of types that are split have two parts of 32 bits each.
+// Walks a program and makes another one from it: every op is copied, or becomes what a derived
+// class makes of it. Values of types that are split have two parts of 32 bits each.
 
 #include <vector>
 

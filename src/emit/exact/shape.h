@@ -21,9 +21,10 @@ struct Shape {
 
 constexpr Shape shape_of(Type t) {
   if (width_of(t) == 64)
-    return {Type::U64, Type::I64, 64, 52, 11, 1023, 1ull << 63, ~0ull >> 1, 1ull << 52,
+    return {Type::U64,      Type::I64,      64, 52, 11, 1023, 1ull << 63, ~0ull >> 1, 1ull << 52,
             0x7ffull << 52, 0x7ff8ull << 48};
-  return {Type::U32, Type::I32, 32, 23, 8, 127, 1u << 31, 0x7fffffff, 1u << 23, 0xffu << 23, 0x7fc00000};
+  return {Type::U32, Type::I32,  32,       23,          8,         127,
+          1u << 31,  0x7fffffff, 1u << 23, 0xffu << 23, 0x7fc00000};
 }
 
 /// A constant float that is neither zero nor subnormal (but may be infinite or NaN).

@@ -148,7 +148,8 @@ Term soft_div(const Term& a, const Term& b) {
   const Term infinite = (ma >= s.infinity) | by_zero;
   const Term by_infinity = mb == s.infinity;
   const Term zero = (ma == 0) | by_infinity;
-  const Term special = select(none, s.nan, select(infinite, a.code->constant(s.word, s.infinity), 0));
+  const Term special =
+      select(none, s.nan, select(infinite, a.code->constant(s.word, s.infinity), 0));
   return select(none | infinite | zero, special, finite) | sign;
 }
 

@@ -35,8 +35,7 @@ Double shift_right(const Double& x, const Term& n) {
   const Term lost = select(rest == 0, zero, from_low) | lost_word;
   const Term beyond = n >= 2 * width;  // nothing but the last bit is left
   const Term some = one_if(w, (x.high | x.low) != 0);
-  return {select(beyond, zero, y.high >> rest),
-          select(beyond, some, low | one_if(w, lost != 0))};
+  return {select(beyond, zero, y.high >> rest), select(beyond, some, low | one_if(w, lost != 0))};
 }
 
 /// x << n; n below 2 * width.

@@ -142,7 +142,8 @@ Pair shift_right(const Pair& x, const Term& n, bool is_signed) {
   const Term far = (n & 32) != 0;
   const Term carried = below(x.high, n);
   const Term low = (x.low >> n) | carried;
-  const Term high = is_signed ? as(Type::U32, as(Type::I32, x.high) >> as(Type::I32, n)) : x.high >> n;
+  const Term high =
+      is_signed ? as(Type::U32, as(Type::I32, x.high) >> as(Type::I32, n)) : x.high >> n;
   const Term filled = is_signed ? sign_of(x.high) : n.code->constant(Type::U32, 0);
   return {select(far, high, low), select(far, filled, high)};
 }
@@ -159,7 +160,8 @@ Division divide(const Pair& a, const Pair& b, bool is_signed) {
   Maker& c = *a.low.code;
   const Pair zero = pair_of(c, 0);
   const Term na = is_negative(a), nb = is_negative(b);
-  const Pair x = is_signed ? select(na, zero - a, a) : a, y = is_signed ? select(nb, zero - b, b) : b;
+  const Pair x = is_signed ? select(na, zero - a, a) : a,
+             y = is_signed ? select(nb, zero - b, b) : b;
   const Pair size = unsigned_quotient(x, y);
   Pair q = size;
   if (is_signed) {

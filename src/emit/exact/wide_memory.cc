@@ -1,6 +1,6 @@
 // Memory without 64-bit values. A buffer of 64-bit elements has two u32 for each, so its length is
-// even, and the last but one u32 index is out of bounds of every buffer, with the one behind it. What
-// is in bounds is decided once for both halves.
+// even, and the last but one u32 index is out of bounds of every buffer, with the one behind it.
+// What is in bounds is decided once for both halves.
 
 #include "emit/exact/wide_stage.h"
 
@@ -116,7 +116,8 @@ void WideStage::access_by_wide_index(OpId id) {
 void WideStage::load_as(OpId id) {
   const MemoryRef m = from.memory(id);
   const Place at = place(from.operand(id, 0), 0);
-  const Term bytes = c.op(Opcode::Len, Type::Void, {}, m.buffer) * size_of(c.program.buffers[m.buffer].element);
+  const Term bytes =
+      c.op(Opcode::Len, Type::Void, {}, m.buffer) * size_of(c.program.buffers[m.buffer].element);
   // Named in order: the evaluation order of arguments is unspecified.
   const Term fits = at.index <= bytes - 8;
   const Term inside = at.valid & (bytes >= 8) & fits;

@@ -51,8 +51,7 @@ Pair bit_op(Opcode code, const Pair& x) {
       const Term in_high = count(code, x.high);
       return counted(count(code, x.low) + in_high);
     }
-    default:
-      return {count(Opcode::ReverseBits, x.high), count(Opcode::ReverseBits, x.low)};
+    default: return {count(Opcode::ReverseBits, x.high), count(Opcode::ReverseBits, x.low)};
   }
 }
 
@@ -84,21 +83,14 @@ Pair wide_op(Opcode code, bool is_signed, std::span<const Pair> x) {
   Maker& c = *x[0].low.code;
   const Pair &a = x[0], &b = x[x.size() > 1 ? 1 : 0];
   switch (code) {
-    case Opcode::Add:
-      return a + b;
-    case Opcode::Sub:
-      return a - b;
-    case Opcode::Mul:
-      return a * b;
-    case Opcode::Div:
-      return divide(a, b, is_signed).quotient;
-    case Opcode::Rem:
-      return divide(a, b, is_signed).remainder;
-    case Opcode::Neg:
-      return pair_of(c, 0) - a;
+    case Opcode::Add: return a + b;
+    case Opcode::Sub: return a - b;
+    case Opcode::Mul: return a * b;
+    case Opcode::Div: return divide(a, b, is_signed).quotient;
+    case Opcode::Rem: return divide(a, b, is_signed).remainder;
+    case Opcode::Neg: return pair_of(c, 0) - a;
     case Opcode::Min:
-    case Opcode::Max:
-      return extreme(code, a, b, is_signed);
+    case Opcode::Max: return extreme(code, a, b, is_signed);
     case Opcode::Abs: {
       if (!is_signed) return a;
       const Pair negated = pair_of(c, 0) - a;
@@ -106,36 +98,22 @@ Pair wide_op(Opcode code, bool is_signed, std::span<const Pair> x) {
     }
     case Opcode::Clamp:
       return extreme(Opcode::Min, extreme(Opcode::Max, a, b, is_signed), x[2], is_signed);
-    case Opcode::MulHi:
-      return high_product(a, b, is_signed);
+    case Opcode::MulHi: return high_product(a, b, is_signed);
     case Opcode::SatAdd:
-    case Opcode::SatSub:
-      return saturated(a, b, code == Opcode::SatAdd, is_signed);
-    case Opcode::CeilDiv:
-      return ceil_divided(a, b, is_signed);
-    case Opcode::And:
-      return {a.low & b.low, a.high & b.high};
-    case Opcode::Or:
-      return {a.low | b.low, a.high | b.high};
-    case Opcode::Xor:
-      return {a.low ^ b.low, a.high ^ b.high};
-    case Opcode::Not:
-      return {~a.low, ~a.high};
-    case Opcode::Shl:
-      return shift_left(a, b.low);
-    case Opcode::Shr:
-      return shift_right(a, b.low, is_signed);
-    case Opcode::RotL:
-      return rotate_left(a, b.low);
-    case Opcode::RotR:
-      return rotate_left(a, 64 - b.low);
-    case Opcode::Select:
-      return select(a.low, b, x[2]);
+    case Opcode::SatSub: return saturated(a, b, code == Opcode::SatAdd, is_signed);
+    case Opcode::CeilDiv: return ceil_divided(a, b, is_signed);
+    case Opcode::And: return {a.low & b.low, a.high & b.high};
+    case Opcode::Or: return {a.low | b.low, a.high | b.high};
+    case Opcode::Xor: return {a.low ^ b.low, a.high ^ b.high};
+    case Opcode::Not: return {~a.low, ~a.high};
+    case Opcode::Shl: return shift_left(a, b.low);
+    case Opcode::Shr: return shift_right(a, b.low, is_signed);
+    case Opcode::RotL: return rotate_left(a, b.low);
+    case Opcode::RotR: return rotate_left(a, 64 - b.low);
+    case Opcode::Select: return select(a.low, b, x[2]);
     case Opcode::Extract:
-    case Opcode::Insert:
-      return field_op(code, x, is_signed);
-    default:
-      return bit_op(code, a);
+    case Opcode::Insert: return field_op(code, x, is_signed);
+    default: return bit_op(code, a);
   }
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 std::string unused_name(const Program& p, std::string name) {
   const auto is_taken = [&] {
-    return std::any_of(p.buffers.begin(), p.buffers.end(), [&](const Buffer& b) { return b.name == name; });
+    return std::any_of(p.buffers.begin(), p.buffers.end(),
+                       [&](const Buffer& b) { return b.name == name; });
   };
   while (is_taken()) name += '_';
   return name;
@@ -20,7 +21,10 @@ std::string unused_name(const Program& p, std::string name) {
 }  // namespace
 
 WideStage::WideStage(const Program& program, const Profile& profile)
-    : Remake(program), profile_(profile), split_(program.buffers.size(), false), halves_(program.buffers.size(), 0) {
+    : Remake(program),
+      profile_(profile),
+      split_(program.buffers.size(), false),
+      halves_(program.buffers.size(), 0) {
   split_buffers();
 }
 
@@ -48,19 +52,14 @@ void WideStage::split_buffers() {
   std::vector<FormulaId> made;
   for (const FormulaNode& n : from.formulas.nodes) {
     switch (n.op) {
-      case FormulaOp::Const:
-        made.push_back(pool.constant(n.value, n.negative));
-        break;
+      case FormulaOp::Const: made.push_back(pool.constant(n.value, n.negative)); break;
       case FormulaOp::Len:
         made.push_back(pool.len(n.a));
         if (n.a < split_.size() && split_[n.a])
           made.back() = pool.binary(FormulaOp::Div, made.back(), pool.constant(2));
         break;
-      case FormulaOp::Scalar:
-        made.push_back(pool.scalar(n.a));
-        break;
-      default:
-        made.push_back(pool.binary(n.op, made[n.a], made[n.b]));
+      case FormulaOp::Scalar: made.push_back(pool.scalar(n.a)); break;
+      default: made.push_back(pool.binary(n.op, made[n.a], made[n.b]));
     }
   }
   for (size_t i = 0; i < from.buffers.size(); ++i) {
@@ -84,15 +83,14 @@ void WideStage::visit(OpId id) {
     case Opcode::Scalar:
       if (splits(o.type)) {
         const uint32_t half = halves_[o.attr];
-        return give_pair(id, {c.op(Opcode::Scalar, Type::U32, {}, half), c.op(Opcode::Scalar, Type::U32, {}, half + 1)});
+        return give_pair(id, {c.op(Opcode::Scalar, Type::U32, {}, half),
+                              c.op(Opcode::Scalar, Type::U32, {}, half + 1)});
       }
       break;
-    case Opcode::Len:
-      return give(id, elements(static_cast<uint32_t>(o.attr)));
+    case Opcode::Len: return give(id, elements(static_cast<uint32_t>(o.attr)));
     case Opcode::Len64:
       return give_pair(id, {elements(static_cast<uint32_t>(o.attr)), c.constant(Type::U32, 0)});
-    case Opcode::SubgroupBallot:
-      return ballot(id);
+    case Opcode::SubgroupBallot: return ballot(id);
     case Opcode::For:
       if (splits(from.type(from.operand(id, 0)))) return open_for(id);
       break;
@@ -103,8 +101,7 @@ void WideStage::visit(OpId id) {
     case Opcode::Continue:
       if (is_remade(loops_.back())) return exit(id, loops_.back());
       break;
-    default:
-      break;
+    default: break;
   }
   if (row.attribute == AttrKind::Memory) return visit_memory(id);
   if (is_shuffle(o.code) && splits(o.type)) return shuffle(id);
@@ -143,18 +140,12 @@ void WideStage::visit_compare(OpId id) {
   const ValueId a = from.operand(id, 0), b = from.operand(id, 1);
   const bool sign = is_signed(from.type(a));
   switch (from.op(id).code) {
-    case Opcode::Eq:
-      return give(id, pair(a) == pair(b));
-    case Opcode::Ne:
-      return give(id, !(pair(a) == pair(b)));
-    case Opcode::Lt:
-      return give(id, less(pair(a), pair(b), sign));
-    case Opcode::Le:
-      return give(id, !less(pair(b), pair(a), sign));
-    case Opcode::Gt:
-      return give(id, less(pair(b), pair(a), sign));
-    default:
-      return give(id, !less(pair(a), pair(b), sign));
+    case Opcode::Eq: return give(id, pair(a) == pair(b));
+    case Opcode::Ne: return give(id, !(pair(a) == pair(b)));
+    case Opcode::Lt: return give(id, less(pair(a), pair(b), sign));
+    case Opcode::Le: return give(id, !less(pair(b), pair(a), sign));
+    case Opcode::Gt: return give(id, less(pair(b), pair(a), sign));
+    default: return give(id, !less(pair(a), pair(b), sign));
   }
 }
 
@@ -177,8 +168,8 @@ void WideStage::shuffle(OpId id) {
   give_pair(id, {low, c.op(o.code, Type::U32, {x.high, lane})});
 }
 
-// ---- Loops. A `for` over 64 bits is a `while` that carries its counter and whether it is done: the
-// counter must not wrap, so the end is seen before the step is taken.
+// ---- Loops. A `for` over 64 bits is a `while` that carries its counter and whether it is done:
+// the counter must not wrap, so the end is seen before the step is taken.
 
 bool WideStage::is_remade(OpId loop) const {
   return loop != none && from.op(loop).code == Opcode::For &&
@@ -186,7 +177,8 @@ bool WideStage::is_remade(OpId loop) const {
 }
 
 void WideStage::open_for(OpId id) {
-  const Pair lo = pair(from.operand(id, 0)), hi = pair(from.operand(id, 1)), step = pair(from.operand(id, 2));
+  const Pair lo = pair(from.operand(id, 0)), hi = pair(from.operand(id, 1)),
+             step = pair(from.operand(id, 2));
   const bool sign = is_signed(from.type(from.operand(id, 0)));
   // Named in order: the evaluation order of arguments is unspecified.
   const Term zero = is_zero(step);

@@ -24,15 +24,17 @@ struct LaunchArgs {
   /// Not 0: leave at the next poll. Polled at back-edges and phase borders with a relaxed load.
   const uint32_t* stop;
   /// A lane has trapped: told for each lane, from any worker. The lane is then dead.
-  void (*trap)(const LaunchArgs* args, uint32_t x, uint32_t y, uint32_t z, uint32_t code, uint32_t op);
+  void (*trap)(const LaunchArgs* args, uint32_t x, uint32_t y, uint32_t z, uint32_t code,
+               uint32_t op);
   void* context;  // of the runtime, for trap()
 };
 
 /// The symbol `vyre_kernel`: runs the workgroups first … last-1 in linear order (x fastest) on the
-/// calling thread. `arena` is memory of this worker's own: KernelInfo::arena_bytes, 64-byte aligned.
-/// The caller has set rounding to nearest and subnormals on. Returns 0 when done; if it was stopped,
-/// one more than the OpId of the loop or barrier where it was.
-using KernelFunction = uint32_t (*)(const LaunchArgs* args, uint64_t first, uint64_t last, std::byte* arena);
+/// calling thread. `arena` is memory of this worker's own: KernelInfo::arena_bytes, 64-byte
+/// aligned. The caller has set rounding to nearest and subnormals on. Returns 0 when done; if it
+/// was stopped, one more than the OpId of the loop or barrier where it was.
+using KernelFunction = uint32_t (*)(const LaunchArgs* args, uint64_t first, uint64_t last,
+                                    std::byte* arena);
 inline constexpr const char* kernel_symbol = "vyre_kernel";
 
 /// What the runtime must know of a compiled kernel besides its code.

@@ -16,22 +16,14 @@ llvm::AtomicOrdering order_of(const MemoryRef& ref, Opcode code) {
 llvm::AtomicRMWInst::BinOp operation(Opcode code, Type type) {
   using Op = llvm::AtomicRMWInst;
   switch (code) {
-    case Opcode::AtomicAdd:
-      return type == Type::F32 ? Op::FAdd : Op::Add;
-    case Opcode::AtomicSub:
-      return Op::Sub;
-    case Opcode::AtomicMin:
-      return is_signed(type) ? Op::Min : Op::UMin;
-    case Opcode::AtomicMax:
-      return is_signed(type) ? Op::Max : Op::UMax;
-    case Opcode::AtomicAnd:
-      return Op::And;
-    case Opcode::AtomicOr:
-      return Op::Or;
-    case Opcode::AtomicXor:
-      return Op::Xor;
-    default:
-      return Op::Xchg;
+    case Opcode::AtomicAdd: return type == Type::F32 ? Op::FAdd : Op::Add;
+    case Opcode::AtomicSub: return Op::Sub;
+    case Opcode::AtomicMin: return is_signed(type) ? Op::Min : Op::UMin;
+    case Opcode::AtomicMax: return is_signed(type) ? Op::Max : Op::UMax;
+    case Opcode::AtomicAnd: return Op::And;
+    case Opcode::AtomicOr: return Op::Or;
+    case Opcode::AtomicXor: return Op::Xor;
+    default: return Op::Xchg;
   }
 }
 
@@ -39,26 +31,19 @@ llvm::AtomicRMWInst::BinOp operation(Opcode code, Type type) {
 llvm::Value* next_value(llvm::IRBuilder<>& b, Opcode code, Type type, llvm::Value* old,
                         llvm::Value* v, llvm::Value* w) {
   switch (code) {
-    case Opcode::AtomicAdd:
-      return type == Type::F32 ? b.CreateFAdd(old, v) : b.CreateAdd(old, v);
-    case Opcode::AtomicSub:
-      return b.CreateSub(old, v);
+    case Opcode::AtomicAdd: return type == Type::F32 ? b.CreateFAdd(old, v) : b.CreateAdd(old, v);
+    case Opcode::AtomicSub: return b.CreateSub(old, v);
     case Opcode::AtomicMin:
       return b.CreateSelect(is_signed(type) ? b.CreateICmpSLT(v, old) : b.CreateICmpULT(v, old), v,
                             old);
     case Opcode::AtomicMax:
       return b.CreateSelect(is_signed(type) ? b.CreateICmpSGT(v, old) : b.CreateICmpUGT(v, old), v,
                             old);
-    case Opcode::AtomicAnd:
-      return b.CreateAnd(old, v);
-    case Opcode::AtomicOr:
-      return b.CreateOr(old, v);
-    case Opcode::AtomicXor:
-      return b.CreateXor(old, v);
-    case Opcode::AtomicCas:
-      return b.CreateSelect(b.CreateICmpEQ(old, v), w, old);
-    default:
-      return v;
+    case Opcode::AtomicAnd: return b.CreateAnd(old, v);
+    case Opcode::AtomicOr: return b.CreateOr(old, v);
+    case Opcode::AtomicXor: return b.CreateXor(old, v);
+    case Opcode::AtomicCas: return b.CreateSelect(b.CreateICmpEQ(old, v), w, old);
+    default: return v;
   }
 }
 
@@ -103,8 +88,7 @@ llvm::Value* Emitter::atomic_step(llvm::IRBuilder<>& b, OpId id, bool plain, V a
           order == llvm::AtomicOrdering::Monotonic ? order : llvm::AtomicOrdering::Acquire;
       return b.CreateExtractValue(b.CreateAtomicCmpXchg(address, v, w, align, order, failed), 0);
     }
-    default:
-      break;
+    default: break;
   }
   if (t != Type::F32) return b.CreateAtomicRMW(operation(o.code, t), address, v, align, order);
   // Additions of floats by compare and swap, so that a NaN has the law's bits.
@@ -156,26 +140,13 @@ bool Emitter::atomic_reduced(OpId id, bool plain) {
   Opcode reduce;
   switch (o.code) {
     case Opcode::AtomicAdd:
-    case Opcode::AtomicSub:
-      reduce = Opcode::SubgroupAdd;
-      break;
-    case Opcode::AtomicMin:
-      reduce = Opcode::SubgroupMin;
-      break;
-    case Opcode::AtomicMax:
-      reduce = Opcode::SubgroupMax;
-      break;
-    case Opcode::AtomicAnd:
-      reduce = Opcode::SubgroupAnd;
-      break;
-    case Opcode::AtomicOr:
-      reduce = Opcode::SubgroupOr;
-      break;
-    case Opcode::AtomicXor:
-      reduce = Opcode::SubgroupXor;
-      break;
-    default:
-      return false;
+    case Opcode::AtomicSub: reduce = Opcode::SubgroupAdd; break;
+    case Opcode::AtomicMin: reduce = Opcode::SubgroupMin; break;
+    case Opcode::AtomicMax: reduce = Opcode::SubgroupMax; break;
+    case Opcode::AtomicAnd: reduce = Opcode::SubgroupAnd; break;
+    case Opcode::AtomicOr: reduce = Opcode::SubgroupOr; break;
+    case Opcode::AtomicXor: reduce = Opcode::SubgroupXor; break;
+    default: return false;
   }
   const Place place = place_of(id);
   V at = index64(place, p_.operand(id, 0), true);

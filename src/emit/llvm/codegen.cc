@@ -137,7 +137,8 @@ Result<llvm::SmallVector<char, 0>> generate_here(Module& module, llvm::CodeGenFi
   measure_stack(state);
   const LlvmOwner<llvm::legacy::PassManager> passes(new llvm::legacy::PassManager);
   if (!add_passes(state, *passes, stream, kind))
-    return diagnose(Code::InternalError, {}, fmt::format("LLVM cannot write this kind of file for {}", name(state.isa)));
+    return diagnose(Code::InternalError, {},
+                    fmt::format("LLVM cannot write this kind of file for {}", name(state.isa)));
   passes->run(*state.module);
   module.info.stack_bytes = state.stack_bytes;
   return bytes;
@@ -167,8 +168,10 @@ llvm::TargetMachine& target_machine(Isa isa, Effort effort) {
 void set_target(Module& module) {
   Module::State& state = module.state();
   llvm::TargetMachine& machine = target_machine(state.isa);
-  if (state.module->getTargetTriple().empty()) state.module->setTargetTriple(ref(triple(state.isa)));
-  if (state.module->getDataLayoutStr().empty()) state.module->setDataLayout(machine.createDataLayout());
+  if (state.module->getTargetTriple().empty())
+    state.module->setTargetTriple(ref(triple(state.isa)));
+  if (state.module->getDataLayoutStr().empty())
+    state.module->setDataLayout(machine.createDataLayout());
   const std::string tune = tune_cpu(state.isa);
   const std::string widest = std::to_string(8 * vector_bytes(state.isa));
   for (llvm::Function& function : *state.module) {

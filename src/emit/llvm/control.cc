@@ -60,25 +60,19 @@ void Emitter::op(OpId id) {
     case Effect::Pure:
       if (!is_on_demand(o.code)) pure_op(id);
       return;
-    case Effect::Read:
-      return load_op(id);
-    case Effect::Write:
-      return store_op(id);
-    case Effect::Atomic:
-      return atomic_op(id);
-    case Effect::Convergent:
-      return subgroup_op(id);
+    case Effect::Read: return load_op(id);
+    case Effect::Write: return store_op(id);
+    case Effect::Atomic: return atomic_op(id);
+    case Effect::Convergent: return subgroup_op(id);
     case Effect::Sync:
       if (o.code == Opcode::UniformLoad) load_op(id);
       return;
-    case Effect::Trap:
-      return assert_op(id);
+    case Effect::Trap: return assert_op(id);
     case Effect::Control:
       if (o.code == Opcode::If) return if_op(id);
       if (o.code == Opcode::Region) return ops(p_.blocks[o.first_block].first, stretch_end_);
       return loop_op(id);
-    case Effect::Exit:
-      return;
+    case Effect::Exit: return;
   }
 }
 
@@ -174,8 +168,7 @@ void Emitter::leave(OpId exit, BB end) {
         carry(exit, *innermost_loop(), false);
       break;
     }
-    case Opcode::Test:
-      return test(p_.operand(exit, 0));
+    case Opcode::Test: return test(p_.operand(exit, 0));
     case Opcode::Break:
     case Opcode::Continue: {
       Context& loop = *innermost_loop();
@@ -185,15 +178,12 @@ void Emitter::leave(OpId exit, BB end) {
       take_out(active_, is_break ? From::Loop : From::Iteration);
       break;
     }
-    case Opcode::Trap:
-      trap_lanes(active_, lanes_of(p_.operand(exit, 0)), exit);
-      [[fallthrough]];
+    case Opcode::Trap: trap_lanes(active_, lanes_of(p_.operand(exit, 0)), exit); [[fallthrough]];
     case Opcode::Return:
       if (!k_.masked_body) return go(stretch_end_);
       take_out(active_, From::Body);
       break;
-    default:
-      break;
+    default: break;
   }
   go(end);
 }
@@ -279,8 +269,7 @@ bool Emitter::speculatable(BlockId block, int& budget) const {
         if (!speculatable(o.first_block, budget) || !speculatable(o.first_block + 1, budget))
           return false;
         break;
-      default:
-        return false;
+      default: return false;
     }
     if (budget < 0) return false;
   }

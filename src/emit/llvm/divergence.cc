@@ -39,8 +39,7 @@ class Finder {
       case Opcode::If:
       case Opcode::For:
       case Opcode::While:
-      case Opcode::Region:
-        return open(id);
+      case Opcode::Region: return open(id);
       case Opcode::Break:
       case Opcode::Continue: {
         const Frame& loop = frames_[loops_.back()];
@@ -49,16 +48,10 @@ class Finder {
         if (parted_ > loop.around) k_.masked[loop.op] = true;
         return;
       }
-      case Opcode::Trap:
-        k_.has_traps = true;
-        return returns(id, false);
-      case Opcode::Return:
-        return returns(id, false);
-      case Opcode::Assert:
-        k_.has_traps = true;
-        return returns(id, !k_.uniform(p_.operand(id, 0)));
-      default:
-        return;
+      case Opcode::Trap: k_.has_traps = true; return returns(id, false);
+      case Opcode::Return: return returns(id, false);
+      case Opcode::Assert: k_.has_traps = true; return returns(id, !k_.uniform(p_.operand(id, 0)));
+      default: return;
     }
   }
 

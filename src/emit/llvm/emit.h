@@ -36,9 +36,10 @@ void initialize();
 
 struct EmitOptions {
   Isa isa = Isa::X86_64_V3;
-  uint32_t subgroup_size = 0;  // 0: chosen for the program and the target; a program that fixes one wins
-  bool stoppable = true;       // poll LaunchArgs::stop
-  bool lines = false;          // instructions know their op (lines.cc); only for list_code()
+  uint32_t subgroup_size =
+      0;                  // 0: chosen for the program and the target; a program that fixes one wins
+  bool stoppable = true;  // poll LaunchArgs::stop
+  bool lines = false;     // instructions know their op (lines.cc); only for list_code()
 };
 
 /// LLVM IR of one program: function `vyre_kernel` of abi.h. Owns its LLVM context.

@@ -96,10 +96,8 @@ class Finder {
     if (*a == 0 && *b == 0) return 0;
     const auto left = constant(p_.operand(def, 0)), right = constant(p_.operand(def, 1));
     switch (o.code) {
-      case Opcode::Add:
-        return *a + *b;
-      case Opcode::Sub:
-        return *a - *b;
+      case Opcode::Add: return *a + *b;
+      case Opcode::Sub: return *a - *b;
       case Opcode::Mul:
         if (right && *a < (1 << 20)) return *a * *right;
         if (left && *b < (1 << 20)) return *b * *left;
@@ -107,8 +105,7 @@ class Finder {
       case Opcode::Shl:
         if (right && *right < 20 && *a < (1 << 20)) return *a << *right;
         return std::nullopt;
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 

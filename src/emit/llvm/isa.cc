@@ -18,8 +18,8 @@ struct Description {
   unsigned vector_bytes;
 };
 
-// LLVM's x86-64-v4 prefers half registers for the sake of CPUs that slow down their clock; a subgroup
-// is meant to fill a register.
+// LLVM's x86-64-v4 prefers half registers for the sake of CPUs that slow down their clock; a
+// subgroup is meant to fill a register.
 constexpr std::array<Description, 4> descriptions = {{
     {Isa::X86_64_V2, "x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "", 16},
     {Isa::X86_64_V3, "x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "", 32},

@@ -1,8 +1,8 @@
 // Run-time tests of likely strides (likely_strides.h).
 //
 // Each op tells by scalars whether its lanes follow from lane 0: the first and the last lane of a
-// clamped index are in range, or a remainder reaches the divisor after the last lane. Where an op has
-// no such rule, all lanes of the index are compared with the run that starts at lane 0.
+// clamped index are in range, or a remainder reaches the divisor after the last lane. Where an op
+// has no such rule, all lanes of the index are compared with the run that starts at lane 0.
 
 #include "emit/llvm/emitter.h"
 
@@ -107,10 +107,8 @@ std::optional<llvm::Value*> Emitter::run_condition(OpId id, llvm::ArrayRef<V> ba
     return is_signed(t) ? b_.CreateICmpSGE(a, b) : b_.CreateICmpUGE(a, b);
   };
   switch (o.code) {
-    case Opcode::Add:
-      return when(stride == strides[0] + strides[1]);
-    case Opcode::Sub:
-      return when(stride == strides[0] - strides[1]);
+    case Opcode::Add: return when(stride == strides[0] + strides[1]);
+    case Opcode::Sub: return when(stride == strides[0] - strides[1]);
     case Opcode::Mul:
       for (uint32_t i = 0; i < 2; ++i)
         if (auto* c = constant(i); c && c->getValue().ult(1 << 20))
@@ -174,8 +172,7 @@ std::optional<llvm::Value*> Emitter::run_condition(OpId id, llvm::ArrayRef<V> ba
       V last = low_.pure(o.code, o.type, t, {e.last, bases[1]});
       return both(e.straight, b_.CreateICmpEQ(base, last));
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

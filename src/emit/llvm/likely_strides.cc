@@ -114,10 +114,12 @@ class LikelyStrideFinder {
         return std::nullopt;
       case Opcode::MulHi:
         for (uint32_t i = 0; i < 2; ++i)
-          if (const auto c = number(i)) return *in(1 - i) * std::ldexp(*c, -static_cast<int>(width));
+          if (const auto c = number(i))
+            return *in(1 - i) * std::ldexp(*c, -static_cast<int>(width));
         return std::nullopt;
       case Opcode::Shl:
-        if (const auto c = value(1); c && *c < std::min(20u, width)) return std::ldexp(*in(0), static_cast<int>(*c));
+        if (const auto c = value(1); c && *c < std::min(20u, width))
+          return std::ldexp(*in(0), static_cast<int>(*c));
         return std::nullopt;
       case Opcode::Shr:
         if (const auto c = value(1); c && *c < width)
@@ -187,10 +189,8 @@ bool has_strided_index(const Program& p, OpId op) {
     case Opcode::LoadN:
     case Opcode::LoadAs:
     case Opcode::Store:
-    case Opcode::StoreN:
-      return p.buffer_of(op).role != Role::Private;
-    default:
-      return false;
+    case Opcode::StoreN: return p.buffer_of(op).role != Role::Private;
+    default: return false;
   }
 }
 

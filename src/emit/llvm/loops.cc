@@ -95,8 +95,8 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
     Slot result = loop.results[k];
     const bool apart = result && result != loop.values[k];
     if (apart) store_carried(result, lanes_of(from), loop.masked);
-    // A uniform value has one slot for all lanes. Where none is left, as behind a `continue` that all
-    // of them took, it keeps what it has.
+    // A uniform value has one slot for all lanes. Where none is left, as behind a `continue` that
+    // all of them took, it keeps what it has.
     const auto store_uniform = [&](Slot to) {
       V value = get(from);
       if (loop.masked) {

@@ -19,18 +19,13 @@ llvm::Type* with_lanes(llvm::Type* type, unsigned lanes) {
 
 llvm::Type* OpLowering::value_type(Type type, unsigned lanes) const {
   switch (type) {
-    case Type::Bool:
-      return with_lanes(b_.getInt1Ty(), lanes);
+    case Type::Bool: return with_lanes(b_.getInt1Ty(), lanes);
     case Type::F32:
     case Type::F16:
-    case Type::BF16:
-      return with_lanes(b_.getFloatTy(), lanes);
-    case Type::F64:
-      return with_lanes(b_.getDoubleTy(), lanes);
-    case Type::Void:
-      return b_.getVoidTy();
-    default:
-      return with_lanes(b_.getIntNTy(width_of(type)), lanes);
+    case Type::BF16: return with_lanes(b_.getFloatTy(), lanes);
+    case Type::F64: return with_lanes(b_.getDoubleTy(), lanes);
+    case Type::Void: return b_.getVoidTy();
+    default: return with_lanes(b_.getIntNTy(width_of(type)), lanes);
   }
 }
 
@@ -51,17 +46,14 @@ llvm::Value* OpLowering::pure(Opcode code, Type type, Type source,
     return b_.CreateInsertElement(vector, result, uint64_t{0});
   }
   switch (code) {
-    case Opcode::Select:
-      return b_.CreateSelect(operands[0], operands[1], operands[2]);
-    case Opcode::Cast:
-      return cast(type, source, operands[0]);
+    case Opcode::Select: return b_.CreateSelect(operands[0], operands[1], operands[2]);
+    case Opcode::Cast: return cast(type, source, operands[0]);
     case Opcode::Bitcast: {
       llvm::Value* x = operands[0];
       if (is_float(source) && is_integer(type)) x = canonical_nan(x);
       return b_.CreateBitCast(x, shaped(value_type(type), x));
     }
-    default:
-      break;
+    default: break;
   }
   // Where the result is a bool, T is the type of the operands.
   const Type t = info(code).result == 'B' && source != Type::Void ? source : type;

@@ -34,7 +34,8 @@ llvm::Value* OpLowering::cast(Type to, Type from, llvm::Value* x) {
     if (x86() || !lanes || width_of(from) != 64 || to == Type::F64) return convert(x, result);
     llvm::Value* all = llvm::PoisonValue::get(result);
     for (unsigned i = 0; i < lanes->getNumElements(); ++i)
-      all = b_.CreateInsertElement(all, convert(b_.CreateExtractElement(x, i), lanes->getElementType()), i);
+      all = b_.CreateInsertElement(
+          all, convert(b_.CreateExtractElement(x, i), lanes->getElementType()), i);
     return all;
   }
   if (is_integer(to)) return saturate(to, from, x);

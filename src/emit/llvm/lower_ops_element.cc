@@ -17,32 +17,24 @@ llvm::Type* OpLowering::element_type(Type element, unsigned lanes) const {
 
 llvm::Value* OpLowering::from_element(Type element, llvm::Value* raw) {
   switch (element) {
-    case Type::Bool:
-      return b_.CreateICmpNE(raw, splat(raw, 0));
-    case Type::F16:
-      return from_f16(raw);
+    case Type::Bool: return b_.CreateICmpNE(raw, splat(raw, 0));
+    case Type::F16: return from_f16(raw);
     case Type::BF16: {
       llvm::Value* word = b_.CreateZExt(raw, shaped(b_.getInt32Ty(), raw));
       return b_.CreateBitCast(b_.CreateShl(word, 16), shaped(b_.getFloatTy(), raw));
     }
-    default:
-      return raw;
+    default: return raw;
   }
 }
 
 llvm::Value* OpLowering::to_element(Type element, llvm::Value* value, bool visible) {
   switch (element) {
-    case Type::Bool:
-      return b_.CreateZExt(value, shaped(b_.getInt8Ty(), value));
-    case Type::F16:
-      return to_f16(value, visible);
-    case Type::BF16:
-      return to_bf16(value);
+    case Type::Bool: return b_.CreateZExt(value, shaped(b_.getInt8Ty(), value));
+    case Type::F16: return to_f16(value, visible);
+    case Type::BF16: return to_bf16(value);
     case Type::F32:
-    case Type::F64:
-      return visible ? canonical_nan(value) : value;
-    default:
-      return value;
+    case Type::F64: return visible ? canonical_nan(value) : value;
+    default: return value;
   }
 }
 

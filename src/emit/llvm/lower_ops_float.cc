@@ -14,56 +14,32 @@ llvm::Value* OpLowering::floating(Opcode code, Type, llvm::ArrayRef<llvm::Value*
   llvm::Value* a = operands[0];
   llvm::Value* b = operands.size() > 1 ? operands[1] : nullptr;
   switch (code) {
-    case Opcode::Add:
-      return b_.CreateFAdd(a, b);
-    case Opcode::Sub:
-      return b_.CreateFSub(a, b);
-    case Opcode::Mul:
-      return b_.CreateFMul(a, b);
-    case Opcode::Div:
-      return b_.CreateFDiv(a, b);
-    case Opcode::Neg:
-      return b_.CreateFNeg(a);
-    case Opcode::Abs:
-      return call(op::fabs, {a});
-    case Opcode::Min:
-      return float_min_max(true, a, b);
-    case Opcode::Max:
-      return float_min_max(false, a, b);
-    case Opcode::Clamp:
-      return float_min_max(true, float_min_max(false, a, b), operands[2]);
-    case Opcode::Fma:
-      return call(op::fma, {a, b, operands[2]});
-    case Opcode::Sqrt:
-      return call(op::sqrt, {a});
-    case Opcode::Rsqrt:
-      return b_.CreateFDiv(splat_float(a, 1.0), call(op::sqrt, {a}));
-    case Opcode::Floor:
-      return call(op::floor, {a});
-    case Opcode::Ceil:
-      return call(op::ceil, {a});
-    case Opcode::Round:
-      return call(op::roundeven, {a});
-    case Opcode::Trunc:
-      return call(op::trunc, {a});
-    case Opcode::IsNan:
-      return b_.CreateFCmpUNO(a, a);
+    case Opcode::Add: return b_.CreateFAdd(a, b);
+    case Opcode::Sub: return b_.CreateFSub(a, b);
+    case Opcode::Mul: return b_.CreateFMul(a, b);
+    case Opcode::Div: return b_.CreateFDiv(a, b);
+    case Opcode::Neg: return b_.CreateFNeg(a);
+    case Opcode::Abs: return call(op::fabs, {a});
+    case Opcode::Min: return float_min_max(true, a, b);
+    case Opcode::Max: return float_min_max(false, a, b);
+    case Opcode::Clamp: return float_min_max(true, float_min_max(false, a, b), operands[2]);
+    case Opcode::Fma: return call(op::fma, {a, b, operands[2]});
+    case Opcode::Sqrt: return call(op::sqrt, {a});
+    case Opcode::Rsqrt: return b_.CreateFDiv(splat_float(a, 1.0), call(op::sqrt, {a}));
+    case Opcode::Floor: return call(op::floor, {a});
+    case Opcode::Ceil: return call(op::ceil, {a});
+    case Opcode::Round: return call(op::roundeven, {a});
+    case Opcode::Trunc: return call(op::trunc, {a});
+    case Opcode::IsNan: return b_.CreateFCmpUNO(a, a);
     case Opcode::IsInf:
       return b_.CreateFCmpOEQ(call(op::fabs, {a}), llvm::ConstantFP::getInfinity(a->getType()));
-    case Opcode::Eq:
-      return b_.CreateFCmpOEQ(a, b);
-    case Opcode::Ne:
-      return b_.CreateFCmpUNE(a, b);
-    case Opcode::Lt:
-      return b_.CreateFCmpOLT(a, b);
-    case Opcode::Le:
-      return b_.CreateFCmpOLE(a, b);
-    case Opcode::Gt:
-      return b_.CreateFCmpOGT(a, b);
-    case Opcode::Ge:
-      return b_.CreateFCmpOGE(a, b);
-    default:
-      llvm_unreachable("not a pure op with operands on floats");
+    case Opcode::Eq: return b_.CreateFCmpOEQ(a, b);
+    case Opcode::Ne: return b_.CreateFCmpUNE(a, b);
+    case Opcode::Lt: return b_.CreateFCmpOLT(a, b);
+    case Opcode::Le: return b_.CreateFCmpOLE(a, b);
+    case Opcode::Gt: return b_.CreateFCmpOGT(a, b);
+    case Opcode::Ge: return b_.CreateFCmpOGE(a, b);
+    default: llvm_unreachable("not a pure op with operands on floats");
   }
 }
 

@@ -13,73 +13,44 @@ llvm::Value* OpLowering::integer(Opcode code, Type type, llvm::ArrayRef<llvm::Va
   const bool is_signed = vyre::is_signed(type);
   const auto amount = [&] { return b_.CreateAnd(b, splat(b, width_of(type) - 1)); };
   switch (code) {
-    case Opcode::Add:
-      return b_.CreateAdd(a, b);
-    case Opcode::Sub:
-      return b_.CreateSub(a, b);
-    case Opcode::Mul:
-      return b_.CreateMul(a, b);
+    case Opcode::Add: return b_.CreateAdd(a, b);
+    case Opcode::Sub: return b_.CreateSub(a, b);
+    case Opcode::Mul: return b_.CreateMul(a, b);
     case Opcode::Div:
     case Opcode::Rem:
-    case Opcode::CeilDiv:
-      return divide(code, type, a, b);
-    case Opcode::Neg:
-      return b_.CreateNeg(a);
-    case Opcode::Min:
-      return call(is_signed ? op::smin : op::umin, {a, b});
-    case Opcode::Max:
-      return call(is_signed ? op::smax : op::umax, {a, b});
+    case Opcode::CeilDiv: return divide(code, type, a, b);
+    case Opcode::Neg: return b_.CreateNeg(a);
+    case Opcode::Min: return call(is_signed ? op::smin : op::umin, {a, b});
+    case Opcode::Max: return call(is_signed ? op::smax : op::umax, {a, b});
     case Opcode::Clamp:
       return call(is_signed ? op::smin : op::umin,
                   {call(is_signed ? op::smax : op::umax, {a, b}), operands[2]});
-    case Opcode::Abs:
-      return is_signed ? call(op::abs, {a, b_.getFalse()}) : a;
-    case Opcode::MulHi:
-      return mulhi(is_signed, a, b);
-    case Opcode::SatAdd:
-      return call(is_signed ? op::sadd_sat : op::uadd_sat, {a, b});
-    case Opcode::SatSub:
-      return call(is_signed ? op::ssub_sat : op::usub_sat, {a, b});
-    case Opcode::And:
-      return b_.CreateAnd(a, b);
-    case Opcode::Or:
-      return b_.CreateOr(a, b);
-    case Opcode::Xor:
-      return b_.CreateXor(a, b);
-    case Opcode::Not:
-      return b_.CreateNot(a);
-    case Opcode::Shl:
-      return b_.CreateShl(a, amount());
-    case Opcode::Shr:
-      return is_signed ? b_.CreateAShr(a, amount()) : b_.CreateLShr(a, amount());
+    case Opcode::Abs: return is_signed ? call(op::abs, {a, b_.getFalse()}) : a;
+    case Opcode::MulHi: return mulhi(is_signed, a, b);
+    case Opcode::SatAdd: return call(is_signed ? op::sadd_sat : op::uadd_sat, {a, b});
+    case Opcode::SatSub: return call(is_signed ? op::ssub_sat : op::usub_sat, {a, b});
+    case Opcode::And: return b_.CreateAnd(a, b);
+    case Opcode::Or: return b_.CreateOr(a, b);
+    case Opcode::Xor: return b_.CreateXor(a, b);
+    case Opcode::Not: return b_.CreateNot(a);
+    case Opcode::Shl: return b_.CreateShl(a, amount());
+    case Opcode::Shr: return is_signed ? b_.CreateAShr(a, amount()) : b_.CreateLShr(a, amount());
     case Opcode::RotL:  // funnel shifts take their amount modulo the width
       return call(op::fshl, {a, a, b});
-    case Opcode::RotR:
-      return call(op::fshr, {a, a, b});
+    case Opcode::RotR: return call(op::fshr, {a, a, b});
     case Opcode::Clz:
-    case Opcode::Ctz:
-      return count_zeros(code, a);
-    case Opcode::PopCount:
-      return call(op::ctpop, {a});
-    case Opcode::ReverseBits:
-      return call(op::bitreverse, {a});
+    case Opcode::Ctz: return count_zeros(code, a);
+    case Opcode::PopCount: return call(op::ctpop, {a});
+    case Opcode::ReverseBits: return call(op::bitreverse, {a});
     case Opcode::Extract:
-    case Opcode::Insert:
-      return bit_field(code, type, operands);
-    case Opcode::Eq:
-      return b_.CreateICmpEQ(a, b);
-    case Opcode::Ne:
-      return b_.CreateICmpNE(a, b);
-    case Opcode::Lt:
-      return is_signed ? b_.CreateICmpSLT(a, b) : b_.CreateICmpULT(a, b);
-    case Opcode::Le:
-      return is_signed ? b_.CreateICmpSLE(a, b) : b_.CreateICmpULE(a, b);
-    case Opcode::Gt:
-      return is_signed ? b_.CreateICmpSGT(a, b) : b_.CreateICmpUGT(a, b);
-    case Opcode::Ge:
-      return is_signed ? b_.CreateICmpSGE(a, b) : b_.CreateICmpUGE(a, b);
-    default:
-      llvm_unreachable("not a pure op with operands on integers");
+    case Opcode::Insert: return bit_field(code, type, operands);
+    case Opcode::Eq: return b_.CreateICmpEQ(a, b);
+    case Opcode::Ne: return b_.CreateICmpNE(a, b);
+    case Opcode::Lt: return is_signed ? b_.CreateICmpSLT(a, b) : b_.CreateICmpULT(a, b);
+    case Opcode::Le: return is_signed ? b_.CreateICmpSLE(a, b) : b_.CreateICmpULE(a, b);
+    case Opcode::Gt: return is_signed ? b_.CreateICmpSGT(a, b) : b_.CreateICmpUGT(a, b);
+    case Opcode::Ge: return is_signed ? b_.CreateICmpSGE(a, b) : b_.CreateICmpUGE(a, b);
+    default: llvm_unreachable("not a pure op with operands on integers");
   }
 }
 

@@ -22,8 +22,7 @@ llvm::Constant* identity(Opcode code, Type type, llvm::Type* shape) {
   const unsigned width = shape->getScalarSizeInBits();
   const auto number = [&](const llvm::APInt& n) { return llvm::ConstantInt::get(shape, n); };
   switch (code) {
-    case Opcode::SubgroupAnd:
-      return number(llvm::APInt::getAllOnes(width));
+    case Opcode::SubgroupAnd: return number(llvm::APInt::getAllOnes(width));
     case Opcode::SubgroupMin:
       if (is_float(type)) return llvm::ConstantFP::getNaN(shape);
       return number(is_signed(type) ? llvm::APInt::getSignedMaxValue(width)
@@ -35,8 +34,7 @@ llvm::Constant* identity(Opcode code, Type type, llvm::Type* shape) {
     case Opcode::SubgroupAdd:
       if (is_float(type)) return llvm::ConstantFP::getZero(shape, /*Negative=*/true);
       [[fallthrough]];
-    default:
-      return llvm::Constant::getNullValue(shape);
+    default: return llvm::Constant::getNullValue(shape);
   }
 }
 
@@ -61,16 +59,13 @@ llvm::Value* OpLowering::subgroup(Opcode code, Type type, llvm::ArrayRef<llvm::V
       if (code == Opcode::SubgroupAll) return to_all(b_.CreateICmpEQ(mask, splat(mask, ~0ull)));
       return to_all(b_.CreateZExt(mask, b_.getInt64Ty()));
     }
-    case Opcode::SubgroupScanAdd:
-      return scan_add(type, v);
+    case Opcode::SubgroupScanAdd: return scan_add(type, v);
     case Opcode::SubgroupBroadcast:
     case Opcode::SubgroupShuffle:
     case Opcode::SubgroupShuffleUp:
     case Opcode::SubgroupShuffleDown:
-    case Opcode::SubgroupShuffleXor:
-      return move_lanes(code, v, operands[1]);
-    default:
-      return to_all(reduce(code, type, v));
+    case Opcode::SubgroupShuffleXor: return move_lanes(code, v, operands[1]);
+    default: return to_all(reduce(code, type, v));
   }
 }
 
@@ -100,14 +95,10 @@ llvm::Value* OpLowering::reduce(Opcode code, Type type, llvm::Value* v) {
         return is_signed(type) ? op::vector_reduce_smin : op::vector_reduce_umin;
       case Opcode::SubgroupMax:
         return is_signed(type) ? op::vector_reduce_smax : op::vector_reduce_umax;
-      case Opcode::SubgroupAnd:
-        return op::vector_reduce_and;
-      case Opcode::SubgroupOr:
-        return op::vector_reduce_or;
-      case Opcode::SubgroupXor:
-        return op::vector_reduce_xor;
-      default:
-        return op::vector_reduce_add;
+      case Opcode::SubgroupAnd: return op::vector_reduce_and;
+      case Opcode::SubgroupOr: return op::vector_reduce_or;
+      case Opcode::SubgroupXor: return op::vector_reduce_xor;
+      default: return op::vector_reduce_add;
     }
   };
   return call(choose(), {v});
@@ -131,14 +122,10 @@ llvm::Value* OpLowering::move_lanes(Opcode code, llvm::Value* v, llvm::Value* op
   const unsigned lanes = lanes_of(v);
   const auto source = [&](uint64_t lane, uint64_t x) -> uint64_t {
     switch (code) {
-      case Opcode::SubgroupShuffleUp:
-        return x <= lane ? lane - x : lanes;
-      case Opcode::SubgroupShuffleDown:
-        return lane + x;
-      case Opcode::SubgroupShuffleXor:
-        return lane ^ x;
-      default:
-        return x;
+      case Opcode::SubgroupShuffleUp: return x <= lane ? lane - x : lanes;
+      case Opcode::SubgroupShuffleDown: return lane + x;
+      case Opcode::SubgroupShuffleXor: return lane ^ x;
+      default: return x;
     }
   };
   llvm::Constant* zero = llvm::Constant::getNullValue(v->getType());

@@ -328,8 +328,7 @@ llvm::Value* Emitter::call_gather(const Place& p, ValueId index) {
   const Type t = p.plus == 0 ? p_.type(index) : Type::U64;
   V at = p.plus == 0 ? lanes_of(index) : index64(p, index, false);
   V last = last_index(p, t);
-  llvm::CallInst* call =
-      b_.CreateCall(gather_function(p, at->getType()), {p.pointer, at, last});
+  llvm::CallInst* call = b_.CreateCall(gather_function(p, at->getType()), {p.pointer, at, last});
   call->setCallingConv(llvm::CallingConv::Fast);
   return call;
 }
@@ -385,9 +384,10 @@ llvm::Value* Emitter::run_index(llvm::IRBuilder<>& b, const Place& p, V first, V
 llvm::Function* Emitter::gather_function(const Place& p, llvm::Type* index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   bool is_new = false;
-  llvm::Function* f = helper("gather_" + type_name(p.raw) + "_" + type_name(index->getScalarType()) +
-                                 (p.scale == 1 && p.size > 1 ? "_bytes" : ""),
-                             type, {b_.getPtrTy(), index, index->getScalarType()}, &is_new);
+  llvm::Function* f =
+      helper("gather_" + type_name(p.raw) + "_" + type_name(index->getScalarType()) +
+                 (p.scale == 1 && p.size > 1 ? "_bytes" : ""),
+             type, {b_.getPtrTy(), index, index->getScalarType()}, &is_new);
   if (!is_new) return f;
   f->setOnlyReadsMemory();
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(c_, "", f));
@@ -412,10 +412,10 @@ llvm::Function* Emitter::gather_run_function(const Place& p, Type index_type) {
   llvm::Type* i64 = b_.getInt64Ty();
   bool is_new = false;
   const bool with_sign = is_signed(index_type);
-  llvm::Function* f = helper("gather_" + type_name(p.raw) +
-                                 (p.scale == 1 && p.size > 1 ? "_bytes" : "") +
-                                 (with_sign ? "_signed_run" : "_run"),
-                             type, {b_.getPtrTy(), i64, i64, i64}, &is_new);
+  llvm::Function* f =
+      helper("gather_" + type_name(p.raw) + (p.scale == 1 && p.size > 1 ? "_bytes" : "") +
+                 (with_sign ? "_signed_run" : "_run"),
+             type, {b_.getPtrTy(), i64, i64, i64}, &is_new);
   if (!is_new) return f;
   f->setOnlyReadsMemory();
   BB start = llvm::BasicBlock::Create(c_, "", f);

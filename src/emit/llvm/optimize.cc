@@ -1,7 +1,8 @@
-// The passes that pay for their time. The emitter writes SSA that is already scalar where it can be,
-// so what is left is to clean up: masks and addresses that are computed twice, selects on constants,
-// blocks that lead to the next one only, and what does not change in a loop. LLVM's vectorizers have
-// nothing to do here (lanes are vectors already) and its larger pipelines cost more than the kernel.
+// The passes that pay for their time. The emitter writes SSA that is already scalar where it can
+// be, so what is left is to clean up: masks and addresses that are computed twice, selects on
+// constants, blocks that lead to the next one only, and what does not change in a loop. LLVM's
+// vectorizers have nothing to do here (lanes are vectors already) and its larger pipelines cost
+// more than the kernel.
 //
 // Nothing here changes a float's value: no fast-math flag is ever set.
 

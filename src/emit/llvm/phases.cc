@@ -25,8 +25,7 @@ void Emitter::workgroup_op(OpId id) {
   const Line line(*this, id);
   const Op& op = p_.op(id);
   switch (op.code) {
-    case Opcode::Return:
-      return flush();
+    case Opcode::Return: return flush();
     case Opcode::Barrier:
       if (k_.phased && Scope(op.attr) == Scope::Workgroup) flush();
       return;
@@ -37,18 +36,13 @@ void Emitter::workgroup_op(OpId id) {
       set(p_.result(id), low_.from_element(place.element, raw));
       return;
     }
-    case Opcode::If:
-      flush();
-      return workgroup_if(id);
-    case Opcode::While:
-      flush();
-      return workgroup_while(id);
+    case Opcode::If: flush(); return workgroup_if(id);
+    case Opcode::While: flush(); return workgroup_while(id);
     case Opcode::Region:
       flush();
       workgroup_block(op.first_block);
       return flush();
-    case Opcode::Test:
-      return flush();
+    case Opcode::Test: return flush();
     default: {
       // The same for the whole workgroup, and ahead of asserts and returns that stand before it.
       const bool before = std::exchange(speculating_, true);

@@ -34,8 +34,8 @@ bool observes_subgroup(const Program& p) {
   return found;
 }
 
-/// Calls fn(op, weight) for each access. The weight estimates how often it is executed: a loop counts
-/// as 16 iterations.
+/// Calls fn(op, weight) for each access. The weight estimates how often it is executed: a loop
+/// counts as 16 iterations.
 template <class Fn>
 void weigh_accesses(const Program& p, Fn&& fn) {
   uint64_t depth = 0;
@@ -61,8 +61,8 @@ bool is_narrow(const Program& p) {
   return narrow * 2 >= all && narrow > 0;
 }
 
-/// True if at least two fifths of the accesses are gathers. A gather costs time for all lanes, active
-/// or not, however narrow the element is.
+/// True if at least two fifths of the accesses are gathers. A gather costs time for all lanes,
+/// active or not, however narrow the element is.
 bool gathers_mostly(const Prepared& k) {
   const Shapes shapes(k);
   const LikelyStrides likely(k, shapes);
@@ -108,10 +108,10 @@ LoopFacts facts_of_loops(const Program& p) {
   return facts;
 }
 
-/// Two registers of 32-bit lanes hide each other's latency and share scalars. Narrow data take four,
-/// unless `gathers`, and so do short loops where there are 32 registers: each iteration waits for
-/// the one before. A subgroup that would span several rows of the workgroup takes fewer, so that ids
-/// of rows stay uniform, unless its loops access no memory.
+/// Two registers of 32-bit lanes hide each other's latency and share scalars. Narrow data take
+/// four, unless `gathers`, and so do short loops where there are 32 registers: each iteration waits
+/// for the one before. A subgroup that would span several rows of the workgroup takes fewer, so
+/// that ids of rows stay uniform, unless its loops access no memory.
 uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t workgroup,
                       bool gathers) {
   if (p.subgroup != 0) return p.subgroup;
@@ -122,8 +122,8 @@ uint32_t choose_lanes(const Program& p, const EmitOptions& options, uint32_t wor
   const bool narrow = is_narrow(p);
   const bool waits_for_itself = loops.are_short && vector_bytes(options.isa) == 64;
   uint32_t lanes = natural * ((narrow ? !gathers : waits_for_itself) ? 4 : 2);
-  const bool one_row = p.workgroup[1] * p.workgroup[2] == 1 ||
-                       (waits_for_itself && !loops.access_memory);
+  const bool one_row =
+      p.workgroup[1] * p.workgroup[2] == 1 || (waits_for_itself && !loops.access_memory);
   while (lanes > natural && !one_row && p.workgroup[0] % lanes != 0) lanes /= 2;
   while (lanes > 1 && lanes / 2 >= workgroup) lanes /= 2;
   return lanes;

@@ -60,17 +60,10 @@ class ShapeFinder {
       case Opcode::Const:
         if (op.attr <= largest(t)) s.limit = op.attr;
         break;
-      case Opcode::LaneId:
-        return {1, k_.lanes - 1, true};
-      case Opcode::SubgroupSize:
-        s.limit = k_.lanes;
-        break;
-      case Opcode::WorkgroupSize:
-        s.limit = p_.workgroup[op.attr];
-        break;
-      case Opcode::LocalId:
-        s.limit = p_.workgroup[op.attr] - 1;
-        [[fallthrough]];
+      case Opcode::LaneId: return {1, k_.lanes - 1, true};
+      case Opcode::SubgroupSize: s.limit = k_.lanes; break;
+      case Opcode::WorkgroupSize: s.limit = p_.workgroup[op.attr]; break;
+      case Opcode::LocalId: s.limit = p_.workgroup[op.attr] - 1; [[fallthrough]];
       case Opcode::GlobalId:
         if (op.attr == 0 && k_.rows) s.stride = 1, s.exact = true;
         break;
@@ -124,10 +117,8 @@ class ShapeFinder {
         if (k_.uniform(p_.operand(id, 0)) && in(1).stride && in(1).stride == in(2).stride)
           s.stride = in(1).stride, s.exact = in(1).exact && in(2).exact;
         break;
-      case Opcode::Cast:
-        return cast(t, p_.type(p_.operand(id, 0)), in(0));
-      default:
-        break;
+      case Opcode::Cast: return cast(t, p_.type(p_.operand(id, 0)), in(0));
+      default: break;
     }
     return s;
   }

@@ -100,8 +100,7 @@ void Emitter::store_dense(const Place& p, ValueId index, V base, V raw) {
     enter(masked);
     // Named in order: the evaluation order of arguments is unspecified.
     V mask = bits(active_);
-    llvm::CallInst* store =
-        b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), mask);
+    llvm::CallInst* store = b_.CreateMaskedStore(raw, address(p, base), llvm::Align(p.align), mask);
     set_noalias(store, p.buffer);
     b_.CreateBr(end);
     enter(over);

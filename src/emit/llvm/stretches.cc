@@ -128,10 +128,8 @@ class Partition {
       case Opcode::Or:
       case Opcode::Xor:
       case Opcode::Shl:
-      case Opcode::Shr:
-        break;
-      default:
-        return false;
+      case Opcode::Shr: break;
+      default: return false;
     }
     for (const ValueId u : p_.operands(def))
       if (!is_made_again(u, budget)) return false;

@@ -1,8 +1,9 @@
-// Loads at a constant stride from lane to lane: of up to 4 elements forwards or backwards, or of none.
+// Loads at a constant stride from lane to lane: of up to 4 elements forwards or backwards, or of
+// none.
 //
-// One test that the subgroup follows the stride and that all of it is inside, then a contiguous load
-// of everything between the first and the last lane, and a shuffle. Lanes that fail the test are
-// gathered.
+// One test that the subgroup follows the stride and that all of it is inside, then a contiguous
+// load of everything between the first and the last lane, and a shuffle. Lanes that fail the test
+// are gathered.
 
 #include "emit/llvm/emitter.h"
 

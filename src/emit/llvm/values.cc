@@ -59,22 +59,14 @@ llvm::Value* Emitter::on_demand(OpId def) {
   const Op& op = p_.op(def);
   const uint32_t n = static_cast<uint32_t>(op.attr);
   switch (op.code) {
-    case Opcode::Const:
-      return low_.constant(op.type, op.attr);
-    case Opcode::WorkgroupId:
-      return group_[n];
-    case Opcode::NumWorkgroups:
-      return counts_[n];
-    case Opcode::WorkgroupSize:
-      return b_.getInt32(p_.workgroup[n]);
-    case Opcode::SubgroupSize:
-      return b_.getInt32(S_);
-    case Opcode::Len:
-      return at_start([&] { return b_.CreateTrunc(count_of(n), b_.getInt32Ty()); });
-    case Opcode::Len64:
-      return count_of(n);
-    case Opcode::Scalar:
-      return scalar_of(n);
+    case Opcode::Const: return low_.constant(op.type, op.attr);
+    case Opcode::WorkgroupId: return group_[n];
+    case Opcode::NumWorkgroups: return counts_[n];
+    case Opcode::WorkgroupSize: return b_.getInt32(p_.workgroup[n]);
+    case Opcode::SubgroupSize: return b_.getInt32(S_);
+    case Opcode::Len: return at_start([&] { return b_.CreateTrunc(count_of(n), b_.getInt32Ty()); });
+    case Opcode::Len64: return count_of(n);
+    case Opcode::Scalar: return scalar_of(n);
     default: {
       V base = nullptr;
       return id_lanes(op.code, n, &base);

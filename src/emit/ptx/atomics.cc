@@ -39,24 +39,12 @@ void Emitter::atomic_op(OpId id) {
       what = "add";
       how = t == Type::F32 ? "f32" : width_of(t) == 64 ? "u64" : "u32";
       break;
-    case Opcode::AtomicMin:
-      what = "min", how = suffix(t);
-      break;
-    case Opcode::AtomicMax:
-      what = "max", how = suffix(t);
-      break;
-    case Opcode::AtomicAnd:
-      what = "and";
-      break;
-    case Opcode::AtomicOr:
-      what = "or";
-      break;
-    case Opcode::AtomicXor:
-      what = "xor";
-      break;
-    case Opcode::AtomicExchange:
-      what = "exch";
-      break;
+    case Opcode::AtomicMin: what = "min", how = suffix(t); break;
+    case Opcode::AtomicMax: what = "max", how = suffix(t); break;
+    case Opcode::AtomicAnd: what = "and"; break;
+    case Opcode::AtomicOr: what = "or"; break;
+    case Opcode::AtomicXor: what = "xor"; break;
+    case Opcode::AtomicExchange: what = "exch"; break;
     default:
       return ins("{}atom.{}.{}{}.cas.{} {}, {}, {}, {}", g, order, scope, place.space, how, old, at,
                  v, reg(p_.operand(id, 2)));

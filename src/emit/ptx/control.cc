@@ -24,44 +24,26 @@ void Emitter::op(OpId id) {
   const Op& o = p_.op(id);
   if (options_.lines && o.code != Opcode::Const) line_of(id);
   switch (o.code) {
-    case Opcode::Const:
-      return;
-    case Opcode::If:
-      return if_op(id);
-    case Opcode::For:
-      return for_op(id);
-    case Opcode::While:
-      return while_op(id);
-    case Opcode::Region:
-      return block(o.first_block);
-    case Opcode::Load:
-      return load_op(id);
-    case Opcode::Store:
-      return store_op(id);
-    case Opcode::LoadN:
-      return load_n(id);
-    case Opcode::StoreN:
-      return store_n(id);
-    case Opcode::LoadAs:
-      return load_as(id);
-    case Opcode::UniformLoad:
-      return uniform_load(id);
-    case Opcode::Barrier:
-      return barrier(Scope(o.attr), id);
-    case Opcode::Assert:
-      return assert_op(id);
-    default:
-      break;
+    case Opcode::Const: return;
+    case Opcode::If: return if_op(id);
+    case Opcode::For: return for_op(id);
+    case Opcode::While: return while_op(id);
+    case Opcode::Region: return block(o.first_block);
+    case Opcode::Load: return load_op(id);
+    case Opcode::Store: return store_op(id);
+    case Opcode::LoadN: return load_n(id);
+    case Opcode::StoreN: return store_n(id);
+    case Opcode::LoadAs: return load_as(id);
+    case Opcode::UniformLoad: return uniform_load(id);
+    case Opcode::Barrier: return barrier(Scope(o.attr), id);
+    case Opcode::Assert: return assert_op(id);
+    default: break;
   }
   switch (info(o.code).effect) {
-    case Effect::Pure:
-      return o.operands.count == 0 ? id_op(id) : pure_op(id);
-    case Effect::Atomic:
-      return atomic_op(id);
-    case Effect::Convergent:
-      return subgroup_op(id);
-    default:
-      return leave(id);
+    case Effect::Pure: return o.operands.count == 0 ? id_op(id) : pure_op(id);
+    case Effect::Atomic: return atomic_op(id);
+    case Effect::Convergent: return subgroup_op(id);
+    default: return leave(id);
   }
 }
 
@@ -225,8 +207,7 @@ void Emitter::leave(OpId exit) {
       return give(p_.operands(exit),
                   p_.args(head).subspan(p_.op(owner).code == Opcode::For ? 1 : 0));
     }
-    case Opcode::Test:
-      return ins("@!{} bra $L{}", get(p_.operand(exit, 0)), loops_.back().exit);
+    case Opcode::Test: return ins("@!{} bra $L{}", get(p_.operand(exit, 0)), loops_.back().exit);
     case Opcode::Break:
       give(p_.operands(exit), p_.results(loops_.back().op));
       return ins("bra $L{}", loops_.back().exit);
@@ -239,12 +220,9 @@ void Emitter::leave(OpId exit) {
       if (owner.code == Opcode::While && f_.polls[loop.op]) return poll(loop.op, loop.next);
       return ins("bra $L{}", loop.next);
     }
-    case Opcode::Return:
-      return ins("ret");
-    case Opcode::Trap:
-      return trap(get(p_.operand(exit, 0)), exit);
-    default:
-      return;
+    case Opcode::Return: return ins("ret");
+    case Opcode::Trap: return trap(get(p_.operand(exit, 0)), exit);
+    default: return;
   }
 }
 

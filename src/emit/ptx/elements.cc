@@ -10,32 +10,23 @@ namespace vyre::emit_ptx {
 Emitter::Raw Emitter::raw_of(Type element) {
   switch (element) {
     case Type::Bool:
-    case Type::U8:
-      return {Type::U32, Class::Word, "u8"};
-    case Type::I8:
-      return {Type::I32, Class::Word, "s8"};
-    case Type::I16:
-      return {Type::I32, Class::Word, "s16"};
+    case Type::U8: return {Type::U32, Class::Word, "u8"};
+    case Type::I8: return {Type::I32, Class::Word, "s8"};
+    case Type::I16: return {Type::I32, Class::Word, "s16"};
     case Type::U16:
     case Type::F16:
-    case Type::BF16:
-      return {Type::U32, Class::Word, "u16"};
-    case Type::F32:
-      return {Type::F32, Class::Float, "f32"};
-    case Type::F64:
-      return {Type::F64, Class::Double, "f64"};
+    case Type::BF16: return {Type::U32, Class::Word, "u16"};
+    case Type::F32: return {Type::F32, Class::Float, "f32"};
+    case Type::F64: return {Type::F64, Class::Double, "f64"};
     case Type::I64:
-    case Type::U64:
-      return {Type::U64, Class::Long, "u64"};
-    default:
-      return {Type::U32, Class::Word, "u32"};
+    case Type::U64: return {Type::U64, Class::Long, "u64"};
+    default: return {Type::U32, Class::Word, "u32"};
   }
 }
 
 void Emitter::from_raw(Type element, const Text& to, const Text& raw) {
   switch (element) {
-    case Type::Bool:
-      return ins("setp.ne.u32 {}, {}, 0", to, raw);
+    case Type::Bool: return ins("setp.ne.u32 {}, {}, 0", to, raw);
     case Type::F16: {
       const Text half = temp(Class::Half);
       ins("cvt.u16.u32 {}, {}", half, raw);
@@ -46,8 +37,7 @@ void Emitter::from_raw(Type element, const Text& to, const Text& raw) {
       ins("shl.b32 {}, {}, 16", bits, raw);
       return ins("mov.b32 {}, {}", to, bits);
     }
-    default:
-      return move(element, to, raw);
+    default: return move(element, to, raw);
   }
 }
 
@@ -79,8 +69,7 @@ Emitter::Text Emitter::to_raw(Type element, ValueId value, bool visible) {
       return r;
     }
     case Type::F32:
-    case Type::F64:
-      return visible ? canonical_bits(element, value) : get(value);
+    case Type::F64: return visible ? canonical_bits(element, value) : get(value);
     case Type::F16:
     case Type::BF16: {
       const Text x = reg(value);
@@ -108,8 +97,7 @@ Emitter::Text Emitter::to_raw(Type element, ValueId value, bool visible) {
       ins("selp.b32 {}, {}, {}, {}", result, is_half ? 0x7e00 : 0x7fc0, r, is_nan);
       return result;
     }
-    default:
-      return get(value);
+    default: return get(value);
   }
 }
 

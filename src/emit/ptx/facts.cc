@@ -78,13 +78,9 @@ class Finder {
     }
     if (i.effect == Effect::Convergent) f_.has_subgroup_ops = true;
     switch (o.code) {
-      case Opcode::Len:
-        f_.buffers[f_.buffers[uint32_t(o.attr)].length_of].has_len = true;
-        break;
+      case Opcode::Len: f_.buffers[f_.buffers[uint32_t(o.attr)].length_of].has_len = true; break;
       case Opcode::Trap:
-      case Opcode::Assert:
-        f_.has_traps = true;
-        break;
+      case Opcode::Assert: f_.has_traps = true; break;
       case Opcode::Barrier:
         if (Scope(o.attr) == Scope::Grid) f_.waits_for_grid = true;
         if (Scope(o.attr) == Scope::Subgroup) f_.has_subgroup_ops = true;
@@ -92,8 +88,7 @@ class Finder {
       case Opcode::UniformLoad:
         (p_.memory(id).scope == Scope::Grid ? f_.waits_for_grid : f_.loads_uniformly) = true;
         break;
-      default:
-        break;
+      default: break;
     }
     if (is_loop(o.code)) ++loops_;
   }

@@ -66,37 +66,25 @@ Kernel Emitter::run() {
 
 Emitter::Class Emitter::class_of(Type t) {
   switch (t) {
-    case Type::Bool:
-      return Class::Pred;
+    case Type::Bool: return Class::Pred;
     case Type::I64:
-    case Type::U64:
-      return Class::Long;
-    case Type::F32:
-      return Class::Float;
-    case Type::F64:
-      return Class::Double;
+    case Type::U64: return Class::Long;
+    case Type::F32: return Class::Float;
+    case Type::F64: return Class::Double;
     case Type::F16:
-    case Type::BF16:
-      return Class::Half;
-    default:
-      return Class::Word;
+    case Type::BF16: return Class::Half;
+    default: return Class::Word;
   }
 }
 
 std::string_view suffix(Type t) {
   switch (t) {
-    case Type::I64:
-      return "s64";
-    case Type::U64:
-      return "u64";
-    case Type::F32:
-      return "f32";
-    case Type::F64:
-      return "f64";
-    case Type::Bool:
-      return "pred";
-    default:
-      return is_signed(t) ? "s32" : "u32";
+    case Type::I64: return "s64";
+    case Type::U64: return "u64";
+    case Type::F32: return "f32";
+    case Type::F64: return "f64";
+    case Type::Bool: return "pred";
+    default: return is_signed(t) ? "s32" : "u32";
   }
 }
 
@@ -111,22 +99,16 @@ Emitter::Text Emitter::temp(Class c) {
 
 Emitter::Text Emitter::immediate(Type t, uint64_t bits) const {
   switch (t) {
-    case Type::F32:
-      return fmt::format("0f{:08X}", static_cast<uint32_t>(bits));
-    case Type::F64:
-      return fmt::format("0d{:016X}", bits);
-    case Type::I8:
-      return fmt::format("{}", static_cast<int8_t>(bits));
-    case Type::I16:
-      return fmt::format("{}", static_cast<int16_t>(bits));
-    case Type::I32:
-      return fmt::format("{}", static_cast<int32_t>(bits));
+    case Type::F32: return fmt::format("0f{:08X}", static_cast<uint32_t>(bits));
+    case Type::F64: return fmt::format("0d{:016X}", bits);
+    case Type::I8: return fmt::format("{}", static_cast<int8_t>(bits));
+    case Type::I16: return fmt::format("{}", static_cast<int16_t>(bits));
+    case Type::I32: return fmt::format("{}", static_cast<int32_t>(bits));
     case Type::I64:
     case Type::U64:
       if (bits >> 63) return fmt::format("0x{:x}", bits);
       return fmt::format("{}", bits);
-    default:
-      return fmt::format("{}", bits & low_mask(width_of(t)));
+    default: return fmt::format("{}", bits & low_mask(width_of(t)));
   }
 }
 
@@ -162,14 +144,10 @@ Emitter::Text Emitter::dest(ValueId v) {
 void Emitter::move(Type t, const Text& to, const Text& from) {
   if (to == from) return;
   switch (class_of(t)) {
-    case Class::Pred:
-      return ins("mov.pred {}, {}", to, from);
-    case Class::Float:
-      return ins("mov.f32 {}, {}", to, from);
-    case Class::Double:
-      return ins("mov.f64 {}, {}", to, from);
-    default:
-      return ins("mov.{} {}, {}", bits_suffix(t), to, from);
+    case Class::Pred: return ins("mov.pred {}, {}", to, from);
+    case Class::Float: return ins("mov.f32 {}, {}", to, from);
+    case Class::Double: return ins("mov.f64 {}, {}", to, from);
+    default: return ins("mov.{} {}, {}", bits_suffix(t), to, from);
   }
 }
 
@@ -302,22 +280,14 @@ void Emitter::id_op(OpId id) {
   if (f_.uses[v] == 0) return;
   const auto dim = static_cast<uint32_t>(o.attr);
   switch (o.code) {
-    case Opcode::GlobalId:
-      return set(v, global_id(dim));
-    case Opcode::LocalId:
-      return set(v, local_id(dim));
-    case Opcode::WorkgroupId:
-      return set(v, workgroup_id(dim));
-    case Opcode::NumWorkgroups:
-      return set(v, num_workgroups(dim));
-    case Opcode::WorkgroupSize:
-      return set(v, fmt::format("{}", p_.workgroup[dim]));
-    case Opcode::LaneId:
-      return set(v, lane());
-    case Opcode::SubgroupSize:
-      return set(v, fmt::format("{}", f_.lanes));
-    case Opcode::Len64:
-      return set(v, count_of(dim));
+    case Opcode::GlobalId: return set(v, global_id(dim));
+    case Opcode::LocalId: return set(v, local_id(dim));
+    case Opcode::WorkgroupId: return set(v, workgroup_id(dim));
+    case Opcode::NumWorkgroups: return set(v, num_workgroups(dim));
+    case Opcode::WorkgroupSize: return set(v, fmt::format("{}", p_.workgroup[dim]));
+    case Opcode::LaneId: return set(v, lane());
+    case Opcode::SubgroupSize: return set(v, fmt::format("{}", f_.lanes));
+    case Opcode::Len64: return set(v, count_of(dim));
     case Opcode::Len: {
       if (!is_parameter(p_.buffers[dim].role)) return set(v, count_of(dim));
       // The low half: it fits.
@@ -339,8 +309,7 @@ void Emitter::id_op(OpId id) {
                    return p;
                  }));
     }
-    default:
-      return;
+    default: return;
   }
 }
 

@@ -37,46 +37,31 @@ void Emitter::compute(Opcode code, Type t, const Text& to, std::span<const Text>
 
 void Emitter::boolean(Opcode code, const Text& to, std::span<const Text> in) {
   switch (code) {
-    case Opcode::And:
-      return ins("and.pred {}, {}, {}", to, in[0], in[1]);
-    case Opcode::Or:
-      return ins("or.pred {}, {}, {}", to, in[0], in[1]);
+    case Opcode::And: return ins("and.pred {}, {}, {}", to, in[0], in[1]);
+    case Opcode::Or: return ins("or.pred {}, {}, {}", to, in[0], in[1]);
     case Opcode::Xor:
-    case Opcode::Ne:
-      return ins("xor.pred {}, {}, {}", to, in[0], in[1]);
+    case Opcode::Ne: return ins("xor.pred {}, {}, {}", to, in[0], in[1]);
     case Opcode::Eq: {
       const Text differ = pred();
       ins("xor.pred {}, {}, {}", differ, in[0], in[1]);
       return ins("not.pred {}, {}", to, differ);
     }
-    default:
-      return ins("not.pred {}, {}", to, in[0]);
+    default: return ins("not.pred {}, {}", to, in[0]);
   }
 }
 
 bool Emitter::compare(Opcode code, Type t, const Text& to, std::span<const Text> in) {
   std::string_view how;
   switch (code) {
-    case Opcode::Eq:
-      how = "eq";
-      break;
+    case Opcode::Eq: how = "eq"; break;
     case Opcode::Ne:
       how = is_float(t) ? "neu" : "ne";  // true with NaN
       break;
-    case Opcode::Lt:
-      how = "lt";
-      break;
-    case Opcode::Le:
-      how = "le";
-      break;
-    case Opcode::Gt:
-      how = "gt";
-      break;
-    case Opcode::Ge:
-      how = "ge";
-      break;
-    default:
-      return false;
+    case Opcode::Lt: how = "lt"; break;
+    case Opcode::Le: how = "le"; break;
+    case Opcode::Gt: how = "gt"; break;
+    case Opcode::Ge: how = "ge"; break;
+    default: return false;
   }
   ins("setp.{}.{} {}, {}, {}", how, suffix(t), to, in[0], in[1]);
   return true;
@@ -95,16 +80,11 @@ void Emitter::select(Type t, const Text& to, const Text& c, const Text& a, const
 /// Narrow integers: the low bits of `from`, extended as their type says.
 void Emitter::normalize(Type t, const Text& to, const Text& from) {
   switch (t) {
-    case Type::I8:
-      return ins("cvt.s32.s8 {}, {}", to, from);
-    case Type::I16:
-      return ins("cvt.s32.s16 {}, {}", to, from);
-    case Type::U8:
-      return ins("and.b32 {}, {}, 255", to, from);
-    case Type::U16:
-      return ins("and.b32 {}, {}, 65535", to, from);
-    default:
-      return move(t, to, from);
+    case Type::I8: return ins("cvt.s32.s8 {}, {}", to, from);
+    case Type::I16: return ins("cvt.s32.s16 {}, {}", to, from);
+    case Type::U8: return ins("and.b32 {}, {}, 255", to, from);
+    case Type::U16: return ins("and.b32 {}, {}, 65535", to, from);
+    default: return move(t, to, from);
   }
 }
 

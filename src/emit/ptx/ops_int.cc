@@ -21,16 +21,12 @@ void Emitter::integer(Opcode code, Type t, const Text& to, std::span<const Text>
       return wrap([&](const Text& r) { ins("sub.{} {}, {}, {}", s, r, in[0], in[1]); });
     case Opcode::Mul:
       return wrap([&](const Text& r) { ins("mul.lo.{} {}, {}, {}", s, r, in[0], in[1]); });
-    case Opcode::Neg:
-      return wrap([&](const Text& r) { ins("neg.{} {}, {}", s, r, in[0]); });
+    case Opcode::Neg: return wrap([&](const Text& r) { ins("neg.{} {}, {}", s, r, in[0]); });
     case Opcode::Div:
     case Opcode::Rem:
-    case Opcode::CeilDiv:
-      return divide(code, t, to, in[0], in[1]);
-    case Opcode::Min:
-      return ins("min.{} {}, {}, {}", s, to, in[0], in[1]);
-    case Opcode::Max:
-      return ins("max.{} {}, {}, {}", s, to, in[0], in[1]);
+    case Opcode::CeilDiv: return divide(code, t, to, in[0], in[1]);
+    case Opcode::Min: return ins("min.{} {}, {}, {}", s, to, in[0], in[1]);
+    case Opcode::Max: return ins("max.{} {}, {}, {}", s, to, in[0], in[1]);
     case Opcode::Clamp: {
       const Text low = temp(t);
       ins("max.{} {}, {}, {}", s, low, in[0], in[1]);
@@ -49,28 +45,20 @@ void Emitter::integer(Opcode code, Type t, const Text& to, std::span<const Text>
       return ins("shr.{} {}, {}, {}", s, to, product, width_of(t));
     }
     case Opcode::SatAdd:
-    case Opcode::SatSub:
-      return saturate(code, t, to, in[0], in[1]);
-    case Opcode::And:
-      return ins("and.{} {}, {}, {}", b, to, in[0], in[1]);
-    case Opcode::Or:
-      return ins("or.{} {}, {}, {}", b, to, in[0], in[1]);
-    case Opcode::Xor:
-      return ins("xor.{} {}, {}, {}", b, to, in[0], in[1]);
-    case Opcode::Not:
-      return wrap([&](const Text& r) { ins("not.{} {}, {}", b, r, in[0]); });
+    case Opcode::SatSub: return saturate(code, t, to, in[0], in[1]);
+    case Opcode::And: return ins("and.{} {}, {}, {}", b, to, in[0], in[1]);
+    case Opcode::Or: return ins("or.{} {}, {}, {}", b, to, in[0], in[1]);
+    case Opcode::Xor: return ins("xor.{} {}, {}, {}", b, to, in[0], in[1]);
+    case Opcode::Not: return wrap([&](const Text& r) { ins("not.{} {}, {}", b, r, in[0]); });
     case Opcode::Shl:
     case Opcode::Shr:
     case Opcode::RotL:
-    case Opcode::RotR:
-      return shift(code, t, to, in[0], in[1]);
+    case Opcode::RotR: return shift(code, t, to, in[0], in[1]);
     case Opcode::Clz:
     case Opcode::Ctz:
     case Opcode::PopCount:
-    case Opcode::ReverseBits:
-      return count_bits(code, t, to, in[0]);
-    default:
-      return bit_field(code, t, to, in);
+    case Opcode::ReverseBits: return count_bits(code, t, to, in[0]);
+    default: return bit_field(code, t, to, in);
   }
 }
 
@@ -170,9 +158,7 @@ void Emitter::count_bits(Opcode code, Type t, const Text& to, const Text& a) {
   }
   const Text n = width == 64 ? word() : to;
   switch (code) {
-    case Opcode::PopCount:
-      ins("popc.{} {}, {}", b, n, bits);
-      break;
+    case Opcode::PopCount: ins("popc.{} {}, {}", b, n, bits); break;
     case Opcode::Clz:
       if (width >= 32) {
         ins("clz.{} {}, {}", b, n, bits);

@@ -99,8 +99,7 @@ Emitter::Text Emitter::shuffle(std::string_view mode, Type t, const Text& v, con
       ins("mov.b32 {}, {}", result, one(bits));
       break;
     }
-    default:
-      return one(v);
+    default: return one(v);
   }
   return result;
 }
@@ -110,16 +109,13 @@ void Emitter::subgroup_op(OpId id) {
   switch (o.code) {
     case Opcode::SubgroupBallot:
     case Opcode::SubgroupAny:
-    case Opcode::SubgroupAll:
-      return vote(id);
+    case Opcode::SubgroupAll: return vote(id);
     case Opcode::SubgroupBroadcast:
     case Opcode::SubgroupShuffle:
     case Opcode::SubgroupShuffleUp:
     case Opcode::SubgroupShuffleDown:
-    case Opcode::SubgroupShuffleXor:
-      return move_lanes(id);
-    default:
-      break;
+    case Opcode::SubgroupShuffleXor: return move_lanes(id);
+    default: break;
   }
   const ValueId v = p_.operand(id, 0);
   const Type t = p_.type(v);
@@ -247,8 +243,7 @@ void Emitter::move_lanes(OpId id) {
       from = word();
       ins("xor.b32 {}, {}, {}", from, lane(), x);
       [[fallthrough]];
-    default:
-      ins("setp.lt.u32 {}, {}, {}", there, from, lanes);
+    default: ins("setp.lt.u32 {}, {}, {}", there, from, lanes);
   }
   const Text inside = word();
   ins("and.b32 {}, {}, {}", inside, from, lanes - 1);

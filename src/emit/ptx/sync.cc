@@ -47,10 +47,8 @@ void Emitter::barrier(Scope scope, OpId at) {
     case Scope::Subgroup:
       if (is_pair()) return pair_sync();
       return ins("bar.warp.sync {}", member_mask());
-    case Scope::Workgroup:
-      return workgroup_barrier();
-    case Scope::Grid:
-      return grid_barrier(at);
+    case Scope::Workgroup: return workgroup_barrier();
+    case Scope::Grid: return grid_barrier(at);
   }
 }
 

@@ -58,8 +58,7 @@ Id Emitter::atomic(OpId id, const Place& place) {
     case Opcode::AtomicStore:
       eff(spv::OpAtomicStore, {at, scope, release, get(p_.operand(id, 1))});
       return 0;
-    case Opcode::AtomicLoad:
-      return ins(spv::OpAtomicLoad, bits, {at, scope, acquire});
+    case Opcode::AtomicLoad: return ins(spv::OpAtomicLoad, bits, {at, scope, acquire});
     case Opcode::AtomicCas:
       return ins(spv::OpAtomicCompareExchange, bits,
                  {at, scope, acq_rel, acquire, get(p_.operand(id, 2)), get(p_.operand(id, 1))});
@@ -69,26 +68,13 @@ Id Emitter::atomic(OpId id, const Place& place) {
                           : add_float(at, get(p_.operand(id, 1)), scope, acq_rel);
       what = spv::OpAtomicIAdd;
       break;
-    case Opcode::AtomicSub:
-      what = spv::OpAtomicISub;
-      break;
-    case Opcode::AtomicMin:
-      what = is_signed(t) ? spv::OpAtomicSMin : spv::OpAtomicUMin;
-      break;
-    case Opcode::AtomicMax:
-      what = is_signed(t) ? spv::OpAtomicSMax : spv::OpAtomicUMax;
-      break;
-    case Opcode::AtomicAnd:
-      what = spv::OpAtomicAnd;
-      break;
-    case Opcode::AtomicOr:
-      what = spv::OpAtomicOr;
-      break;
-    case Opcode::AtomicXor:
-      what = spv::OpAtomicXor;
-      break;
-    default:
-      what = spv::OpAtomicExchange;
+    case Opcode::AtomicSub: what = spv::OpAtomicISub; break;
+    case Opcode::AtomicMin: what = is_signed(t) ? spv::OpAtomicSMin : spv::OpAtomicUMin; break;
+    case Opcode::AtomicMax: what = is_signed(t) ? spv::OpAtomicSMax : spv::OpAtomicUMax; break;
+    case Opcode::AtomicAnd: what = spv::OpAtomicAnd; break;
+    case Opcode::AtomicOr: what = spv::OpAtomicOr; break;
+    case Opcode::AtomicXor: what = spv::OpAtomicXor; break;
+    default: what = spv::OpAtomicExchange;
   }
   return ins(what, bits, {at, scope, acq_rel, get(p_.operand(id, 1))});
 }

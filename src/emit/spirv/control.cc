@@ -25,14 +25,10 @@ void Emitter::op(OpId id) {
   const Op& o = p_.op(id);
   if (options_.debug && o.code != Opcode::Const) line_of(id);
   switch (o.code) {
-    case Opcode::Const:
-      return;
-    case Opcode::If:
-      return if_op(id);
-    case Opcode::For:
-      return for_op(id);
-    case Opcode::While:
-      return while_op(id);
+    case Opcode::Const: return;
+    case Opcode::If: return if_op(id);
+    case Opcode::For: return for_op(id);
+    case Opcode::While: return while_op(id);
     case Opcode::Region: {
       block(o.first_block);
       if (flow_ != Flow::On) return;
@@ -40,34 +36,21 @@ void Emitter::op(OpId id) {
       for (size_t k = 0; k < results.size(); ++k) set(results[k], yielded_[k]);
       return;
     }
-    case Opcode::Load:
-      return load_op(id);
-    case Opcode::Store:
-      return store_op(id);
-    case Opcode::LoadN:
-      return load_n(id);
-    case Opcode::StoreN:
-      return store_n(id);
-    case Opcode::LoadAs:
-      return load_as(id);
-    case Opcode::UniformLoad:
-      return uniform_load(id);
-    case Opcode::Barrier:
-      return barrier(Scope(o.attr));
-    case Opcode::Assert:
-      return assert_op(id);
-    default:
-      break;
+    case Opcode::Load: return load_op(id);
+    case Opcode::Store: return store_op(id);
+    case Opcode::LoadN: return load_n(id);
+    case Opcode::StoreN: return store_n(id);
+    case Opcode::LoadAs: return load_as(id);
+    case Opcode::UniformLoad: return uniform_load(id);
+    case Opcode::Barrier: return barrier(Scope(o.attr));
+    case Opcode::Assert: return assert_op(id);
+    default: break;
   }
   switch (info(o.code).effect) {
-    case Effect::Pure:
-      return o.operands.count == 0 ? id_op(id) : pure_op(id);
-    case Effect::Atomic:
-      return atomic_op(id);
-    case Effect::Convergent:
-      return subgroup_op(id);
-    default:
-      return leave(id);
+    case Effect::Pure: return o.operands.count == 0 ? id_op(id) : pure_op(id);
+    case Effect::Atomic: return atomic_op(id);
+    case Effect::Convergent: return subgroup_op(id);
+    default: return leave(id);
   }
 }
 
@@ -365,9 +348,7 @@ void Emitter::leave(OpId exit) {
   const Op& o = p_.op(exit);
   switch (o.code) {
     case Opcode::Yield:
-    case Opcode::Test:
-      yielded_ = gather(p_.operands(exit));
-      return;
+    case Opcode::Test: yielded_ = gather(p_.operands(exit)); return;
     case Opcode::Break:
       loops_.back()->exits.push_back({here_, gather(p_.operands(exit))});
       set_left(*loops_.back(), bit(true));
@@ -377,13 +358,9 @@ void Emitter::leave(OpId exit) {
       loops_.back()->backs.push_back({here_, gather(p_.operands(exit))});
       jump(loops_.back()->next);
       break;
-    case Opcode::Return:
-      eff(spv::OpReturn, {});
-      break;
-    case Opcode::Trap:
-      return trap(get(p_.operand(exit, 0)), exit);
-    default:
-      return;
+    case Opcode::Return: eff(spv::OpReturn, {}); break;
+    case Opcode::Trap: return trap(get(p_.operand(exit, 0)), exit);
+    default: return;
   }
   flow_ = Flow::Gone;
 }

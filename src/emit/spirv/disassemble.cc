@@ -23,8 +23,7 @@ struct Row {
   spv::Op op;
   std::string_view name, operands;
 };
-#define VYRE_ROW(name, operands) \
-  { spv::Op##name, #name, operands }
+#define VYRE_ROW(name, operands) {spv::Op##name, #name, operands}
 constexpr Row rows[] = {
     VYRE_ROW(Capability, "c"),
     VYRE_ROW(Extension, "s"),
@@ -169,8 +168,7 @@ struct Word {
   uint32_t value;
   std::string_view name;
 };
-#define VYRE_WORD(kind, prefix, name) \
-  { kind, spv::prefix##name, #name }
+#define VYRE_WORD(kind, prefix, name) {kind, spv::prefix##name, #name}
 constexpr Word known[] = {
     VYRE_WORD('c', Capability, Shader),
     VYRE_WORD('c', Capability, Float64),
@@ -217,8 +215,7 @@ constexpr Word known[] = {
     VYRE_WORD('u', BuiltIn, LocalInvocationIndex),
     VYRE_WORD('u', BuiltIn, SubgroupId),
     VYRE_WORD('u', BuiltIn, SubgroupLocalInvocationId),
-#define VYRE_GLSL(name) \
-  { 'f', GLSLstd450##name, #name }
+#define VYRE_GLSL(name) {'f', GLSLstd450##name, #name}
     VYRE_GLSL(RoundEven),
     VYRE_GLSL(Trunc),
     VYRE_GLSL(Floor),
@@ -312,23 +309,17 @@ class Reader {
       case spv::OpName:
         if (w.size() > 1) give(w[0], read_string(w, at));
         return;
-      case spv::OpTypeVoid:
-        return give(w[0], "void");
-      case spv::OpTypeBool:
-        return give(w[0], "bool");
-      case spv::OpTypeInt:
-        return w.size() > 1 ? give(w[0], fmt::format("u{}", w[1])) : void();
-      case spv::OpTypeFloat:
-        return w.size() > 1 ? give(w[0], fmt::format("f{}", w[1])) : void();
+      case spv::OpTypeVoid: return give(w[0], "void");
+      case spv::OpTypeBool: return give(w[0], "bool");
+      case spv::OpTypeInt: return w.size() > 1 ? give(w[0], fmt::format("u{}", w[1])) : void();
+      case spv::OpTypeFloat: return w.size() > 1 ? give(w[0], fmt::format("f{}", w[1])) : void();
       case spv::OpTypeVector:
         return w.size() > 2 ? give(w[0], fmt::format("{}x{}", plain(w[1]), w[2])) : void();
       case spv::OpTypePointer:
         if (w.size() > 2) give(w[0], fmt::format("{}_{}", word_name('k', w[1]), plain(w[2])));
         return;
-      case spv::OpConstantTrue:
-        return w.size() > 1 ? give(w[1], "true") : void();
-      case spv::OpConstantFalse:
-        return w.size() > 1 ? give(w[1], "false") : void();
+      case spv::OpConstantTrue: return w.size() > 1 ? give(w[1], "true") : void();
+      case spv::OpConstantFalse: return w.size() > 1 ? give(w[1], "false") : void();
       case spv::OpConstant: {
         if (w.size() < 3) return;
         const uint64_t value = w[2] | (w.size() > 3 ? uint64_t{w[3]} << 32 : 0);
@@ -336,8 +327,7 @@ class Reader {
         return give(w[1], is_hex ? fmt::format("{}_0x{:x}", plain(w[0]), value)
                                  : fmt::format("{}_{}", plain(w[0]), value));
       }
-      default:
-        return;
+      default: return;
     }
   }
 
@@ -366,19 +356,12 @@ class Reader {
   /// Gives where the next operand begins.
   size_t write_operand(char kind, std::span<const uint32_t> w, size_t at) {
     switch (kind) {
-      case 'r':
-        return at + 1;
+      case 'r': return at + 1;
       case 't':
       case 'i':
-      case 'I':
-        append(text_, " {}", id(w[at]));
-        return at + 1;
-      case 's':
-        append(text_, " \"{}\"", read_string(w, at));
-        return at;
-      case 'X':
-        append(text_, " {}", word_name('f', w[at]));
-        return at + 1;
+      case 'I': append(text_, " {}", id(w[at])); return at + 1;
+      case 's': append(text_, " \"{}\"", read_string(w, at)); return at;
+      case 'X': append(text_, " {}", word_name('f', w[at])); return at + 1;
       case 'b':
         append(text_, " {}",
                at > 0 && w[at - 1] == spv::DecorationBuiltIn ? word_name('u', w[at])
@@ -392,12 +375,8 @@ class Reader {
         return w.size();
       }
       case 'n':
-      case 'N':
-        append(text_, " {}", w[at]);
-        return at + 1;
-      default:
-        append(text_, " {}", word_name(kind, w[at]));
-        return at + 1;
+      case 'N': append(text_, " {}", w[at]); return at + 1;
+      default: append(text_, " {}", word_name(kind, w[at])); return at + 1;
     }
   }
 

@@ -174,14 +174,11 @@ void Emitter::store_element(const Place& p, uint32_t k, Id raw) {
 
 Id Emitter::from_raw(Type element, Id raw) {
   switch (element) {
-    case Type::Bool:
-      return ins(spv::OpINotEqual, b(), {raw, c32(0)});
-    case Type::F16:
-      return half_to_float(raw);
+    case Type::Bool: return ins(spv::OpINotEqual, b(), {raw, c32(0)});
+    case Type::F16: return half_to_float(raw);
     case Type::BF16:
       return from_bits(Type::F32, ins(spv::OpShiftLeftLogical, u32(), {raw, c32(16)}));
-    default:
-      return from_bits(element, raw);
+    default: return from_bits(element, raw);
   }
 }
 
@@ -189,13 +186,11 @@ Id Emitter::from_raw(Type element, Id raw) {
 Id Emitter::to_raw(Type element, ValueId value, bool visible) {
   const Id x = get(value);
   switch (element) {
-    case Type::Bool:
-      return ins(spv::OpSelect, u32(), {x, c32(1), c32(0)});
+    case Type::Bool: return ins(spv::OpSelect, u32(), {x, c32(1), c32(0)});
     case Type::F32:
     case Type::F64:
       return visible ? canonical_bits(element, x, never_nan(value)) : bits_of(element, x);
-    case Type::F16:
-      return float_to_half(x);
+    case Type::F16: return float_to_half(x);
     case Type::BF16: {
       // Add half of the last place, or a little less before an even one. That could carry a NaN
       // into a number.
@@ -208,8 +203,7 @@ Id Emitter::to_raw(Type element, ValueId value, bool visible) {
       if (never_nan(value)) return raw;
       return ins(spv::OpSelect, u32(), {is_nan(Type::F32, bits), c32(0x7fc0), raw});
     }
-    default:
-      return x;
+    default: return x;
   }
 }
 

@@ -293,22 +293,14 @@ void Emitter::id_op(OpId id) {
   if (f_.uses[v] == 0) return;
   const auto dim = static_cast<uint32_t>(o.attr);
   switch (o.code) {
-    case Opcode::GlobalId:
-      return set(v, global_id(dim));
-    case Opcode::LocalId:
-      return set(v, local_id(dim));
-    case Opcode::WorkgroupId:
-      return set(v, workgroup_id(dim));
-    case Opcode::NumWorkgroups:
-      return set(v, num_workgroups(dim));
-    case Opcode::WorkgroupSize:
-      return set(v, c32(p_.workgroup[dim]));
-    case Opcode::LaneId:
-      return set(v, lane());
-    case Opcode::SubgroupSize:
-      return set(v, c32(f_.lanes));
-    case Opcode::Len64:
-      return set(v, count_of(dim).low);
+    case Opcode::GlobalId: return set(v, global_id(dim));
+    case Opcode::LocalId: return set(v, local_id(dim));
+    case Opcode::WorkgroupId: return set(v, workgroup_id(dim));
+    case Opcode::NumWorkgroups: return set(v, num_workgroups(dim));
+    case Opcode::WorkgroupSize: return set(v, c32(p_.workgroup[dim]));
+    case Opcode::LaneId: return set(v, lane());
+    case Opcode::SubgroupSize: return set(v, c32(f_.lanes));
+    case Opcode::Len64: return set(v, count_of(dim).low);
     case Opcode::Len: {
       if (!is_parameter(p_.buffers[dim].role))
         return set(v, c32(static_cast<uint32_t>(f_.buffers[dim].count)));
@@ -327,8 +319,7 @@ void Emitter::id_op(OpId id) {
                    return ins(spv::OpINotEqual, b(), {byte, c32(0)});
                  }));
     }
-    default:
-      return;
+    default: return;
   }
 }
 

@@ -12,21 +12,18 @@ Id Emitter::native_lane() {
 
 Id Emitter::lane() {
   if (f_.lanes == 1) return c32(0);
-  return once({"lane"}, [&] {
-    return ins(spv::OpBitwiseAnd, u32(), {linear_id(), c32(f_.lanes - 1)});
-  });
+  return once({"lane"},
+              [&] { return ins(spv::OpBitwiseAnd, u32(), {linear_id(), c32(f_.lanes - 1)}); });
 }
 
 Id Emitter::lanes_first() {
-  return once({"lanes first"}, [&] {
-    return ins(spv::OpBitwiseAnd, u32(), {linear_id(), c32(~(f_.lanes - 1))});
-  });
+  return once({"lanes first"},
+              [&] { return ins(spv::OpBitwiseAnd, u32(), {linear_id(), c32(~(f_.lanes - 1))}); });
 }
 
 Id Emitter::segment() {
-  return once({"segment"}, [&] {
-    return ins(spv::OpBitwiseAnd, u32(), {native_lane(), c32(~(f_.lanes - 1))});
-  });
+  return once({"segment"},
+              [&] { return ins(spv::OpBitwiseAnd, u32(), {native_lane(), c32(~(f_.lanes - 1))}); });
 }
 
 /// All lanes get here before any goes on. Orders memory between them.

@@ -17,14 +17,10 @@ constexpr uint32_t most_wide_tests = 3;
 
 Emitter::Space Emitter::space_of(uint32_t buffer) const {
   switch (p_.buffers[buffer].role) {
-    case Role::Shared:
-      return Space::Shared;
-    case Role::Private:
-      return Space::Private;
-    case Role::Table:
-      return Space::Table;
-    default:
-      return Space::Buffer;
+    case Role::Shared: return Space::Shared;
+    case Role::Private: return Space::Private;
+    case Role::Table: return Space::Table;
+    default: return Space::Buffer;
   }
 }
 

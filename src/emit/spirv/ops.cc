@@ -17,13 +17,10 @@ bool masks_sign(Opcode code, uint32_t bits) {
   switch (code) {
     case Opcode::And:
     case Opcode::Or:
-    case Opcode::Xor:
-      return bits == 0x80000000 || bits == 0x7fffffff;
+    case Opcode::Xor: return bits == 0x80000000 || bits == 0x7fffffff;
     case Opcode::Add:
-    case Opcode::Sub:
-      return bits == 0x80000000;
-    default:
-      return false;
+    case Opcode::Sub: return bits == 0x80000000;
+    default: return false;
   }
 }
 
@@ -91,17 +88,12 @@ Id Emitter::compute_number(Opcode code, Type t, std::span<const Id> in) {
 
 Id Emitter::boolean(Opcode code, std::span<const Id> in) {
   switch (code) {
-    case Opcode::And:
-      return ins(spv::OpLogicalAnd, b(), {in[0], in[1]});
-    case Opcode::Or:
-      return ins(spv::OpLogicalOr, b(), {in[0], in[1]});
+    case Opcode::And: return ins(spv::OpLogicalAnd, b(), {in[0], in[1]});
+    case Opcode::Or: return ins(spv::OpLogicalOr, b(), {in[0], in[1]});
     case Opcode::Xor:
-    case Opcode::Ne:
-      return ins(spv::OpLogicalNotEqual, b(), {in[0], in[1]});
-    case Opcode::Eq:
-      return ins(spv::OpLogicalEqual, b(), {in[0], in[1]});
-    default:
-      return negated(in[0]);
+    case Opcode::Ne: return ins(spv::OpLogicalNotEqual, b(), {in[0], in[1]});
+    case Opcode::Eq: return ins(spv::OpLogicalEqual, b(), {in[0], in[1]});
+    default: return negated(in[0]);
   }
 }
 
@@ -110,15 +102,11 @@ Id Emitter::compare(Opcode code, Type t, std::span<const Id> in) {
   const bool f = is_float(t), s = is_signed(t);
   spv::Op op = spv::OpNop;
   switch (code) {
-    case Opcode::Eq:
-      op = f ? spv::OpFOrdEqual : spv::OpIEqual;
-      break;
+    case Opcode::Eq: op = f ? spv::OpFOrdEqual : spv::OpIEqual; break;
     case Opcode::Ne:
       op = f ? spv::OpFUnordNotEqual : spv::OpINotEqual;  // true with NaN
       break;
-    case Opcode::Lt:
-      op = f ? spv::OpFOrdLessThan : s ? spv::OpSLessThan : spv::OpULessThan;
-      break;
+    case Opcode::Lt: op = f ? spv::OpFOrdLessThan : s ? spv::OpSLessThan : spv::OpULessThan; break;
     case Opcode::Le:
       op = f ? spv::OpFOrdLessThanEqual : s ? spv::OpSLessThanEqual : spv::OpULessThanEqual;
       break;
@@ -130,8 +118,7 @@ Id Emitter::compare(Opcode code, Type t, std::span<const Id> in) {
            : s ? spv::OpSGreaterThanEqual
                : spv::OpUGreaterThanEqual;
       break;
-    default:
-      return 0;
+    default: return 0;
   }
   return ins(op, b(), {in[0], in[1]});
 }

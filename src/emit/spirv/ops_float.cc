@@ -48,14 +48,10 @@ Id Emitter::floating(Opcode code, Type t, std::span<const Id> in) {
     return extended(is_min ? GLSLstd450NMin : GLSLstd450NMax, type, {a, b_});
   };
   switch (code) {
-    case Opcode::Add:
-      return exact(spv::OpFAdd, type, {in[0], in[1]});
-    case Opcode::Sub:
-      return exact(spv::OpFSub, type, {in[0], in[1]});
-    case Opcode::Mul:
-      return exact(spv::OpFMul, type, {in[0], in[1]});
-    case Opcode::Div:
-      return exact(spv::OpFDiv, type, {in[0], in[1]});
+    case Opcode::Add: return exact(spv::OpFAdd, type, {in[0], in[1]});
+    case Opcode::Sub: return exact(spv::OpFSub, type, {in[0], in[1]});
+    case Opcode::Mul: return exact(spv::OpFMul, type, {in[0], in[1]});
+    case Opcode::Div: return exact(spv::OpFDiv, type, {in[0], in[1]});
     case Opcode::Fma: {
       const Id result = extended(GLSLstd450Fma, type, {in[0], in[1], in[2]});
       m_.decorate(result, spv::DecorationNoContraction);
@@ -66,29 +62,19 @@ Id Emitter::floating(Opcode code, Type t, std::span<const Id> in) {
           t, ins(spv::OpBitwiseXor, type_of(bits_as(t)),
                  {bits_of(t, in[0]),
                   t == Type::F32 ? sign_mask(1u << 31) : constant_of(Type::U64, 1ull << 63)}));
-    case Opcode::Abs:
-      return from_bits(t, magnitude_of(t, bits_of(t, in[0])));
-    case Opcode::Min:
-      return least(true, in[0], in[1]);
-    case Opcode::Max:
-      return least(false, in[0], in[1]);
-    case Opcode::Clamp:
-      return least(true, least(false, in[0], in[1]), in[2]);
-    case Opcode::Sqrt:
-      return rounded(GLSLstd450Sqrt);
+    case Opcode::Abs: return from_bits(t, magnitude_of(t, bits_of(t, in[0])));
+    case Opcode::Min: return least(true, in[0], in[1]);
+    case Opcode::Max: return least(false, in[0], in[1]);
+    case Opcode::Clamp: return least(true, least(false, in[0], in[1]), in[2]);
+    case Opcode::Sqrt: return rounded(GLSLstd450Sqrt);
     case Opcode::Rsqrt: {  // rounded twice
       return exact(spv::OpFDiv, type, {constant_of(t, one_of(t)), rounded(GLSLstd450Sqrt)});
     }
-    case Opcode::Floor:
-      return rounded(GLSLstd450Floor);
-    case Opcode::Ceil:
-      return rounded(GLSLstd450Ceil);
-    case Opcode::Round:
-      return rounded(GLSLstd450RoundEven);
-    case Opcode::Trunc:
-      return rounded(GLSLstd450Trunc);
-    case Opcode::IsNan:
-      return is_nan(t, bits_of(t, in[0]));
+    case Opcode::Floor: return rounded(GLSLstd450Floor);
+    case Opcode::Ceil: return rounded(GLSLstd450Ceil);
+    case Opcode::Round: return rounded(GLSLstd450RoundEven);
+    case Opcode::Trunc: return rounded(GLSLstd450Trunc);
+    case Opcode::IsNan: return is_nan(t, bits_of(t, in[0]));
     default:  // IsInf
       return ins(spv::OpIEqual, b(),
                  {magnitude_of(t, bits_of(t, in[0])), constant_of(bits_as(t), infinity_of(t))});

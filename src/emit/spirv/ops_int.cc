@@ -22,24 +22,16 @@ Id Emitter::integer(Opcode code, Type t, std::span<const Id> in) {
   const Id type = type_of(t);
   const auto wrapped = [&](spv::Op op) { return normalize(t, ins(op, type, {in[0], in[1]})); };
   switch (code) {
-    case Opcode::Add:
-      return wrapped(spv::OpIAdd);
-    case Opcode::Sub:
-      return wrapped(spv::OpISub);
-    case Opcode::Mul:
-      return wrapped(spv::OpIMul);
-    case Opcode::Neg:
-      return normalize(t, ins(spv::OpSNegate, type, {in[0]}));
+    case Opcode::Add: return wrapped(spv::OpIAdd);
+    case Opcode::Sub: return wrapped(spv::OpISub);
+    case Opcode::Mul: return wrapped(spv::OpIMul);
+    case Opcode::Neg: return normalize(t, ins(spv::OpSNegate, type, {in[0]}));
     case Opcode::Div:
     case Opcode::Rem:
-    case Opcode::CeilDiv:
-      return divide(code, t, in[0], in[1]);
-    case Opcode::Min:
-      return pick(t, true, in[0], in[1]);
-    case Opcode::Max:
-      return pick(t, false, in[0], in[1]);
-    case Opcode::Clamp:
-      return pick(t, true, pick(t, false, in[0], in[1]), in[2]);
+    case Opcode::CeilDiv: return divide(code, t, in[0], in[1]);
+    case Opcode::Min: return pick(t, true, in[0], in[1]);
+    case Opcode::Max: return pick(t, false, in[0], in[1]);
+    case Opcode::Clamp: return pick(t, true, pick(t, false, in[0], in[1]), in[2]);
     case Opcode::Abs:
       if (!is_signed(t)) return in[0];  // of MIN it is MIN
       return normalize(t, pick(t, false, in[0], ins(spv::OpSNegate, type, {in[0]})));
@@ -50,23 +42,16 @@ Id Emitter::integer(Opcode code, Type t, std::span<const Id> in) {
                  {product, c32(width_of(t))});
     }
     case Opcode::SatAdd:
-    case Opcode::SatSub:
-      return saturate(code, t, in[0], in[1]);
-    case Opcode::And:
-      return ins(spv::OpBitwiseAnd, type, {in[0], in[1]});
-    case Opcode::Or:
-      return ins(spv::OpBitwiseOr, type, {in[0], in[1]});
-    case Opcode::Xor:
-      return ins(spv::OpBitwiseXor, type, {in[0], in[1]});
-    case Opcode::Not:
-      return normalize(t, ins(spv::OpNot, type, {in[0]}));
+    case Opcode::SatSub: return saturate(code, t, in[0], in[1]);
+    case Opcode::And: return ins(spv::OpBitwiseAnd, type, {in[0], in[1]});
+    case Opcode::Or: return ins(spv::OpBitwiseOr, type, {in[0], in[1]});
+    case Opcode::Xor: return ins(spv::OpBitwiseXor, type, {in[0], in[1]});
+    case Opcode::Not: return normalize(t, ins(spv::OpNot, type, {in[0]}));
     case Opcode::Clz:
     case Opcode::Ctz:
     case Opcode::PopCount:
-    case Opcode::ReverseBits:
-      return count_bits(code, t, in[0]);
-    default:
-      return bit_field(code, t, in);
+    case Opcode::ReverseBits: return count_bits(code, t, in[0]);
+    default: return bit_field(code, t, in);
   }
 }
 
@@ -194,8 +179,7 @@ Id Emitter::count_bits(Opcode code, Type t, Id a) {
   if (width < 64) {
     const Id bits = zero_extended(t, a);
     switch (code) {
-      case Opcode::PopCount:
-        return ins(spv::OpBitCount, u32(), {bits});
+      case Opcode::PopCount: return ins(spv::OpBitCount, u32(), {bits});
       case Opcode::ReverseBits: {
         const Id all = ins(spv::OpBitReverse, u32(), {bits});
         if (width == 32) return all;  // else the shift extends as the type says

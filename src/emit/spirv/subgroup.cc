@@ -23,18 +23,14 @@ void Emitter::subgroup_op(OpId id) {
       const Id low = ballot_word(x, 0), high = f_.lanes > 32 ? ballot_word(x, 1) : c32(0);
       return set(result, wide_words(low, high).low);
     }
-    case Opcode::SubgroupAny:
-      return set(result, any_lane(if_alive(x)));
-    case Opcode::SubgroupAll:
-      return set(result, negated(any_lane(if_alive(negated(x)))));
+    case Opcode::SubgroupAny: return set(result, any_lane(if_alive(x)));
+    case Opcode::SubgroupAll: return set(result, negated(any_lane(if_alive(negated(x)))));
     case Opcode::SubgroupBroadcast:
     case Opcode::SubgroupShuffle:
     case Opcode::SubgroupShuffleUp:
     case Opcode::SubgroupShuffleDown:
-    case Opcode::SubgroupShuffleXor:
-      return set(result, move_lanes(id));
-    default:
-      break;
+    case Opcode::SubgroupShuffleXor: return set(result, move_lanes(id));
+    default: break;
   }
   const bool scans = o.code == Opcode::SubgroupScanAdd;
   if (f_.has_ghosts) {
@@ -58,17 +54,10 @@ Id Emitter::reduce_natively(Opcode code, Type t, Id v) {
     case Opcode::SubgroupMax:
       op = is_signed(t) ? spv::OpGroupNonUniformSMax : spv::OpGroupNonUniformUMax;
       break;
-    case Opcode::SubgroupAnd:
-      op = spv::OpGroupNonUniformBitwiseAnd;
-      break;
-    case Opcode::SubgroupOr:
-      op = spv::OpGroupNonUniformBitwiseOr;
-      break;
-    case Opcode::SubgroupXor:
-      op = spv::OpGroupNonUniformBitwiseXor;
-      break;
-    default:
-      op = spv::OpGroupNonUniformIAdd;
+    case Opcode::SubgroupAnd: op = spv::OpGroupNonUniformBitwiseAnd; break;
+    case Opcode::SubgroupOr: op = spv::OpGroupNonUniformBitwiseOr; break;
+    case Opcode::SubgroupXor: op = spv::OpGroupNonUniformBitwiseXor; break;
+    default: op = spv::OpGroupNonUniformIAdd;
   }
   m_.capability(spv::CapabilityGroupNonUniform);
   m_.capability(spv::CapabilityGroupNonUniformArithmetic);
@@ -142,8 +131,7 @@ Id Emitter::move_lanes(OpId id) {
     case Opcode::SubgroupShuffleXor:
       from = ins(spv::OpBitwiseXor, u32(), {lane(), x});
       [[fallthrough]];
-    default:
-      there = ins(spv::OpULessThan, b(), {from, size});
+    default: there = ins(spv::OpULessThan, b(), {from, size});
   }
   if (f_.lanes == 1) return select(t, there, v, zero_of(t));
   const Id inside = ins(spv::OpBitwiseAnd, u32(), {from, c32(f_.lanes - 1)});

@@ -131,12 +131,9 @@ Id Emitter::stop_requested(OpId loop) {
 /// A bool: leave the loop.
 Id Emitter::check_back_edge(OpId loop) {
   switch (meeting_of(loop)) {
-    case Meeting::Workgroup:
-      return poll_together(loop);
-    case Meeting::Subgroup:
-      return poll_lanes(loop);
-    default:
-      return poll_alone(loop);
+    case Meeting::Workgroup: return poll_together(loop);
+    case Meeting::Subgroup: return poll_lanes(loop);
+    default: return poll_alone(loop);
   }
 }
 

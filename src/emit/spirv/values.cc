@@ -49,33 +49,23 @@ Id Emitter::phi(Id type, std::span<const Incoming> from, Id result) {
 
 Id Emitter::type_of(Type t) {
   switch (t) {
-    case Type::Bool:
-      return b();
+    case Type::Bool: return b();
     case Type::I64:
-    case Type::U64:
-      return u64();
-    case Type::F32:
-      return m_.type_float(32);
-    case Type::F64:
-      return m_.type_float(64);
-    default:
-      return u32();
+    case Type::U64: return u64();
+    case Type::F32: return m_.type_float(32);
+    case Type::F64: return m_.type_float(64);
+    default: return u32();
   }
 }
 
 Id Emitter::constant_of(Type t, uint64_t bits) {
   switch (t) {
-    case Type::Bool:
-      return bit(bits & 1);
-    case Type::F32:
-      return m_.constant_f32(static_cast<uint32_t>(bits));
-    case Type::F64:
-      return m_.constant_f64(bits);
+    case Type::Bool: return bit(bits & 1);
+    case Type::F32: return m_.constant_f32(static_cast<uint32_t>(bits));
+    case Type::F64: return m_.constant_f64(bits);
     case Type::I64:
-    case Type::U64:
-      return m_.constant64(bits);
-    default:
-      return c32(static_cast<uint32_t>(extended_bits(t, bits)));
+    case Type::U64: return m_.constant64(bits);
+    default: return c32(static_cast<uint32_t>(extended_bits(t, bits)));
   }
 }
 

@@ -122,7 +122,8 @@ Result<bool> divide_by_constant(Program& p, PassContext& context) {
       result = w.binary(Opcode::And, x, w.constant(d - 1));
     } else {
       result = is_signed(type) ? w.signed_quotient(x, d) : w.unsigned_quotient(x, d);
-      if (code == Opcode::Rem) result = w.binary(Opcode::Sub, x, w.binary(Opcode::Mul, result, w.constant(d)));
+      if (code == Opcode::Rem)
+        result = w.binary(Opcode::Sub, x, w.binary(Opcode::Mul, result, w.constant(d)));
     }
     r.replace(p.result(op), result);
     r.remove(op);

@@ -2,11 +2,12 @@
 
 // Gives a load the value that was just stored there.
 //
-// A load of b[i] after a store b[i] = v, with the same SSA index and nothing between that may change
-// b, gives v. Three conditions make that true: the index is proved in bounds (a store outside is
-// dropped, and the load gives 0); what lies between writes b only at indices that differ by a
-// constant other than 0, proved from the index forms; and the element keeps the value as it is
-// (f16 and bf16 round, so they are refused). Memory that others write ends with a barrier or acquire.
+// A load of b[i] after a store b[i] = v, with the same SSA index and nothing between that may
+// change b, gives v. Three conditions make that true: the index is proved in bounds (a store
+// outside is dropped, and the load gives 0); what lies between writes b only at indices that differ
+// by a constant other than 0, proved from the index forms; and the element keeps the value as it is
+// (f16 and bf16 round, so they are refused). Memory that others write ends with a barrier or
+// acquire.
 //
 // Works inside a block and from a block into the ifs and regions in it, never into or out of a
 // loop. Linear, but for at most `most_stores` stores that are remembered for each buffer.

@@ -30,7 +30,8 @@ uint64_t resident(const TileCosts& tile, uint64_t invocations, uint64_t shared) 
 uint64_t occupancy_cost(const HandoffCandidate& c, const DeviceCosts& costs, uint64_t invocations,
                         uint64_t shared) {
   if (costs.tile.unit_shared == 0) return 0;
-  const uint64_t before = std::min(resident(costs.tile, invocations, shared), costs.tile.hiding_threads);
+  const uint64_t before =
+      std::min(resident(costs.tile, invocations, shared), costs.tile.hiding_threads);
   const uint64_t after =
       std::min(resident(costs.tile, invocations, shared + c.bytes), costs.tile.hiding_threads);
   return c.other_traffic * invocations * costs.tile.device_byte * (before - after) / after;

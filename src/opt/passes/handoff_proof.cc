@@ -105,20 +105,14 @@ bool HandoffProof::find_accesses(uint32_t buffer) {
     Access a;
     a.op = op;
     switch (o.code) {
-      case Opcode::Load:
-        break;
-      case Opcode::LoadN:
-        a.elements = o.results.count;
-        break;
-      case Opcode::Store:
-        a.writes = true;
-        break;
+      case Opcode::Load: break;
+      case Opcode::LoadN: a.elements = o.results.count; break;
+      case Opcode::Store: a.writes = true; break;
       case Opcode::StoreN:
         a.writes = true;
         a.elements = o.operands.count - 1;
         break;
-      default:
-        other = op;
+      default: other = op;
     }
     (a.writes ? writes : reads) = true;
     accesses_.push_back(a);

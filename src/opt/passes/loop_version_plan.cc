@@ -176,10 +176,8 @@ class Planner {
     };
     const bool is_sum = !widened || ranges_.no_wrap(v);
     switch (o.code) {
-      case Opcode::Add:
-        return is_sum && next(0, 1, widened) && next(1, 1, widened);
-      case Opcode::Sub:
-        return is_sum && next(0, 1, widened) && next(1, -1, widened);
+      case Opcode::Add: return is_sum && next(0, 1, widened) && next(1, 1, widened);
+      case Opcode::Sub: return is_sum && next(0, 1, widened) && next(1, -1, widened);
       case Opcode::Mul:
         for (const uint32_t i : {1u, 0u})
           if (const ValueRange& k = ranges_.of(p_.operand(def, i)); k.is_constant())
@@ -196,8 +194,7 @@ class Planner {
         const Type from = p_.type(p_.operand(def, 0));
         return !widened && is_integer(from) && next(0, 1, width_of(o.type) > width_of(from));
       }
-      default:
-        return false;
+      default: return false;
     }
   }
 

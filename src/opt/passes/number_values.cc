@@ -45,7 +45,8 @@ struct State {
   };
   std::vector<Scope> scopes;
 
-  State(Program& program, const Effects& e) : p(program), r(program), effects(e), version(p.buffers.size(), 0) {}
+  State(Program& program, const Effects& e)
+      : p(program), r(program), effects(e), version(p.buffers.size(), 0) {}
 
   void touch(OpId op) {
     for (uint32_t b = 0; b < version.size(); ++b)
@@ -59,8 +60,10 @@ struct State {
       const uint32_t which = block - p.op(owner).first_block;
       if (is_loop(p.op(owner).code) && which == 0) touch(owner);
       if (p.op(owner).code == Opcode::If) {
-        if (which == 0) scope.version_at_entry = version;
-        else version = arm_entry;
+        if (which == 0)
+          scope.version_at_entry = version;
+        else
+          version = arm_entry;
       }
     }
     scopes.push_back(std::move(scope));
@@ -70,7 +73,8 @@ struct State {
 
   void leave(BlockId block) {
     const OpId owner = p.blocks[block].parent;
-    const bool is_test = owner != none && p.op(owner).code == Opcode::While && block == p.op(owner).first_block;
+    const bool is_test =
+        owner != none && p.op(owner).code == Opcode::While && block == p.op(owner).first_block;
     if (is_test) return;  // the body sees its values: closed together with the body
     close();
     if (owner == none) return;
@@ -109,7 +113,8 @@ struct State {
       added.push_back(std::move(key));
       return;
     }
-    for (uint32_t i = 0; i < o.results.count; ++i) r.replace(p.result(op, i), p.result(it->second, i));
+    for (uint32_t i = 0; i < o.results.count; ++i)
+      r.replace(p.result(op, i), p.result(it->second, i));
     r.remove(op);
   }
 };

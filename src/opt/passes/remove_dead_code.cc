@@ -15,10 +15,15 @@ struct State {
   bool changed = false;
 
   explicit State(Program& program)
-      : p(program), live(p.ops.size(), false), needed(p.values.size(), false), exits(p.ops.size()) {}
+      : p(program),
+        live(p.ops.size(), false),
+        needed(p.values.size(), false),
+        exits(p.ops.size()) {}
 
   OpId parent_of(OpId op) const { return p.blocks[p.op(op).parent].parent; }
-  OpId last_of(OpId op, uint32_t block) const { return p.blocks[p.op(op).first_block + block].last; }
+  OpId last_of(OpId op, uint32_t block) const {
+    return p.blocks[p.op(op).first_block + block].last;
+  }
   /// Operands of a loop before its initial values; arguments of its block before the carried ones.
   uint32_t head(OpId loop) const { return p.op(loop).code == Opcode::For ? 3 : 0; }
   uint32_t counters(OpId loop) const { return p.op(loop).code == Opcode::For ? 1 : 0; }
@@ -36,8 +41,10 @@ struct State {
       }
       const OpId owner = p.blocks[id].parent;
       if (owner == none || !is_loop(p.op(owner).code)) return;
-      if (visit == Visit::EnterBlock) loops.push_back(owner);
-      else loops.pop_back();
+      if (visit == Visit::EnterBlock)
+        loops.push_back(owner);
+      else
+        loops.pop_back();
     });
   }
 
@@ -102,8 +109,10 @@ struct State {
       const Value& value = p.values[v];
       if (value.def == none) {
         const OpId loop = p.blocks[value.block].parent;
-        if (value.index >= counters(loop)) need_carried(loop, value.index - counters(loop));
-        else keep(loop);
+        if (value.index >= counters(loop))
+          need_carried(loop, value.index - counters(loop));
+        else
+          keep(loop);
         continue;
       }
       const OpId op = value.def;
@@ -113,7 +122,8 @@ struct State {
       }
       keep(op);
       for (uint32_t b = 0; b < p.op(op).n_blocks; ++b)
-        if (const OpId last = last_of(op, b); p.op(last).code == Opcode::Yield) need(p.operand(last, value.index));
+        if (const OpId last = last_of(op, b); p.op(last).code == Opcode::Yield)
+          need(p.operand(last, value.index));
     }
   }
 
@@ -141,17 +151,21 @@ struct State {
     if (all) return;
     const auto keep_at = [&](uint32_t i) { return bool(kept[i]); };
     p.op(op).results = filtered(results, 0, keep_at);
-    const auto trim_operands = [&](OpId o, uint32_t first) { p.op(o).operands = filtered(p.op(o).operands, first, keep_at); };
+    const auto trim_operands = [&](OpId o, uint32_t first) {
+      p.op(o).operands = filtered(p.op(o).operands, first, keep_at);
+    };
     if (is_loop(p.op(op).code)) {
       trim_operands(op, head(op));
       Block& carrier = p.blocks[p.op(op).first_block];
       carrier.args = filtered(carrier.args, counters(op), keep_at);
-      if (const OpId last = last_of(op, body(op)); p.op(last).code == Opcode::Yield) trim_operands(last, 0);
+      if (const OpId last = last_of(op, body(op)); p.op(last).code == Opcode::Yield)
+        trim_operands(last, 0);
       for (const OpId exit : exits[op]) trim_operands(exit, 0);
       return;
     }
     for (uint32_t b = 0; b < p.op(op).n_blocks; ++b)
-      if (const OpId last = last_of(op, b); p.op(last).code == Opcode::Yield) trim_operands(last, 0);
+      if (const OpId last = last_of(op, b); p.op(last).code == Opcode::Yield)
+        trim_operands(last, 0);
   }
 
   bool sweep() {

@@ -18,16 +18,11 @@ using Kind = RuleNode::Kind;
 /// The comparison with its operands exchanged; Const for ops that are none.
 Opcode mirrored(Opcode code) {
   switch (code) {
-    case Opcode::Lt:
-      return Opcode::Gt;
-    case Opcode::Le:
-      return Opcode::Ge;
-    case Opcode::Gt:
-      return Opcode::Lt;
-    case Opcode::Ge:
-      return Opcode::Le;
-    default:
-      return Opcode::Const;
+    case Opcode::Lt: return Opcode::Gt;
+    case Opcode::Le: return Opcode::Ge;
+    case Opcode::Gt: return Opcode::Lt;
+    case Opcode::Ge: return Opcode::Le;
+    default: return Opcode::Const;
   }
 }
 
@@ -219,21 +214,16 @@ struct State {
     const uint64_t mask = low_mask(width_of(type));
     const Wide limit = number(type, *c);
     switch (code) {
-      case Opcode::And:
-        return (~range(x, where).zeros & ~*c & mask) == 0 ? x : none;
-      case Opcode::Or:
-        return (*c & ~range(x, where).ones & mask) == 0 ? x : none;
-      case Opcode::Min:
-        return range(x, where).high() <= limit ? x : none;
-      case Opcode::Max:
-        return range(x, where).low() >= limit ? x : none;
+      case Opcode::And: return (~range(x, where).zeros & ~*c & mask) == 0 ? x : none;
+      case Opcode::Or: return (*c & ~range(x, where).ones & mask) == 0 ? x : none;
+      case Opcode::Min: return range(x, where).high() <= limit ? x : none;
+      case Opcode::Max: return range(x, where).low() >= limit ? x : none;
       case Opcode::Rem: {
         if (limit <= 0) return none;
         const ValueRange known = range(x, where);
         return known.low() > -limit && known.high() < limit ? x : none;
       }
-      default:
-        return none;
+      default: return none;
     }
   }
 

@@ -80,17 +80,13 @@ struct Ids {
         if (dimension_of_base(y) == d) return insert_id(op, Opcode::LocalId, *d);
         if (dimension(y, Opcode::LocalId) == d) return insert_base(op, *d);
         return none;
-      case Opcode::Div:
-        return c == size ? insert_id(op, Opcode::WorkgroupId, *d) : none;
-      case Opcode::Rem:
-        return c == size ? insert_id(op, Opcode::LocalId, *d) : none;
+      case Opcode::Div: return c == size ? insert_id(op, Opcode::WorkgroupId, *d) : none;
+      case Opcode::Rem: return c == size ? insert_id(op, Opcode::LocalId, *d) : none;
       case Opcode::Shr:
         return c && uint64_t{1} << (*c & 31) == size ? insert_id(op, Opcode::WorkgroupId, *d)
                                                      : none;
-      case Opcode::And:
-        return c && *c + 1 == size ? insert_id(op, Opcode::LocalId, *d) : none;
-      default:
-        return none;
+      case Opcode::And: return c && *c + 1 == size ? insert_id(op, Opcode::LocalId, *d) : none;
+      default: return none;
     }
   }
 };

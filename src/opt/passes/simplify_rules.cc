@@ -230,24 +230,15 @@ const RuleSet& rule_set() {
 
 bool contains(RuleTypes types, Type t) {
   switch (types) {
-    case RuleTypes::Int:
-      return is_integer(t);
-    case RuleTypes::Signed:
-      return is_signed(t);
-    case RuleTypes::Unsigned:
-      return is_unsigned(t);
-    case RuleTypes::Bool:
-      return t == Type::Bool;
-    case RuleTypes::Logic:
-      return is_integer(t) || t == Type::Bool;
-    case RuleTypes::Num:
-      return is_numeric(t);
-    case RuleTypes::SignedNum:
-      return is_signed(t) || is_float(t);
-    case RuleTypes::Float:
-      return is_float(t);
-    case RuleTypes::Any:
-      return is_value(t);
+    case RuleTypes::Int: return is_integer(t);
+    case RuleTypes::Signed: return is_signed(t);
+    case RuleTypes::Unsigned: return is_unsigned(t);
+    case RuleTypes::Bool: return t == Type::Bool;
+    case RuleTypes::Logic: return is_integer(t) || t == Type::Bool;
+    case RuleTypes::Num: return is_numeric(t);
+    case RuleTypes::SignedNum: return is_signed(t) || is_float(t);
+    case RuleTypes::Float: return is_float(t);
+    case RuleTypes::Any: return is_value(t);
   }
   return false;
 }
@@ -261,12 +252,9 @@ std::optional<Rule> parse_rule(const RuleText& text, std::string& error) {
 
 Type Rule::op_type(uint8_t node, Type t) const {
   switch (nodes[node].type) {
-    case Of::Bool:
-      return Type::Bool;
-    case Of::U32:
-      return Type::U32;
-    default:
-      return t;
+    case Of::Bool: return Type::Bool;
+    case Of::U32: return Type::U32;
+    default: return t;
   }
 }
 
@@ -279,14 +267,10 @@ uint64_t Rule::literal_bits(uint8_t node, Type t) const {
   const RuleNode& n = nodes[node];
   const Type type = op_type(node, t);
   switch (n.literal) {
-    case Literal::Width:
-      return width_of(t);
-    case Literal::Least:
-      return bits_of(type, least(type));
-    case Literal::Greatest:
-      return bits_of(type, greatest(type));
-    case Literal::Number:
-      break;
+    case Literal::Width: return width_of(t);
+    case Literal::Least: return bits_of(type, least(type));
+    case Literal::Greatest: return bits_of(type, greatest(type));
+    case Literal::Number: break;
   }
   if (type == Type::F32) return std::bit_cast<uint32_t>(float(n.number));
   if (type == Type::F64) return std::bit_cast<uint64_t>(n.number);
@@ -307,27 +291,21 @@ unsigned weight(Opcode code) {
   switch (code) {
     case Opcode::Div:
     case Opcode::Rem:
-    case Opcode::CeilDiv:
-      return 9;
-    case Opcode::Fma:
-      return 8;
+    case Opcode::CeilDiv: return 9;
+    case Opcode::Fma: return 8;
     case Opcode::Mul:
-    case Opcode::MulHi:
-      return 7;
+    case Opcode::MulHi: return 7;
     case Opcode::Extract:
     case Opcode::Insert:
     case Opcode::Clamp:
     case Opcode::Select:
-    case Opcode::Sub:
-      return 5;
+    case Opcode::Sub: return 5;
     case Opcode::Shl:
     case Opcode::Shr:
     case Opcode::Not:
     case Opcode::Eq:
-    case Opcode::Ne:
-      return 3;
-    default:
-      return 4;
+    case Opcode::Ne: return 3;
+    default: return 4;
   }
 }
 

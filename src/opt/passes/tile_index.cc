@@ -65,8 +65,7 @@ std::optional<TileIndex::Split> TileIndex::split_op(OpId op, int depth) {
         return scaled(a, uint32_t{1} << amount);
       }
       return std::nullopt;
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

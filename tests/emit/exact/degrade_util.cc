@@ -98,8 +98,7 @@ class Degrade : public Remake {
       case Opcode::Round:
         if (wide ? p_.round64 : p_.round32) break;
         return unsigned_zero(op(code, flush(x[0])));
-      default:
-        break;
+      default: break;
     }
     return c.op(code, o.type, {x, o.operands.count});
   }
@@ -181,41 +180,30 @@ std::string forbidden(const Program& p, const Profile& q) {
       if (!q.bits && o.code >= Opcode::Clz && o.code <= Opcode::Insert) return true;
     }
     switch (o.code) {
-      case Opcode::Fma:
-        return (f32 && !q.fma32 && !q.fused32) || (f64 && !q.fma64);
+      case Opcode::Fma: return (f32 && !q.fma32 && !q.fused32) || (f64 && !q.fma64);
       case Opcode::Min:
       case Opcode::Max:
-      case Opcode::Clamp:
-        return (f32 && !q.min_max32) || (f64 && !q.min_max64);
-      case Opcode::Div:
-        return (f32 && !q.div32) || (f64 && !q.div64);
-      case Opcode::Rsqrt:
-        return (f32 && !(q.div32 && q.sqrt32)) || (f64 && !(q.div64 && q.sqrt64));
-      case Opcode::Sqrt:
-        return f64 && !q.sqrt64;
+      case Opcode::Clamp: return (f32 && !q.min_max32) || (f64 && !q.min_max64);
+      case Opcode::Div: return (f32 && !q.div32) || (f64 && !q.div64);
+      case Opcode::Rsqrt: return (f32 && !(q.div32 && q.sqrt32)) || (f64 && !(q.div64 && q.sqrt64));
+      case Opcode::Sqrt: return f64 && !q.sqrt64;
       case Opcode::Add:
-      case Opcode::Sub:
-        return f64 && !q.add64;
-      case Opcode::Mul:
-        return f64 && !q.mul64;
+      case Opcode::Sub: return f64 && !q.add64;
+      case Opcode::Mul: return f64 && !q.mul64;
       case Opcode::Floor:
       case Opcode::Ceil:
       case Opcode::Round:
-      case Opcode::Trunc:
-        return (f32 && !q.round32) || (f64 && !q.round64);
+      case Opcode::Trunc: return (f32 && !q.round32) || (f64 && !q.round64);
       case Opcode::Eq:
-      case Opcode::Ne:
-        return (f32 && !q.compare32) || (f64 && !q.compare64);
+      case Opcode::Ne: return (f32 && !q.compare32) || (f64 && !q.compare64);
       case Opcode::Lt:
       case Opcode::Le:
       case Opcode::Gt:
-      case Opcode::Ge:
-        return (f32 && !q.compare32 && !q.compare_normal32) || (f64 && !q.compare64);
+      case Opcode::Ge: return (f32 && !q.compare32 && !q.compare_normal32) || (f64 && !q.compare64);
       case Opcode::SubgroupAdd:
       case Opcode::SubgroupMin:
       case Opcode::SubgroupMax:
-      case Opcode::SubgroupScanAdd:
-        return is_float(t) || (wide && !q.subgroup_extended_types);
+      case Opcode::SubgroupScanAdd: return is_float(t) || (wide && !q.subgroup_extended_types);
       case Opcode::SubgroupAnd:
       case Opcode::SubgroupOr:
       case Opcode::SubgroupXor:
@@ -223,10 +211,8 @@ std::string forbidden(const Program& p, const Profile& q) {
       case Opcode::SubgroupShuffle:
       case Opcode::SubgroupShuffleUp:
       case Opcode::SubgroupShuffleDown:
-      case Opcode::SubgroupShuffleXor:
-        return size_of(t) == 8 && !q.subgroup_extended_types;
-      default:
-        return false;
+      case Opcode::SubgroupShuffleXor: return size_of(t) == 8 && !q.subgroup_extended_types;
+      default: return false;
     }
   };
   walk(p, [&](OpId id) {

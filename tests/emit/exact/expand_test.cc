@@ -19,14 +19,16 @@ namespace {
 Program kernel_of(const std::string& text) {
   const ParseOutcome parsed = parse(text, {.file_name = "k.vyre"});
   EXPECT_TRUE(parsed.module) << parsed.diagnostics[0].message;
-  for (const Diagnostic& d : check(*parsed.module)) EXPECT_NE(d.severity, Severity::Error) << d.message;
+  for (const Diagnostic& d : check(*parsed.module))
+    EXPECT_NE(d.severity, Severity::Error) << d.message;
   Program p = parsed.module->kernels[0];
   expand_functions(p);
   return p;
 }
 
 /// Inputs by buffer: numbers of the element's type; lengths for outputs that need one.
-LaunchInputs inputs_of(const Program& p, const std::vector<std::vector<uint64_t>>& values, uint64_t length = 0) {
+LaunchInputs inputs_of(const Program& p, const std::vector<std::vector<uint64_t>>& values,
+                       uint64_t length = 0) {
   LaunchInputs in;
   in.data.resize(p.buffers.size());
   in.lengths.resize(p.buffers.size());
@@ -36,7 +38,8 @@ LaunchInputs inputs_of(const Program& p, const std::vector<std::vector<uint64_t>
     if (is_host_input(buffer.role)) {
       const size_t size = size_of(buffer.element);
       std::vector<std::byte> bytes(values[next].size() * size);
-      for (size_t i = 0; i < values[next].size(); ++i) std::memcpy(&bytes[i * size], &values[next][i], size);
+      for (size_t i = 0; i < values[next].size(); ++i)
+        std::memcpy(&bytes[i * size], &values[next][i], size);
       in.data[b] = std::move(bytes);
       ++next;
     } else if (buffer.role == Role::Out && buffer.count == no_formula) {
@@ -115,8 +118,10 @@ kernel k(y: inout u64[]) workgroup(64) grid(64) {
   barrier workgroup
   y[global_id.x] = t[0]
 })");
-  for (const char* words : {"-atomics64", "-int64"}) EXPECT_FALSE(expand(global, profile_of(words))) << words;
-  for (const char* words : {"-shared_atomics64", "-int64"}) EXPECT_FALSE(expand(shared, profile_of(words))) << words;
+  for (const char* words : {"-atomics64", "-int64"})
+    EXPECT_FALSE(expand(global, profile_of(words))) << words;
+  for (const char* words : {"-shared_atomics64", "-int64"})
+    EXPECT_FALSE(expand(shared, profile_of(words))) << words;
   EXPECT_TRUE(expand(global, profile_of("-shared_atomics64")));
   EXPECT_TRUE(expand(shared, profile_of("-atomics64")));
 }
@@ -143,7 +148,8 @@ kernel k(lo: in i64[], hi: in i64[], s: in i64[], y: out i64[len(lo)], z: out u6
   z[i] = n
 })");
   const uint64_t max = ~0ull >> 1, min = 1ull << 63;
-  const std::vector<uint64_t> lo = {0, max - 20, min, ~0ull - 30, 5, 9, 0, 0xfffffff0, max - 3, ~0ull - 9, 100};
+  const std::vector<uint64_t> lo = {0, max - 20,   min,     ~0ull - 30, 5,  9,
+                                    0, 0xfffffff0, max - 3, ~0ull - 9,  100};
   const std::vector<uint64_t> hi = {50, max, min + 40, 11, 5, 3, 10, 0x10000000f, max, ~0ull, 200};
   const std::vector<uint64_t> step = {1, 7, 3, 4, 1, 1, 0, 1, max, max, ~0ull};
   for (const char* words : {"-int64", "weak"})
@@ -172,9 +178,13 @@ kernel k(x: in u64[], at: in i64[], w: in u64[], b: in u8[], y: inout u64[], r: 
   r[i * 8 + 7] = len64(x) ^ len64(b) << 20 ^ u64(len(y)) << 40
 })");
   std::vector<uint64_t> x, at, w, b, y;
-  for (uint64_t i = 0; i < 20; ++i) x.push_back(i * 0x123456789abcdull), y.push_back(~i), b.push_back(i * 37);
-  for (const int64_t j : {0l, 1l, 2l, 3l, 11l, 12l, 13l, 18l, 19l, 20l, 21l, -1l, -2l, 0x100000000l, 0x100000001l, 0x7fffffffffffffffl,
-                          0x80000000l, 0xffffffffl, 0xfffffffel, 0x7fffffffl}) {
+  for (uint64_t i = 0; i < 20; ++i)
+    x.push_back(i * 0x123456789abcdull), y.push_back(~i), b.push_back(i * 37);
+  for (const int64_t j : {0l,          1l,           2l,           3l,
+                          11l,         12l,          13l,          18l,
+                          19l,         20l,          21l,          -1l,
+                          -2l,         0x100000000l, 0x100000001l, 0x7fffffffffffffffl,
+                          0x80000000l, 0xffffffffl,  0xfffffffel,  0x7fffffffl}) {
     at.push_back(uint64_t(j));
     w.push_back(uint64_t(j) ^ (at.size() % 5 == 0 ? 0x100000000ull : 0));
   }
@@ -201,7 +211,14 @@ kernel k(n: u64, m: i64, low: u32, x: in u64[], y: out u64[len(x) + low]) workgr
   y[i] = a ^ u64(c)
 })");
   for (const char* words : {"-int64", "weak"})
-    EXPECT_EQ(judge(p, inputs_of(p, {{0xdeadbeef12345678}, {~0ull - 5}, {3}, {7, 8, 9, 27, 1ull << 40, 0xfffffffff}}), profile_of(words)), "") << words;
+    EXPECT_EQ(
+        judge(p,
+              inputs_of(
+                  p,
+                  {{0xdeadbeef12345678}, {~0ull - 5}, {3}, {7, 8, 9, 27, 1ull << 40, 0xfffffffff}}),
+              profile_of(words)),
+        "")
+        << words;
 }
 
 TEST(exact_expand, reductions_where_lanes_are_absent) {
@@ -224,16 +241,22 @@ kernel k(x: in f32[], w: in u64[], y: out f32[len(x) * 4], z: out u64[len(x) * 8
   z[i * 8 + 5] = subgroup_ballot(u % 3 == 0)
   z[i * 8 + 6] = subgroup_shuffle(u, u32(u) % 70)
   z[i * 8 + 7] = subgroup_broadcast(u, 1) ^ subgroup_shuffle_down(u, 3)
-}})", invocations, size));
+}})",
+                                              invocations, size));
       const uint64_t n = invocations * 2;
       std::vector<uint64_t> x, w;
       for (uint64_t i = 0; i < n; ++i) {
         const uint64_t r = (i + 1) * 0x9e3779b97f4a7c15ull;
-        x.push_back(i % 9 == 4 ? 0x80000000u : i % 11 == 5 ? 0x7fc00000u : i % 5 == 1 ? r >> 42 : 0x3f000000u + (r >> 36));
+        x.push_back(i % 9 == 4    ? 0x80000000u
+                    : i % 11 == 5 ? 0x7fc00000u
+                    : i % 5 == 1  ? r >> 42
+                                  : 0x3f000000u + (r >> 36));
         w.push_back(r ^ r >> 31);
       }
-      for (const char* words : {"full", "-int64", "-subgroup_extended_types", "-add32 -min_max32 -compare32", "weak"})
-        EXPECT_EQ(judge(p, inputs_of(p, {x, w}), profile_of(words)), "") << words << " " << invocations << " by " << size;
+      for (const char* words :
+           {"full", "-int64", "-subgroup_extended_types", "-add32 -min_max32 -compare32", "weak"})
+        EXPECT_EQ(judge(p, inputs_of(p, {x, w}), profile_of(words)), "")
+            << words << " " << invocations << " by " << size;
     }
 }
 
@@ -258,8 +281,9 @@ kernel k(x: in f32[], y: out f32[len(x)]) workgroup(64) subgroup(32) grid(len(x)
 }
 
 TEST(exact_profile, is_what_its_text_says) {
-  for (const char* words : {"", "weak", "lavapipe", "nvidia", "swiftshader", "-fma32 +fma32",
-                            "weak +int64 subgroup_size=16 push_constant_bytes=256 most_workgroups=1000"}) {
+  for (const char* words :
+       {"", "weak", "lavapipe", "nvidia", "swiftshader", "-fma32 +fma32",
+        "weak +int64 subgroup_size=16 push_constant_bytes=256 most_workgroups=1000"}) {
     const Profile p = profile_of(words);
     EXPECT_EQ(profile_of(to_text(p)), p) << words;
   }
@@ -278,8 +302,8 @@ TEST(exact_profile, a_word_that_is_none) {  // V0607
   ASSERT_FALSE(unknown);
   EXPECT_EQ(to_string(unknown.errors()[0].code), "V0607");
   EXPECT_NE(unknown.errors()[0].fix.find("sqrt32"), std::string::npos) << unknown.errors()[0].fix;
-  for (const char* words : {"fma32", "-", "=", "subgroup_size=", "subgroup_size=12", "subgroup_size=128", "lavapip", "size=8",
-                            "push_constant_bytes=x"})
+  for (const char* words : {"fma32", "-", "=", "subgroup_size=", "subgroup_size=12",
+                            "subgroup_size=128", "lavapip", "size=8", "push_constant_bytes=x"})
     EXPECT_FALSE(parse_profile(words)) << words;
 }
 

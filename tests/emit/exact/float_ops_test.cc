@@ -18,7 +18,8 @@ struct Case {
 };
 
 std::string name_of(const Case& c) {
-  return fmt::format("{} {} from {} on \"{}\"", mnemonic(c.code), name(c.type), name(c.operands[0]), c.words);
+  return fmt::format("{} {} from {} on \"{}\"", mnemonic(c.code), name(c.type), name(c.operands[0]),
+                     c.words);
 }
 
 /// Expanded right, and the device is bad enough to tell.
@@ -26,7 +27,8 @@ void expect_exact(const Case& c) {
   const Program p = op_program(c.code, c.type, c.operands);
   const Profile profile = profile_of(c.words);
   bool differs = false, corner_differs = false;
-  EXPECT_EQ(judge(p, op_inputs(p, corner_operands(c.operands)), profile, &corner_differs), "") << name_of(c);
+  EXPECT_EQ(judge(p, op_inputs(p, corner_operands(c.operands)), profile, &corner_differs), "")
+      << name_of(c);
   uint64_t left = random_cases();
   for (uint64_t seed = 1; left > 0; ++seed) {
     const uint64_t n = std::min<uint64_t>(left, 100'000);
@@ -38,7 +40,8 @@ void expect_exact(const Case& c) {
     differs = differs || here;
     left -= n;
   }
-  EXPECT_TRUE(differs || corner_differs) << name_of(c) << " is not wrong there: the test cannot fail";
+  EXPECT_TRUE(differs || corner_differs)
+      << name_of(c) << " is not wrong there: the test cannot fail";
 }
 
 constexpr Type F = Type::F32, D = Type::F64;

@@ -1,4 +1,5 @@
-// Which ops are left to functions. What these give is judged wherever expansions are (judge_util.h).
+// Which ops are left to functions. What these give is judged wherever expansions are
+// (judge_util.h).
 
 #include <gtest/gtest.h>
 

@@ -39,7 +39,8 @@ Program op_program(Opcode code, Type type, const std::vector<Type>& operands,
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   for (size_t k = 0; k < operands.size(); ++k)
     values.push_back(b.op(Opcode::Load, operands[k], {i}, MemoryRef{.buffer = uint32_t(k)}.pack()));
-  if (fixed) values.insert(fixed->first ? values.begin() : values.end(), b.constant(type, fixed->bits));
+  if (fixed)
+    values.insert(fixed->first ? values.begin() : values.end(), b.constant(type, fixed->bits));
   const ValueId r = b.op(code, type, std::span<const ValueId>(values), 0);
   b.effect(Opcode::Store, result, {i, r}, MemoryRef{.buffer = out}.pack());
   return b.finish();
@@ -52,13 +53,15 @@ LaunchInputs op_inputs(const Program& p, const std::vector<std::vector<uint64_t>
   for (size_t k = 0; k < operands.size(); ++k) {
     const size_t size = size_of(p.buffers[k].element);
     std::vector<std::byte> bytes(operands[k].size() * size);
-    for (size_t i = 0; i < operands[k].size(); ++i) std::memcpy(&bytes[i * size], &operands[k][i], size);
+    for (size_t i = 0; i < operands[k].size(); ++i)
+      std::memcpy(&bytes[i * size], &operands[k][i], size);
     in.data[k] = std::move(bytes);
   }
   return in;
 }
 
-LaunchInputs expanded_inputs(const Program& p, const Program& expanded, const LaunchInputs& inputs) {
+LaunchInputs expanded_inputs(const Program& p, const Program& expanded,
+                             const LaunchInputs& inputs) {
   LaunchInputs in = inputs;
   in.data.resize(expanded.buffers.size());
   in.lengths.resize(expanded.buffers.size());
@@ -68,7 +71,8 @@ LaunchInputs expanded_inputs(const Program& p, const Program& expanded, const La
     if (size_of(expanded.buffers[i].element) == 4 && in.lengths[i]) *in.lengths[i] *= 2;
     if (p.buffers[i].role != Role::Scalar) continue;
     for (int k = 0; k < 2 && half < expanded.buffers.size(); ++k, ++half)
-      if (in.data[i]) in.data[half] = std::vector(in.data[i]->begin() + 4 * k, in.data[i]->begin() + 4 * k + 4);
+      if (in.data[i])
+        in.data[half] = std::vector(in.data[i]->begin() + 4 * k, in.data[i]->begin() + 4 * k + 4);
   }
   return in;
 }
@@ -83,7 +87,8 @@ Ran run_on_interpreter(const Program& program, const LaunchInputs& inputs, uint3
 namespace {
 
 std::string first_difference(const Program& p, const LaunchInputs& in, const Ran& a, const Ran& b) {
-  if (a.failed != b.failed) return fmt::format("fails: \"{}\" instead of \"{}\"", b.failed, a.failed);
+  if (a.failed != b.failed)
+    return fmt::format("fails: \"{}\" instead of \"{}\"", b.failed, a.failed);
   if (!a.failed.empty()) return "";
   for (size_t k = 0; k < p.buffers.size(); ++k) {
     const size_t size = size_of(p.buffers[k].element);
@@ -93,7 +98,8 @@ std::string first_difference(const Program& p, const LaunchInputs& in, const Ran
       std::memcpy(&x, &a.buffers[k][i], size);
       std::memcpy(&y, &b.buffers[k][i], size);
       if (x == y) continue;
-      std::string text = fmt::format("{}[{}] is {:#x} instead of {:#x}", p.buffers[k].name, i / size, y, x);
+      std::string text =
+          fmt::format("{}[{}] is {:#x} instead of {:#x}", p.buffers[k].name, i / size, y, x);
       for (size_t d = 0; d < p.buffers.size(); ++d) {
         const size_t n = size_of(p.buffers[d].element), at = i / size * n;
         if (!in.data[d] || at + n > in.data[d]->size()) continue;
@@ -110,8 +116,7 @@ std::string first_difference(const Program& p, const LaunchInputs& in, const Ran
 std::string judge_expanded(const Program& p, const LaunchInputs& inputs, const Ran& expected,
                            const Program& expanded, const Profile& profile) {
   for (const Diagnostic& d : check(without_marks(expanded)))
-    if (d.severity == Severity::Error)
-      return "not legal: " + d.message;
+    if (d.severity == Severity::Error) return "not legal: " + d.message;
   if (const std::string what = forbidden(expanded, profile); !what.empty())
     return "the device has no " + what;
   const uint32_t subgroup = profile.subgroup_size;
@@ -119,13 +124,15 @@ std::string judge_expanded(const Program& p, const LaunchInputs& inputs, const R
   const Ran good = run_on_interpreter(expanded, given, subgroup);
   if (auto d = first_difference(p, inputs, expected, good); !d.empty()) return "expanded: " + d;
   const Ran bad = run_on_interpreter(degrade(expanded, profile), given, subgroup);
-  if (auto d = first_difference(p, inputs, expected, bad); !d.empty()) return "on a bad device: " + d;
+  if (auto d = first_difference(p, inputs, expected, bad); !d.empty())
+    return "on a bad device: " + d;
   return "";
 }
 
 }  // namespace
 
-std::string judge(const Program& p, const LaunchInputs& inputs, const Profile& profile, bool* differs) {
+std::string judge(const Program& p, const LaunchInputs& inputs, const Profile& profile,
+                  bool* differs) {
   const auto expanded = expand(p, profile), with_calls = expand(p, profile, 0, true);
   if (!expanded) return "refused: " + expanded.errors()[0].message;
   const uint32_t subgroup = profile.subgroup_size;
@@ -140,7 +147,9 @@ std::string judge(const Program& p, const LaunchInputs& inputs, const Profile& p
     if (!wrong.empty()) return "with functions: " + wrong;
   }
   if (differs)
-    *differs = !first_difference(p, inputs, expected, run_on_interpreter(degrade(p, profile), inputs, subgroup)).empty();
+    *differs = !first_difference(p, inputs, expected,
+                                 run_on_interpreter(degrade(p, profile), inputs, subgroup))
+                    .empty();
   return "";
 }
 
@@ -152,13 +161,54 @@ std::vector<uint64_t> corners(Type t) {
     const uint32_t m = t == Type::F64 ? 52 : 23;
     const uint64_t bias = t == Type::F64 ? 1023 : 127, lead = 1ull << m, inf = (2 * bias + 1) << m;
     const auto power = [&](int64_t e) { return uint64_t(int64_t(bias) + e) << m; };
-    list = {0, 1, 2, 3, lead / 2, lead - 2, lead - 1, lead, lead + 1, 2 * lead - 1, 2 * lead, 3 * lead,
-            power(-64) - 1, power(-64), power(-63), power(-102), power(-101) + 1, power(-25),
-            power(-1) - 1, power(-1), power(-1) + 1, power(0) - 1, power(0), power(0) + 1,
-            power(0) + lead / 2, power(1) + lead / 4, power(1) - 1, power(m - 1) + 1, power(m), power(m) + 1,
-            power(m + 1) - 1, power(m + 1) + 1, power(7), power(15), power(31) - 1, power(31), power(32) - 1,
-            power(32), power(63) - 1, power(63), power(64) - 1, power(64), power(bias) + 1,
-            inf - 1, inf, inf + 1, inf | lead / 2, inf | (lead - 1)};
+    list = {0,
+            1,
+            2,
+            3,
+            lead / 2,
+            lead - 2,
+            lead - 1,
+            lead,
+            lead + 1,
+            2 * lead - 1,
+            2 * lead,
+            3 * lead,
+            power(-64) - 1,
+            power(-64),
+            power(-63),
+            power(-102),
+            power(-101) + 1,
+            power(-25),
+            power(-1) - 1,
+            power(-1),
+            power(-1) + 1,
+            power(0) - 1,
+            power(0),
+            power(0) + 1,
+            power(0) + lead / 2,
+            power(1) + lead / 4,
+            power(1) - 1,
+            power(m - 1) + 1,
+            power(m),
+            power(m) + 1,
+            power(m + 1) - 1,
+            power(m + 1) + 1,
+            power(7),
+            power(15),
+            power(31) - 1,
+            power(31),
+            power(32) - 1,
+            power(32),
+            power(63) - 1,
+            power(63),
+            power(64) - 1,
+            power(64),
+            power(bias) + 1,
+            inf - 1,
+            inf,
+            inf + 1,
+            inf | lead / 2,
+            inf | (lead - 1)};
     if (t == Type::F64) {  // around what f32 can hold
       for (const int64_t e : {-150, -149, -127, -126, 127, 128})
         for (const uint64_t d : {0ull, 1ull, 1ull << 28, (1ull << 28) + 1, 1ull << 29, 3ull << 28})
@@ -179,7 +229,8 @@ std::vector<uint64_t> corners(Type t) {
       list.push_back(((1ull << b) + d) & low_mask(w));
       list.push_back((~(1ull << b) + d) & low_mask(w));
     }
-  for (const uint64_t x : {3ull, 5ull, 7ull, 10ull, 100ull, 0x123456789abcdefull, 0xaaaaaaaaaaaaaaaaull, 0xffffff7fffffffull})
+  for (const uint64_t x : {3ull, 5ull, 7ull, 10ull, 100ull, 0x123456789abcdefull,
+                           0xaaaaaaaaaaaaaaaaull, 0xffffff7fffffffull})
     list.push_back(x & low_mask(w));
   return list;
 }
@@ -229,15 +280,22 @@ std::vector<std::vector<uint64_t>> random_operands(const std::vector<Type>& type
         const auto with = [&](int64_t e) { return rest | uint64_t(std::max<int64_t>(e, 0)) << m; };
         const uint64_t base = around % (2 * bias);
         if (kind == 1) bits = with(int64_t(base) + int64_t(random.below(7)) - 3);  // alike
-        if (kind == 2) bits = with(k == 1 ? bias - int64_t(base) + int64_t(random.below(60)) : int64_t(base));  // tiny products
-        if (kind == 3) bits = with(int64_t(random.below(40)));  // small ones
-        if (kind == 4) bits = rest;                             // subnormal
+        if (kind == 2)
+          bits = with(k == 1 ? bias - int64_t(base) + int64_t(random.below(60))
+                             : int64_t(base));                                    // tiny products
+        if (kind == 3) bits = with(int64_t(random.below(40)));                    // small ones
+        if (kind == 4) bits = rest;                                               // subnormal
         if (kind == 5) bits = with(bias + int64_t(random.below(2 * m + 8)) - 6);  // near integers
         if (kind == 5 && random.chance(50)) bits &= ~low_mask(m - uint32_t(random.below(8)));
-        if (kind == 6 && k == 1) bits = with(int64_t(base) + bias - int64_t(random.below(26)));  // tiny quotients
+        if (kind == 6 && k == 1)
+          bits = with(int64_t(base) + bias - int64_t(random.below(26)));  // tiny quotients
         if (kind == 6 && k != 1) bits = with(std::min<int64_t>(int64_t(base), bias - 20));
-        if (kind == 7 && random.chance(60)) bits &= ~low_mask(uint32_t(random.below(m)));  // few bits
-        if (kind == 7 && k == 2) bits = with(int64_t(result[0].back() >> m & (2 * bias + 1)) + int64_t(result[1].back() >> m & (2 * bias + 1)) - bias + int64_t(random.below(3)) - 1);
+        if (kind == 7 && random.chance(60))
+          bits &= ~low_mask(uint32_t(random.below(m)));  // few bits
+        if (kind == 7 && k == 2)
+          bits = with(int64_t(result[0].back() >> m & (2 * bias + 1)) +
+                      int64_t(result[1].back() >> m & (2 * bias + 1)) - bias +
+                      int64_t(random.below(3)) - 1);
       } else if (kind < 4 && t != Type::Bool) {
         bits >>= random.below(width_of(t));
         if (random.chance(40)) bits = (~bits + 1) & low_mask(width_of(t));

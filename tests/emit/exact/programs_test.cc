@@ -30,7 +30,10 @@ uint64_t random_programs() {
 
 TEST(exact_programs, random_programs_stay_what_they_are) {
   const lab::GenerateOptions options{.graphs = false, .grid_barriers = false};
-  const std::vector<std::string> profiles = {"weak", "swiftshader", "lavapipe", "nvidia",
+  const std::vector<std::string> profiles = {"weak",
+                                             "swiftshader",
+                                             "lavapipe",
+                                             "nvidia",
                                              "-int64 subgroup_size=64",
                                              "weak +int64 +float64 subgroup_size=16",
                                              "-subgroup_extended_types -bits subgroup_size=8"};
@@ -52,7 +55,8 @@ TEST(exact_programs, random_programs_stay_what_they_are) {
     }
   }
   for (size_t k = 0; k < profiles.size(); ++k)
-    EXPECT_GE(by_profile[k], random_programs() / 20) << profiles[k] << " refuses nearly all of them";
+    EXPECT_GE(by_profile[k], random_programs() / 20)
+        << profiles[k] << " refuses nearly all of them";
   RecordProperty("judged", std::to_string(judged));
   fmt::print("{} judged, {} refused; by profile {}\n", judged, refused, fmt::join(by_profile, " "));
 }
@@ -90,7 +94,8 @@ TEST(exact_programs, every_kernel_of_a_file_expands_to_a_legal_one) {
       Program p = kernel;
       if (p.ops.size() > 100'000) continue;  // at the limits of programs, where growth is beyond
       expand_functions(p);
-      for (const char* words : {"weak", "weak +int64 +float64", "lavapipe", "nvidia", "swiftshader"}) {
+      for (const char* words :
+           {"weak", "weak +int64 +float64", "lavapipe", "nvidia", "swiftshader"}) {
         const Profile profile = profile_of(words);
         const auto expanded = expand(p, profile);
         if (!expanded) {

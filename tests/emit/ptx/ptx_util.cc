@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "check/check.h"
-#include "support/embedded_files.h"
 #include "opt/pipeline.h"
 #include "plan/split_grid.h"
+#include "support/embedded_files.h"
 #include "support/file.h"
 #include "support/process.h"
 #include "text/parse.h"

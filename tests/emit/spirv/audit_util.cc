@@ -63,11 +63,8 @@ class Audit {
       case spv::OpQuantizeToF16:
         expect(false, fmt::format("instruction {} is not exact", static_cast<int>(i.op)));
         break;
-      case spv::OpExtInst:
-        extended(i.operands[3]);
-        break;
-      default:
-        break;
+      case spv::OpExtInst: extended(i.operands[3]); break;
+      default: break;
     }
   }
 
@@ -89,8 +86,7 @@ class Audit {
       case GLSLstd450FindUMsb:
       case GLSLstd450FAbs:  // to look for small numbers: emit/exact/maker.h's may_flush
         break;
-      default:
-        expect(false, fmt::format("GLSL.std.450 instruction {} is not exact", what));
+      default: expect(false, fmt::format("GLSL.std.450 instruction {} is not exact", what));
     }
   }
 
@@ -151,14 +147,12 @@ class Audit {
   bool has_mode(uint32_t mode, uint32_t width) const {
     const bool is_wide = width == 64;
     switch (mode) {
-      case spv::ExecutionModeRoundingModeRTE:
-        return is_wide ? profile_.rte64 : profile_.rte32;
+      case spv::ExecutionModeRoundingModeRTE: return is_wide ? profile_.rte64 : profile_.rte32;
       case spv::ExecutionModeDenormPreserve:
         return is_wide ? profile_.denorm_preserve64 : profile_.denorm_preserve32;
       case spv::ExecutionModeSignedZeroInfNanPreserve:
         return is_wide ? profile_.signed_zero_inf_nan64 : profile_.signed_zero_inf_nan32;
-      default:
-        return false;
+      default: return false;
     }
   }
 
@@ -172,9 +166,7 @@ class Audit {
 
   void capabilities(const Instruction& i) {
     switch (i.op) {
-      case spv::OpCapability:
-        declared_.insert(i.operands[0]);
-        return;
+      case spv::OpCapability: declared_.insert(i.operands[0]); return;
       case spv::OpTypeInt:
         if (i.operands[1] == 64) need(spv::CapabilityInt64);
         return;
@@ -182,8 +174,7 @@ class Audit {
         if (i.operands[1] == 64) need(spv::CapabilityFloat64);
         return;
       case spv::OpTypePointer:
-      case spv::OpTypeArray:
-        return narrow(i);
+      case spv::OpTypeArray: return narrow(i);
       case spv::OpExecutionMode:
         if (i.operands[1] == spv::ExecutionModeRoundingModeRTE)
           need(spv::CapabilityRoundingModeRTE);
@@ -191,15 +182,9 @@ class Audit {
         if (i.operands[1] == spv::ExecutionModeSignedZeroInfNanPreserve)
           need(spv::CapabilitySignedZeroInfNanPreserve);
         return;
-      case spv::OpGroupNonUniformAny:
-        need(spv::CapabilityGroupNonUniformVote);
-        break;
-      case spv::OpGroupNonUniformBallot:
-        need(spv::CapabilityGroupNonUniformBallot);
-        break;
-      case spv::OpGroupNonUniformShuffle:
-        need(spv::CapabilityGroupNonUniformShuffle);
-        break;
+      case spv::OpGroupNonUniformAny: need(spv::CapabilityGroupNonUniformVote); break;
+      case spv::OpGroupNonUniformBallot: need(spv::CapabilityGroupNonUniformBallot); break;
+      case spv::OpGroupNonUniformShuffle: need(spv::CapabilityGroupNonUniformShuffle); break;
       case spv::OpControlBarrier:
         if (m_.constant(i.operands[0]) == spv::ScopeSubgroup) need(spv::CapabilityGroupNonUniform);
         return;
@@ -209,8 +194,7 @@ class Audit {
              i.operands[2] == spv::BuiltInSubgroupLocalInvocationId))
           need(spv::CapabilityGroupNonUniform);
         return;
-      case spv::OpAtomicFAddEXT:
-        return need(spv::CapabilityAtomicFloat32AddEXT);
+      case spv::OpAtomicFAddEXT: return need(spv::CapabilityAtomicFloat32AddEXT);
       default:
         if (is_atomic(i.op) && i.op != spv::OpAtomicStore && m_.width(i.operands[0]) == 64)
           return need(spv::CapabilityInt64Atomics);
