@@ -243,7 +243,7 @@ void replay(Device& d, int rounds) {
 int main(int argc, char** argv) {
   std::string name = "auto";
   int rounds = 15;
-  bool quick = false, small = false, table_only = false, no_table = false;
+  bool quick = false, small = false, large = false, table_only = false, no_table = false;
   bench::PlanTableOptions table;
   CLI::App app{"Graphs with and without a plan; results are compared before they are timed"};
   app.add_option("device", name, "Backend to run on")->capture_default_str();
@@ -251,6 +251,9 @@ int main(int argc, char** argv) {
   app.add_option("--filter", table.filter,
                  "Measure only graphs of the table with this in their name");
   app.add_flag("--quick", quick, "Use smaller data for the table");
+  app.add_flag("--large", large, "Use larger data for the table, as a GPU needs");
+  app.add_option("--limit", table.limit, "Largest ratio of planned to unplanned time")
+      ->capture_default_str();
   app.add_flag("--small", small, "Use tiny data for the table; the times mean nothing");
   app.add_flag("--table", table_only, "Print only the table");
   app.add_flag("--no-table", no_table, "Leave out the table");
@@ -273,6 +276,7 @@ int main(int argc, char** argv) {
     table.pairs = rounds;
     table.size = small   ? bench::ProgramSize::Tiny
                  : quick ? bench::ProgramSize::Quick
+                 : large ? bench::ProgramSize::Large
                          : bench::ProgramSize::Full;
     met &= bench::print_plan_table(*d, table);
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,5 +66,9 @@ Case make_case(const std::string& name, bool small);
 
 /// A kernel of bench/programs.txt beside its baseline in plain.cu.
 Case plain_case(const ProgramEntry& entry, ProgramSize size);
+/// A kernel with its data. Its baseline is the kernel of plain.cu with the program's name.
+Case kernel_case(BenchProgram program);
+/// Loops at numbers of iterations from 64 to 65,536, without baselines: what stop polls cost.
+std::vector<std::function<Case()>> loop_cases(ProgramSize size);
 
 }  // namespace bench

@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::vector<std::string> backends = {"cuda"};
   std::string filter, json;
-  bool no_latency = false, no_kernels = false, plain_only = false, no_plain = false, quick = false;
+  bool no_latency = false, no_kernels = false, plain_only = false, no_plain = false, quick = false,
+       loops_only = false;
   Options how;
 };
 
@@ -105,13 +106,14 @@ Json rows_json(const std::vector<Row>& rows) {
 }
 
 Json to_json(const std::vector<Row>& rows, const std::vector<Row>& plain,
-             const std::vector<Latency>& latencies,
+             const std::vector<Row>& loops, const std::vector<Latency>& latencies,
              const std::map<std::string, vyre::driver::Device>& devices) {
   Json all;
   for (const auto& [name, device] : devices)
     all["devices"][name] = {{"name", device.info().name}, {"driver", device.info().driver_version}};
   all["kernels"] = rows_json(rows);
   all["plain_kernels"] = rows_json(plain);
+  all["loops"] = rows_json(loops);
   all["latencies"] = Json::array();
   for (const Latency& l : latencies)
     all["latencies"].push_back({{"what", l.what},
@@ -124,22 +126,36 @@ Json to_json(const std::vector<Row>& rows, const std::vector<Row>& plain,
   return all;
 }
 
+ProgramSize size_of_data(const Flags& flags) {
+  if (flags.how.small) return ProgramSize::Tiny;
+  return flags.quick ? ProgramSize::Full : ProgramSize::Large;
+}
+
 /// Cases that the flags select, made one at a time: each may hold a gigabyte.
 std::vector<std::function<Case()>> select_cases(const Flags& flags) {
   std::vector<std::function<Case()>> cases;
   const auto selected = [&](const std::string& name) {
-    return !flags.no_kernels && name.find(flags.filter) != name.npos;
+    return !flags.no_kernels && !flags.loops_only && name.find(flags.filter) != name.npos;
   };
   for (const std::string& name : case_names())
     if (!flags.plain_only && selected(name))
       cases.emplace_back([=, small = flags.how.small] { return make_case(name, small); });
-  const ProgramSize size = flags.how.small ? ProgramSize::Tiny
-                           : flags.quick   ? ProgramSize::Full
-                                           : ProgramSize::Large;
+  const ProgramSize size = size_of_data(flags);
   for (const ProgramEntry& entry : program_entries(false))
     if (!flags.no_plain && selected(entry.name))
       cases.emplace_back([=] { return plain_case(entry, size); });
   return cases;
+}
+
+void print_progress(const Row& row) {
+  fmt::print("{}:", row.kernel);
+  for (const auto& [peer, samples] : row.samples)
+    fmt::print(" {} {:.1f} us", peer, median(samples) * 1e-3);
+  fmt::print("\n");
+  for (const std::string& d : row.differences) fmt::print("DIFFERS {}\n", d);
+  for (const auto& [peer, what] : row.failures)
+    fmt::print("FAILED {} on {}: {}\n", row.kernel, peer, what);
+  std::fflush(stdout);
 }
 
 int run(Flags& flags) {
@@ -169,25 +185,19 @@ int run(Flags& flags) {
   if (!missing.empty()) fmt::print("no CUDA twins: {}\n", missing);
   std::fflush(stdout);
 
-  std::vector<Row> rows, plain;
-  for (const std::function<Case()>& make : select_cases(flags)) {
+  std::vector<Row> rows, plain, loops;
+  const auto measure_case = [&](const std::function<Case()>& make, bool is_loop) {
     const Case c = make();
-    std::vector<Row>& list = c.plain ? plain : rows;
-    list.push_back(measure(c, devices, cuda, flags.how));
-    const Row& row = list.back();
-    const std::string& name = c.name;
-    fmt::print("{}:", name);
-    for (const auto& [peer, samples] : row.samples)
-      fmt::print(" {} {:.1f} us", peer, median(samples) * 1e-3);
-    fmt::print("\n");
-    for (const std::string& d : row.differences) fmt::print("DIFFERS {}\n", d);
-    for (const auto& [peer, what] : row.failures)
-      fmt::print("FAILED {} on {}: {}\n", name, peer, what);
+    Row row = measure(c, devices, cuda, flags.how);
+    print_progress(row);
     failed |= !row.differences.empty() || !row.failures.empty();
-    std::fflush(stdout);
-  }
+    (is_loop ? loops : c.plain ? plain : rows).push_back(std::move(row));
+  };
+  for (const auto& make : select_cases(flags)) measure_case(make, false);
+  if (flags.loops_only || (flags.filter.empty() && !flags.no_kernels && !flags.no_plain))
+    for (const auto& make : loop_cases(size_of_data(flags))) measure_case(make, true);
   std::vector<Latency> latencies;
-  if (!flags.no_latency && !flags.plain_only && flags.filter.empty())
+  if (!flags.no_latency && !flags.plain_only && !flags.loops_only && flags.filter.empty())
     for (const std::string& name : flags.backends)
       for (Latency& l : measure_latency(name, devices.at(name), cuda, flags.how)) {
         failed |= !l.failure.empty();
@@ -195,10 +205,11 @@ int run(Flags& flags) {
       }
   if (!rows.empty()) print_rows(rows, flags);
   if (!plain.empty()) print_plain_table(plain, flags.backends, flags.how.samples);
+  if (!loops.empty()) print_loop_table(loops, flags.backends, flags.how.samples);
   if (!latencies.empty()) print_latencies(latencies);
   if (!flags.json.empty()) {
     std::ofstream file(flags.json);
-    file << to_json(rows, plain, latencies, devices).dump(1) << '\n';
+    file << to_json(rows, plain, loops, latencies, devices).dump(1) << '\n';
   }
   std::fflush(stdout);
   return failed ? 1 : 0;
@@ -224,6 +235,7 @@ int main(int argc, char** argv) {
                "Small data, for the interpreter; the times mean nothing");
   app.add_flag("--quick", flags.quick, "Use smaller data for the kernels of bench/programs.txt");
   app.add_flag("--plain", flags.plain_only, "Measure only the kernels of bench/programs.txt");
+  app.add_flag("--loops", flags.loops_only, "Measure only what stop polls cost in loops");
   app.add_flag("--no-plain", flags.no_plain, "Leave out the kernels of bench/programs.txt");
   app.add_flag("--no-latency", flags.no_latency, "Only the kernels");
   app.add_flag("--no-kernels", flags.no_kernels, "Only the latencies");

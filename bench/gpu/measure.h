@@ -50,4 +50,8 @@ Row measure(const Case& c, const std::map<std::string, vyre::driver::Device>& de
 void print_plain_table(std::vector<Row> rows, const std::vector<std::string>& backends,
                        int samples);
 
+/// Prints the kernels of loop_cases() as a Markdown table: times with stop polls and without.
+void print_loop_table(const std::vector<Row>& rows, const std::vector<std::string>& backends,
+                      int samples);
+
 }  // namespace bench

@@ -15,7 +15,11 @@ Parameter::Kind kind_of(vyre::Role role) {
 }  // namespace
 
 Case plain_case(const ProgramEntry& entry, ProgramSize size) {
-  auto program = std::make_shared<BenchProgram>(load_program(entry, size));
+  return kernel_case(load_program(entry, size));
+}
+
+Case kernel_case(BenchProgram made) {
+  auto program = std::make_shared<BenchProgram>(std::move(made));
   Case c;
   c.name = program->name;
   c.kernel = program->kernel().name;

@@ -1,4 +1,4 @@
-// The table of the kernels of bench/programs.txt.
+// The tables of the kernels of bench/programs.txt and of loop_cases().
 
 #include <fmt/format.h>
 
@@ -63,6 +63,24 @@ void print_plain_table(std::vector<Row> rows, const std::vector<std::string>& ba
   fmt::print("| geometric mean of {} | |", rows.size());
   for (const std::string& b : backends) fmt::print(" | {} | |", cell(geometric_mean(rows, b), 3));
   fmt::print(" |\n");
+}
+
+void print_loop_table(const std::vector<Row>& rows, const std::vector<std::string>& backends,
+                      int samples) {
+  fmt::print(
+      "\nLoops with run-time bounds, 2^20 invocations: device time, median of {}; polls = time with "
+      "stop polls / without\n| loop |",
+      samples);
+  for (const std::string& b : backends) fmt::print(" {} us | polls |", b);
+  fmt::print("\n|---|");
+  for (size_t i = 0; i < backends.size(); ++i) fmt::print("---|---|");
+  fmt::print("\n");
+  for (const Row& row : rows) {
+    fmt::print("| {} |", row.kernel);
+    for (const std::string& b : backends)
+      fmt::print(" {} | {} |", cell(row.ns(b) * 1e-3, 1), cell(row.ratio(b, without_polls(b)), 3));
+    fmt::print("\n");
+  }
 }
 
 }  // namespace bench

@@ -11,9 +11,11 @@
 namespace vyre {
 namespace {
 
-constexpr uint32_t max_chunk_trips = 256;
+constexpr uint32_t max_chunk_trips = 1024;
+constexpr uint32_t max_while_trips = 256;
 constexpr uint32_t min_chunk_trips = 2;
-constexpr uint8_t chunk_weight = 8;
+// At most 16 chunks of 4,096 ops pass between two polls.
+constexpr uint8_t chunk_weight = 16;
 
 /// A loop and what it contains.
 struct Body {
@@ -108,10 +110,16 @@ class Divider {
 
   /// The iterations of a chunk; 0: the loop stays as it is.
   uint32_t chunk_of(const Body& body, const LongLoopOptions& options) const {
-    if (p_.op(body.loop).code != Opcode::For || body.has_polls || body.waits) return 0;
-    if (body.depth > options.max_depth || (body.breaks && !options.breaks)) return 0;
-    uint64_t n =
-        std::min<uint64_t>(max_chunk_trips, options.chunk_ops / std::max<uint64_t>(1, body.ops));
+    if (body.has_polls || body.waits || body.depth > options.max_depth) return 0;
+    if (body.breaks && !options.breaks) return 0;
+    uint64_t n = options.chunk_ops / std::max<uint64_t>(1, body.ops);
+    if (p_.op(body.loop).code == Opcode::While) {
+      const OpId test = p_.blocks[p_.op(body.loop).first_block].last;
+      if (!options.whiles || p_.op(test).code != Opcode::Test) return 0;
+      n = std::min<uint64_t>(n, max_while_trips);
+      return n < min_chunk_trips ? 0 : static_cast<uint32_t>(std::bit_floor(n));
+    }
+    n = std::min<uint64_t>(n, max_chunk_trips);
     const ValueId step = p_.operand(body.loop, 2);
     const Type t = p_.type(step);
     const auto by = constant_bits(p_, step);
@@ -124,6 +132,15 @@ class Divider {
 
   void divide(OpId loop, uint32_t trips) {
     loc_ = p_.op(loop).loc;
+    if (p_.op(loop).code == Opcode::While)
+      divide_while(loop, trips);
+    else
+      divide_for(loop, trips);
+    inner.emplace_back(loop, trips);
+  }
+
+ private:
+  void divide_for(OpId loop, uint32_t trips) {
     const ValueId lo = p_.operand(loop, 0), hi = p_.operand(loop, 1), step = p_.operand(loop, 2);
     const Type t = p_.type(lo);
     before_ = loop;
@@ -132,39 +149,94 @@ class Divider {
     const std::vector<ValueId> init = list(p_.operands(loop).subspan(3));
     std::vector<ValueId> operands = {lo, hi, chunk};
     operands.insert(operands.end(), init.begin(), init.end());
-    const OpId outer = p_.add_op(Opcode::For, Type::Void, operands, {}, 0, loc_);
-    const BlockId block = p_.add_block(outer);
-    p_.op(outer).n_blocks = 1;
-    p_.op(outer).first_block = block;
-    p_.op(outer).results = p_.op(loop).results;
-    for (const ValueId v : p_.results(outer)) p_.values[v].def = outer;
-    p_.insert_before(loop, outer);
-    p_.unlink(loop);
-
+    const BlockId block = wrap(loop, Opcode::For, operands, 1);
     const ValueId c = p_.add_argument(block, t);
-    std::vector<ValueId> carried;
-    for (const ValueId v : init) carried.push_back(p_.add_argument(block, p_.type(v)));
-    before_ = none;
+    const std::vector<ValueId> carried = add_arguments(block, init);
     block_ = block;
     const ValueId end = op(Opcode::Add, t, {op(Opcode::Min, t, {c, room}), chunk});
     const ValueId limit = op(Opcode::Min, t, {end, hi});
     operands = {c, limit, step};
     operands.insert(operands.end(), carried.begin(), carried.end());
-    const bool breaks = flag_breaks(loop);
+    put_inner(loop, std::move(operands), flag_breaks(loop));
+  }
+
+  void divide_while(OpId loop, uint32_t trips) {
+    const std::vector<ValueId> init = list(p_.operands(loop));
+    const BlockId head = p_.op(loop).first_block, body = head + 1;
+    const BlockId test = wrap(loop, Opcode::While, init, 2), block = test + 1;
+    const std::vector<ValueId> carried = add_arguments(test, init);
+    block_ = test;
+    const ValueId always = constant(Type::Bool, 1);
+    p_.append(test, p_.add_op(Opcode::Test, Type::Void, {&always, 1}, {}, 0, loc_));
+    to_counted(loop, head, body);
+    block_ = block;
+    std::vector<ValueId> operands = {constant(Type::U32, 0), constant(Type::U32, trips),
+                                     constant(Type::U32, 1)};
+    operands.insert(operands.end(), carried.begin(), carried.end());
+    put_inner(loop, std::move(operands), flag_breaks(loop));
+  }
+
+  /// Puts a new loop in the place of `loop`, which it will hold. Returns its first block; new ops
+  /// go to the end of block_ from then on.
+  BlockId wrap(OpId loop, Opcode code, std::span<const ValueId> operands, uint8_t blocks) {
+    const OpId outer = p_.add_op(code, Type::Void, operands, {}, 0, loc_);
+    const BlockId first = p_.add_block(outer);
+    for (uint8_t i = 1; i < blocks; ++i) p_.add_block(outer);
+    p_.op(outer).n_blocks = blocks;
+    p_.op(outer).first_block = first;
+    p_.op(outer).results = p_.op(loop).results;
+    for (const ValueId v : p_.results(outer)) p_.values[v].def = outer;
+    p_.insert_before(loop, outer);
+    p_.unlink(loop);
+    before_ = none;
+    return first;
+  }
+
+  std::vector<ValueId> add_arguments(BlockId block, std::span<const ValueId> init) {
+    std::vector<ValueId> arguments;
+    for (const ValueId v : init) arguments.push_back(p_.add_argument(block, p_.type(v)));
+    return arguments;
+  }
+
+  /// Makes a `while` a `for` with one block: the test, `if !condition { break }`, the body.
+  void to_counted(OpId loop, BlockId head, BlockId body) {
+    const std::vector<ValueId> carried = list(p_.args(head));
+    p_.blocks[head].args = {};
+    std::vector<ValueId> arguments = {p_.add_argument(head, Type::U32)};
+    arguments.insert(arguments.end(), carried.begin(), carried.end());
+    for (uint32_t i = 1; i < arguments.size(); ++i) p_.values[arguments[i]].index = i;
+    p_.blocks[head].args = p_.add_list(arguments);
+    const OpId test = p_.blocks[head].last;
+    const ValueId condition = p_.operand(test, 0);
+    p_.unlink(test);
+    block_ = head;
+    const BlockId otherwise = branch(condition) + 1;
+    p_.append(otherwise - 1, p_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc_));
+    p_.append(otherwise, p_.add_op(Opcode::Break, Type::Void, carried, {}, 0, loc_));
+    for (OpId at = p_.blocks[body].first; at != none;) {
+      const OpId next = p_.op(at).next;
+      p_.unlink(at);
+      p_.append(head, at);
+      at = next;
+    }
+    p_.op(loop).code = Opcode::For;
+    p_.op(loop).n_blocks = 1;
+  }
+
+  /// Ends the block of the outer loop: the inner loop, and what leaves both.
+  void put_inner(OpId loop, std::vector<ValueId> operands, bool breaks) {
     if (breaks) operands.push_back(constant(Type::Bool, 0));
     p_.op(loop).operands = p_.add_list(operands);
-    p_.append(block, loop);
+    p_.append(block_, loop);
     std::vector<ValueId> results = add_results(loop, std::span(operands).subspan(3));
     if (breaks) {
       const ValueId left = results.back();
       results.pop_back();
       break_if(left, results);
     }
-    p_.append(block, p_.add_op(Opcode::Yield, Type::Void, results, {}, 0, loc_));
-    inner.emplace_back(loop, trips);
+    p_.append(block_, p_.add_op(Opcode::Yield, Type::Void, results, {}, 0, loc_));
   }
 
- private:
   static uint64_t max_of(Type t) { return low_mask(width_of(t) - (is_signed(t) ? 1 : 0)); }
 
   static std::vector<ValueId> list(std::span<const ValueId> values) {
@@ -241,13 +313,20 @@ class Divider {
     return results;
   }
 
+  /// An `if` with two empty blocks; returns the first.
+  BlockId branch(ValueId condition) {
+    const OpId made = p_.add_op(Opcode::If, Type::Void, {&condition, 1}, {}, 0, loc_);
+    p_.append(block_, made);
+    const BlockId then = p_.add_block(made);
+    p_.add_block(made);
+    p_.op(made).n_blocks = 2;
+    p_.op(made).first_block = then;
+    return then;
+  }
+
   /// if flag { break values }
   void break_if(ValueId flag, std::span<const ValueId> values) {
-    const OpId branch = p_.add_op(Opcode::If, Type::Void, {&flag, 1}, {}, 0, loc_);
-    p_.append(block_, branch);
-    const BlockId then = p_.add_block(branch), otherwise = p_.add_block(branch);
-    p_.op(branch).n_blocks = 2;
-    p_.op(branch).first_block = then;
+    const BlockId then = branch(flag), otherwise = then + 1;
     p_.append(then, p_.add_op(Opcode::Break, Type::Void, values, {}, 0, loc_));
     p_.append(otherwise, p_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc_));
   }

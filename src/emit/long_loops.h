@@ -15,8 +15,16 @@
 //   }
 //
 // where max is the largest number of the index's type, so that the sum does not wrap. A `break`
-// leaves the inner loop, which then also carries a flag that ends the outer one. Other loops that
-// may run for long count their back-edges and poll once in a while.
+// leaves the inner loop, which then also carries a flag that ends the outer one. A `while` is
+// divided the same way, if the emitter asks for it:
+//
+//   while true {                                                 // polls
+//     for _ in 0..n { if !condition { break }  body }            // does not poll
+//     if left { break }
+//   }
+//
+// Its inner loop has a constant number of iterations, so emitters unroll it. Other loops that may
+// run for long count their back-edges and poll once in a while.
 
 #include <vector>
 
@@ -33,18 +41,20 @@ inline constexpr uint32_t back_edges_per_poll = 256;
 
 struct LongLoopOptions {
   uint64_t unpolled_trips = 1 << 16;  // a loop with at most as many iterations does not poll
-  uint32_t chunk_ops = 2048;          // that a chunk executes at most
+  uint32_t chunk_ops = 4096;          // that a chunk executes at most
   bool breaks = true;                 // divides loops that a `break` leaves, too
+  bool whiles = false;                // divides `while` loops; needs `breaks`
   uint32_t max_depth = 32;  // deeper loops are not divided: compilers of devices limit nesting
 };
 
 /// Divides the loops that may run for long into chunks, and returns which of the changed program's
 /// loops poll. Loops stay as they are if another loop inside polls, if invocations wait for each
 /// other inside, if the body has many ops, or if the step is not known to be positive. The new ops
-/// have the location of the loop that they divide. `program` has no function ops. Linear.
+/// have the location of the loop that they divide. `program` has no function ops. Runs in time
+/// linear in the number of ops.
 PollWeights divide_long_loops(Program& program, const LongLoopOptions& options = {});
 
-/// Returns which loops poll, without changing any. Linear.
+/// Returns which loops poll, without changing any. Runs in time linear in the number of ops.
 PollWeights find_long_loops(const Program& program);
 
 }  // namespace vyre

@@ -118,7 +118,7 @@ Result<Outputs> run_divided(const Generated& g) {
   Generated divided = g;
   for (Program& kernel : divided.module.kernels) {
     expand_functions(kernel);
-    divide_long_loops(kernel, {.unpolled_trips = 0, .chunk_ops = 64});
+    divide_long_loops(kernel, {.unpolled_trips = 0, .chunk_ops = 64, .whiles = true});
   }
   return reference(divided);
 }

@@ -28,7 +28,8 @@ int same(const Program& p, const LaunchInputs& in, uint32_t chunk_ops, uint64_t 
   Program divided = p;
   expand_functions(divided);
   const int before = loops(divided);
-  divide_long_loops(divided, {.unpolled_trips = unpolled_trips, .chunk_ops = chunk_ops});
+  divide_long_loops(divided,
+                    {.unpolled_trips = unpolled_trips, .chunk_ops = chunk_ops, .whiles = true});
   const Diagnostics found = check(divided);
   EXPECT_FALSE(has_errors(found)) << what << render(found, {}) << print(divided);
   const Result<interp::Outcome> wanted = interp::run(p, in), got = interp::run(divided, in);
@@ -142,12 +143,44 @@ TEST(LongLoops, exits_leave_the_chunk_and_the_loop) {
   }
 }
 
+TEST(LongLoops, whiles_leave_at_their_test_and_at_exits) {
+  // Iterations around the borders of chunks, none at all, and loops that carry nothing.
+  for (const std::string exit :
+       {"", "if h % 11u64 == 3u64 { break }", "if h % 5u64 == 3u64 { i += 1\n continue }",
+        "if h % 11u64 == 3u64 { return }", "assert(h % 97u64 != 3u64, 7)",
+        "if h % 5u64 == 3u64 { if h % 7u64 == 1u64 { break } else { i += 2\n continue } }",
+        "for k in 0..3 { if h % 7u64 == 1u64 { break }\n h = h + 3u64 }",
+        "var m = h % 9u64\n while m > 2u64 { m = m - 1u64\n h = h + m }"}) {
+    const std::string text =
+        "kernel k(n: in u32[], y: out u64[len(n)]) workgroup(64) grid(len(n)) {\n"
+        " let j = global_id.x\n var h: u64 = 7u64\n var i: u32 = 0\n"
+        " while i < n[j] && h % 23u64 != 5u64 {\n h = h * 31u64 + u64(i)\n " +
+        exit + "\n i += 1 }\n y[j] = h + u64(i) }";
+    LaunchInputs in;
+    std::vector<uint32_t> n;
+    for (uint32_t i = 0; i < 70; ++i) n.push_back(i);
+    for (const uint32_t i : {127u, 128u, 129u, 255u, 256u, 257u, 511u, 512u, 513u, 3000u})
+      n.push_back(i);
+    in.data = {to_bytes(n), {}};
+    in.lengths.resize(2);
+    for (const uint32_t chunk_ops : {64u, 300u, 4096u})
+      EXPECT_GE(same(kernel(text), in, chunk_ops, 0, text), 1) << text;
+  }
+  LaunchInputs in;
+  in.data = {to_bytes(std::vector<uint32_t>{0, 5, 64, 1000})};
+  const std::string in_memory =
+      "kernel k(y: inout u32[]) workgroup(64) grid(len(y)) {\n let j = global_id.x\n"
+      " while y[j] > 3 { y[j] = y[j] - 3 } }";
+  in.lengths.resize(1);
+  EXPECT_EQ(same(kernel(in_memory), in, 4096, 0, in_memory), 1);
+}
+
 /// The weights of a text's loops, in their order.
-std::vector<int> weights(const std::string& body) {
+std::vector<int> weights(const std::string& body, bool whiles = false) {
   Program p = kernel(
       "kernel k(n: u32, x: in u32[], y: inout u32[]) workgroup(64) grid(64) {\n var s: u32 = 0\n " +
       body + "\n y[global_id.x] = s }");
-  const PollWeights polls = divide_long_loops(p);
+  const PollWeights polls = divide_long_loops(p, {.whiles = whiles});
   std::vector<int> list;
   walk(p, [&](OpId op) {
     if (is_loop(p.op(op).code)) list.push_back(polls[op]);
@@ -158,14 +191,18 @@ std::vector<int> weights(const std::string& body) {
 TEST(LongLoops, polls_where_a_loop_may_run_for_long) {
   using Weights = std::vector<int>;
   EXPECT_EQ(weights("for i in 0..1000 { s += x[i] }"), Weights({0}));
-  EXPECT_EQ(weights("for i in 0..n { s += x[i] }"), Weights({8, 0}));
-  EXPECT_EQ(weights("for i in 0..1000000 { s += x[i] }"), Weights({8, 0}));
+  EXPECT_EQ(weights("for i in 0..n { s += x[i] }"), Weights({16, 0}));
+  EXPECT_EQ(weights("for i in 0..1000000 { s += x[i] }"), Weights({16, 0}));
   EXPECT_EQ(weights("while s < n { s += x[s] + 1 }"), Weights({1}));
+  EXPECT_EQ(weights("while s < n { s += x[s] + 1 }", true), Weights({16, 0}));
+  EXPECT_EQ(weights("while s < n { var k = s\n while k > 0 { k = k / 2 + n }\n s += k }", true),
+            Weights({1, 16, 0}));
+  EXPECT_EQ(weights("while s < n { s += x[s]\n barrier workgroup }", true), Weights({1}));
   // A chunk holds the constant loop; a loop around it polls, because a chunk may be all there is.
-  EXPECT_EQ(weights("for i in 0..n { for k in 0..4 { s += x[i + k] } }"), Weights({8, 0, 0}));
-  EXPECT_EQ(weights("for i in 0..n { for k in 0..n { s += x[i + k] } }"), Weights({1, 8, 0}));
-  EXPECT_EQ(weights("for i in 0..200 { for k in 0..n { s += x[i + k] } }"), Weights({0, 8, 0}));
-  EXPECT_EQ(weights("for i in 0..5000 { for k in 0..n { s += x[i + k] } }"), Weights({1, 8, 0}));
+  EXPECT_EQ(weights("for i in 0..n { for k in 0..4 { s += x[i + k] } }"), Weights({16, 0, 0}));
+  EXPECT_EQ(weights("for i in 0..n { for k in 0..n { s += x[i + k] } }"), Weights({1, 16, 0}));
+  EXPECT_EQ(weights("for i in 0..60 { for k in 0..n { s += x[i + k] } }"), Weights({0, 16, 0}));
+  EXPECT_EQ(weights("for i in 0..5000 { for k in 0..n { s += x[i + k] } }"), Weights({1, 16, 0}));
   // A chunk of one iteration would gain nothing.
   EXPECT_EQ(weights("for i in 0..n { for k in 0..1000 { s += x[i + k] } }"), Weights({1, 0}));
   EXPECT_EQ(weights("for i in 0..n { s += x[i]\n barrier workgroup }"), Weights({1}));

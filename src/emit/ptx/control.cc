@@ -10,7 +10,6 @@ namespace {
 
 // ptxas leaves loops as they are written, and nvcc writes about that much of them.
 constexpr uint64_t most_unrolled_ops = 256;
-constexpr uint64_t max_ops_per_poll = 32;  // of a `while` that has four bodies per poll
 constexpr uint64_t most_bodies = 16;       // of a round of a longer loop
 constexpr uint64_t most_whole_trips = 32;  // of a loop that needs no rounds
 
@@ -166,15 +165,6 @@ void Emitter::for_op(OpId id) {
   label(loop.exit);
 }
 
-/// How many iterations of a `while` have one back-edge: several where counting back-edges would
-/// cost much of a short body.
-uint32_t Emitter::bodies_per_poll(OpId loop) const {
-  if (!f_.polls[loop] || !options_.stoppable) return 1;
-  const auto ops = ops_of_straight_loop(p_, loop);
-  if (!ops || *ops > 2 * max_ops_per_poll) return 1;
-  return *ops > max_ops_per_poll ? 2 : 4;
-}
-
 void Emitter::while_op(OpId id) {
   const Op& o = p_.op(id);
   const BlockId test = o.first_block, body = test + 1;
@@ -182,10 +172,8 @@ void Emitter::while_op(OpId id) {
   begin_loop(id, loop, p_.operands(id), p_.args(test));
   label(loop.next);
   loops_.push_back(loop);
-  for (uint32_t bodies = bodies_per_poll(id); bodies > 0; --bodies) {
-    block(test);  // ends with a branch to the exit
-    block(body);
-  }
+  block(test);  // ends with a branch to the exit
+  block(body);
   loops_.pop_back();
   if (falls_through(body)) {
     if (f_.polls[id])

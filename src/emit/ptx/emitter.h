@@ -101,7 +101,6 @@ class Emitter {
   void if_op(OpId id);
   void for_op(OpId id);
   uint32_t bodies_of(OpId loop) const;
-  uint32_t bodies_per_poll(OpId loop) const;
   void while_op(OpId id);
   void leave(OpId exit);
   void give(std::span<const ValueId> from, std::span<const ValueId> to);

@@ -127,13 +127,13 @@ void find_zeros(Facts& f) {
 
 }  // namespace
 
-Facts find_facts(Program program, const EmitOptions& options) {
+Facts find_facts(Program program, const EmitOptions& options, bool divides_whiles) {
   Facts f;
   f.program = std::move(program);
   Program& p = f.program;
   number_ops(p);
   expand_functions(p);
-  f.polls = options.stoppable ? divide_long_loops(p) : find_long_loops(p);
+  f.polls = options.stoppable ? divide_long_loops(p, {.whiles = divides_whiles}) : find_long_loops(p);
   f.original = op_numbers(p);
   f.invocations = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
   f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;

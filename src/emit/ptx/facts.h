@@ -42,6 +42,7 @@ struct Facts {
   uint64_t private_bytes = 0;
 };
 
-Facts find_facts(Program program, const EmitOptions& options);
+/// `divides_whiles`: `while` loops that poll are divided into chunks, too (emit/long_loops.h).
+Facts find_facts(Program program, const EmitOptions& options, bool divides_whiles = true);
 
 }  // namespace vyre::emit_ptx

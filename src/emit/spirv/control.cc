@@ -2,6 +2,7 @@
 // other goes through phis, so each edge is kept with its values until the block it leads to begins.
 // Code that nobody reaches is not written.
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -11,7 +12,11 @@
 namespace vyre::emit_spirv {
 namespace {
 
-constexpr uint64_t most_unrolled_ops = 4096;
+constexpr uint64_t max_unrolled_ops = 4096;
+constexpr uint64_t max_unrolled_trips = 64;
+// Of a loop with more trips, one iteration of the SPIR-V loop has several bodies.
+constexpr uint64_t max_bodies = 16;
+constexpr uint64_t max_ops_of_bodies = 256;
 
 }  // namespace
 
@@ -217,8 +222,17 @@ void Emitter::end_loop(Loop& loop) {
 /// NVIDIA's compiler leaves loops as they are unless it is asked.
 bool Emitter::is_unrolled(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  return options_.unroll && found && !f_.polls[loop] &&
-         found->trips <= most_unrolled_ops / found->ops;
+  return options_.unroll && found && !f_.polls[loop] && found->trips <= max_unrolled_trips &&
+         found->trips <= max_unrolled_ops / found->ops;
+}
+
+/// How many bodies an iteration of the SPIR-V loop has: a number that divides the loop's trips.
+uint32_t Emitter::bodies_of(OpId loop) const {
+  const auto found = short_loop(p_, loop);
+  if (!options_.unroll || !found || f_.polls[loop]) return 1;
+  for (uint64_t n = std::min(max_ops_of_bodies / found->ops, max_bodies); n > 1; --n)
+    if (found->trips % n == 0) return static_cast<uint32_t>(n);
+  return 1;
 }
 
 /// The last number that a `for` gives, if constants say so and there is one. (NVIDIA's compiler
@@ -268,7 +282,7 @@ void Emitter::for_op(OpId id) {
   jump(head);
   begin(head);
   const Incoming counts[] = {{lo, before}, {i_next, back}};
-  const Id i = phi(type, counts);
+  Id i = phi(type, counts);
   set(all[0], i);
   Id more = 0;
   if (!by_one) {
@@ -287,6 +301,12 @@ void Emitter::for_op(OpId id) {
   loops_.push_back(&loop);
   const bool outer = std::exchange(in_unrolled_, unrolls);
   block(o.first_block);
+  for (uint32_t n = checks || unrolls ? 1 : bodies_of(id); n > 1 && flow_ == Flow::On; --n) {
+    i = ins(spv::OpIAdd, type, {i, by});
+    set(all[0], i);
+    for (size_t k = 1; k < all.size(); ++k) set(all[k], yielded_[k - 1]);
+    block(o.first_block);
+  }
   in_unrolled_ = outer;
   loops_.pop_back();
   end_body(loop);

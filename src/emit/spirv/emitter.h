@@ -205,6 +205,7 @@ class Emitter {
   void if_op(OpId id);
   void for_op(OpId id);
   bool is_unrolled(OpId loop) const;
+  uint32_t bodies_of(OpId loop) const;
   std::optional<uint64_t> last_of(OpId loop) const;
   void while_op(OpId id);
   void leave(OpId exit);

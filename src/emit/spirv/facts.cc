@@ -118,7 +118,8 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
   Facts f;
   const uint32_t size = options.subgroup_size ? options.subgroup_size : profile.subgroup_size;
   static_cast<emit_ptx::Facts&>(f) =
-      emit_ptx::find_facts(std::move(p), {.subgroup_size = size, .stoppable = options.stoppable});
+      emit_ptx::find_facts(
+      std::move(p), {.subgroup_size = size, .stoppable = options.stoppable}, options.unroll);
   for (const OpId op : f.original) f.given.push_back(given[op]);
   for (size_t i = 0; i < f.program.buffers.size(); ++i)
     f.pieces.push_back(i < program.buffers.size()

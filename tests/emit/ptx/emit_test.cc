@@ -136,7 +136,7 @@ TEST(PtxEmit, loops_without_a_small_bound_poll_the_stop_word) {
   EXPECT_FALSE(kernel_of(loop("n"), {.stoppable = false}).info.uses_stop);
 }
 
-TEST(PtxEmit, short_while_loops_count_back_edges_every_four_iterations) {
+TEST(PtxEmit, short_while_loops_have_several_bodies_per_back_edge) {
   const auto bodies = [](const std::string& body, bool stoppable = true) {
     return count(
         kernel_of("kernel k(n: u32, x: in u32[], y: out u32[1]) workgroup(1) grid(1) { var "
@@ -146,16 +146,16 @@ TEST(PtxEmit, short_while_loops_count_back_edges_every_four_iterations) {
             .text,
         "mul.hi");
   };
-  EXPECT_EQ(bodies(""), 4u);
-  EXPECT_EQ(bodies("if s == 9 { break }"), 4u);
+  EXPECT_EQ(bodies(""), 16u);
+  EXPECT_EQ(bodies("if s == 9 { break }"), 16u);
   EXPECT_EQ(bodies("", false), 1u);  // no poll
   EXPECT_EQ(bodies("if s == 9 { continue }\n s += 1"), 1u);
   EXPECT_EQ(bodies("barrier workgroup"), 1u);
   EXPECT_EQ(bodies("for i in 0..4 { s += x[i] }"), 1u);
   std::string work;
   for (int i = 1; i < 12; ++i) work += "s = (s ^ " + std::to_string(i) + ") + (s >> 3)\n ";
-  EXPECT_EQ(bodies(work), 2u);
-  EXPECT_EQ(bodies(work + work), 1u);
+  EXPECT_EQ(bodies(work), 4u);
+  EXPECT_EQ(bodies(work + work), 2u);
 }
 
 TEST(PtxEmit, short_loops_have_several_bodies_a_round) {
