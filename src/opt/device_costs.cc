@@ -40,7 +40,8 @@ constinit const DeviceCosts cpu_costs = {
 
 // From data sheets of a data-center GPU: 132 multiprocessors at 1.7 GHz share 4.8 TB/s and an L2
 // cache of 50 MB; each has 4 schedulers of 32 lanes, 228 KiB of shared memory at 128 bytes per
-// cycle, and 2,048 threads.
+// cycle, and 2,048 threads. `atomic_ns`: measured on an H200, 16 elements of u64 that 2^24
+// invocations add to.
 constinit const DeviceCosts gpu_costs = {
     .name = "gpu",
     .units = 528,
@@ -57,6 +58,7 @@ constinit const DeviceCosts gpu_costs = {
     .tile_ns = 40,
     .tile_ns_per_byte = 0.005,
     .access_latency_ns = 600,
+    .atomic_ns = 3,
     .memory_ns_per_byte = 1 / 4300.0,
     .cached_ns_per_byte = 1 / 8000.0,
     .cache_bytes = 40e6,

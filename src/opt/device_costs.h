@@ -62,6 +62,7 @@ struct DeviceCosts {
   double tile_ns = 0;           // to clear and fill a tile of shared memory, per workgroup
   double tile_ns_per_byte = 0;
   double access_latency_ns = 0;  // from a load to its value, if nothing else hides it
+  double atomic_ns = 0;          // between two atomics on one element of device memory
 
   double memory_ns_per_byte = 0;  // traffic of all units together
   double cached_ns_per_byte = 0;  // the same if the buffers of a kernel fit into the cache

@@ -10,6 +10,7 @@
 #include "opt/passes/fold_constants.h"
 #include "opt/passes/forward_stores.h"
 #include "opt/passes/hoist_invariants.h"
+#include "opt/passes/inline_regions.h"
 #include "opt/passes/merge_barriers.h"
 #include "opt/passes/number_values.h"
 #include "opt/passes/promote_handoffs.h"
@@ -24,12 +25,11 @@ namespace {
 
 // The pipeline. Phases decide the order (pass.h); within a phase, this list.
 constexpr const PassDescriptor* pipeline[] = {
-    &fold_constants_pass,     &simplify_pass,
-    &divide_by_constant_pass, &number_values_pass,
-    &forward_stores_pass,     &remove_dead_stores_pass,
-    &hoist_invariants_pass,   &eliminate_bounds_checks_pass,
-    &promote_handoffs_pass,   &merge_barriers_pass,
-    &remove_dead_code_pass,   &remove_dead_buffers_pass,
+    &fold_constants_pass,      &simplify_pass,         &divide_by_constant_pass,
+    &inline_regions_pass,      &number_values_pass,    &forward_stores_pass,
+    &remove_dead_stores_pass,  &hoist_invariants_pass, &eliminate_bounds_checks_pass,
+    &promote_handoffs_pass,    &merge_barriers_pass,   &remove_dead_code_pass,
+    &remove_dead_buffers_pass,
 };
 
 /// The pipeline, and what tests add.

@@ -26,6 +26,9 @@ struct CallWork {
   std::vector<AccessWork> accesses;
   double serial_loads = 0;  // loads that wait for each other: one for each block of ops that loads
   double barriers = 0;
+  /// Atomics at data-dependent indices, each divided by the elements of its buffer: how often an
+  /// invocation updates one element, on average.
+  double contention = 0;
   bool straight = true;  // without loops, barriers, atomics and memory of its own
 
   void add_access(const AccessWork& access);

@@ -47,11 +47,12 @@ double estimate_ns(const KernelEstimate& kernel, const DeviceCosts& costs) {
   const double lanes = std::min(costs.lanes, std::max(1.0, kernel.workgroup_invocations));
   const double vectors = std::ceil(kernel.workgroup_invocations / lanes);
   const double coarse = kernel.may_coarsen ? costs.coarsening : 1;
-  double busy = (costs.workgroup_ns + vectors * costs.vector_ns) / coarse, waiting = 0;
+  double busy = (costs.workgroup_ns + vectors * costs.vector_ns) / coarse, waiting = 0, atomics = 0;
   if (kernel.tile_bytes > 0) busy += costs.tile_ns + kernel.tile_bytes * costs.tile_ns_per_byte;
   for (const Phase& phase : kernel.phases) {
     busy += std::ceil(phase.invocations / lanes) * vector_ns(phase, lanes, costs);
     waiting += waiting_ns(phase, costs) / coarse;
+    atomics += kernel.workgroups * phase.invocations * phase.times * phase.work->contention;
   }
   // Units that have work, and vectors that wait at the same time.
   const double units =
@@ -62,7 +63,7 @@ double estimate_ns(const KernelEstimate& kernel, const DeviceCosts& costs) {
   const double memory =
       kernel.bytes *
       (kernel.bytes <= costs.cache_bytes ? costs.cached_ns_per_byte : costs.memory_ns_per_byte);
-  return costs.launch_ns + std::max({compute, memory, waves * waiting}) +
+  return costs.launch_ns + std::max({compute, memory, waves * waiting, atomics * costs.atomic_ns}) +
          costs.overlap_loss * std::min(compute, memory);
 }
 

@@ -47,13 +47,22 @@ void FusionGrowth::recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer)
   }
 }
 
+/// The kernel stays straight code if its bodies are, one after the other.
+bool FusionGrowth::may_coarsen() const {
+  for (const JoinKind kind : joins_)
+    if (kind != JoinKind::Independent && kind != JoinKind::SameInvocation) return false;
+  for (uint32_t c = first_; c <= last_; ++c)
+    if (!summary(c).coarsens) return false;
+  return true;
+}
+
 KernelEstimate FusionGrowth::estimated() const {
   const FusionCall& launch = calls_.calls[launch_];
   const auto& size = launch.kernel->workgroup;
   KernelEstimate k;
   k.workgroups = double(launch.shape.workgroups());
   k.workgroup_invocations = double(size[0]) * size[1] * size[2];
-  k.may_coarsen = first_ == last_ && summary(first_).coarsens;
+  k.may_coarsen = may_coarsen();
   k.bytes = double(bytes());
   k.tile_bytes = double(tile_bytes_);
   for (const Body& body : bodies_) {
@@ -80,14 +89,21 @@ double FusionGrowth::nanoseconds() const {
 
 double FusionGrowth::margin() const {
   if (tile_ != none) return options_.costs.tile_margin;
-  // A barrier divides the bodies of its kernel into loops over the workgroup on a CPU.
-  bool some = false, all = true;
-  for (uint32_t c = first_; c <= last_; ++c) {
-    const bool waits = summary(c).work.barriers > 0;
-    some |= waits;
-    all &= waits;
-  }
-  return is_inlined() || some != all ? options_.costs.margin : 1;
+  // A barrier divides the bodies of its kernel into loops over the workgroup on a CPU, and
+  // contended atomics delay the bodies beside them.
+  const auto only_some = [&](auto&& is_special) {
+    bool some = false, all = true;
+    for (uint32_t c = first_; c <= last_; ++c) {
+      const bool special = is_special(summary(c).work);
+      some |= special;
+      all &= special;
+    }
+    return some != all;
+  };
+  const bool mixed = only_some([](const CallWork& work) { return work.barriers > 0; }) ||
+                     (options_.costs.atomic_ns > 0 &&
+                      only_some([](const CallWork& work) { return work.contention > 0; }));
+  return is_inlined() || mixed ? options_.costs.margin : 1;
 }
 
 std::string FusionGrowth::added_cost() const {

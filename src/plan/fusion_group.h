@@ -88,6 +88,7 @@ class FusionGrowth {
   void recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer);
   KernelEstimate estimated() const;
   double margin() const;
+  bool may_coarsen() const;
   bool fits_limits(uint32_t call, std::string& why) const;
   bool append(uint32_t call, std::string& why);
   bool may_follow(const FusionCall& call, const BufferUse& use, bool& handed_over,

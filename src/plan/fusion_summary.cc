@@ -111,7 +111,11 @@ class Summarizer {
     work.straight &= !is_loop(o.code) && row.effect != Effect::Sync && row.effect != Effect::Atomic;
     if (row.attribute == AttrKind::Memory) {
       const bool stores = o.code == Opcode::Store || o.code == Opcode::StoreN;
-      work.add_access({p_.memory(op).buffer, stores, slopes_.of(p_.operand(op, 0)), times});
+      const uint32_t buffer = p_.memory(op).buffer;
+      const std::optional<double> slope = slopes_.of(p_.operand(op, 0));
+      work.add_access({buffer, stores, slope, times});
+      if (row.effect == Effect::Atomic && !slope && is_parameter(p_.buffers[buffer].role))
+        work.contention += times / std::max<double>(1, double(call_.shape.counts[buffer]));
     } else if (o.code == Opcode::Barrier) {
       work.barriers += times;
     } else {

@@ -44,6 +44,11 @@ const Decision decisions[] = {
     {"graphs/tone_map.vyre", "", {{"image", 4 << 20}}, 1, 1},
     {"graphs/varint_sizes.vyre", "", {{"x", 4 << 20}}, 1, 1},
     {"natural/leapfrog.vyre", "", {{"x", 1 << 20}, {"v", 1 << 20}, {"steps", 10}}, 1, 1},
+    {"natural/leapfrog.vyre", "", {{"x", 32 << 20}, {"v", 32 << 20}, {"steps", 10}}, 1, 1},
+    // The fused kernel stays straight code, so that a GPU coarsens it as it does the calls.
+    {"graphs/decay_steps.vyre", "", {{"x", 32 << 20}, {"force", 32 << 20}, {"steps", 10}}, 1, 1},
+    // Contended atomics take all the time, and delay the bodies beside them on a GPU.
+    {"graphs/kmeans_step.vyre", "", {{"px", 16 << 20}, {"clusters", 16}}, 2, 3},
     // A tile pays where memory is slow compared with shared memory and barriers.
     {"natural/unpack_majority.vyre", "", {{"p", 1 << 20}}, 2, 1},
 };

@@ -65,16 +65,35 @@ struct State {
     known.push_back({m.buffer, index, p.operand(op, 1), m.in_bounds});
   }
 
+  /// The value if the index is in bounds, else 0.
+  ValueId value_in_bounds(OpId load, ValueId index, ValueId value) {
+    const uint32_t buffer = p.memory(load).buffer;
+    uint64_t count = 0;
+    const ValueId length = p.buffers[buffer].count != no_formula &&
+                                   p.formulas.is_constant(p.buffers[buffer].count, &count)
+                               ? r.insert_constant(load, Type::U64, count)
+                               : r.insert(load, Opcode::Len64, Type::Void, {}, Type::U64, buffer);
+    // A negative index is a number above any length.
+    const ValueId cast[] = {index};
+    const ValueId wide = p.type(index) == Type::U64
+                             ? index
+                             : r.insert(load, Opcode::Cast, Type::U64, cast, Type::U64);
+    const ValueId compared[] = {wide, length};
+    const ValueId inside = r.insert(load, Opcode::Lt, Type::U64, compared, Type::Bool);
+    const Type t = p.type(value);
+    const ValueId chosen[] = {inside, value, r.insert_constant(load, t, 0)};
+    return r.insert(load, Opcode::Select, t, chosen, t);
+  }
+
   void load(OpId op) {
     const MemoryRef m = p.memory(op);
     const ValueId index = p.operand(op, 0);
     for (const Stored& s : known) {
       if (s.buffer != m.buffer || r.resolve(s.index) != r.resolve(index)) continue;
-      if (!s.in_bounds && !m.in_bounds && !bounds.proves_access(op))
-        return context.refuse(op, "the index is not proved to be in bounds");
       if (!keeps_value(m.buffer)) return context.refuse(op, "the element rounds what is stored");
       if (p.type(p.result(op)) != p.type(s.value)) return;
-      r.replace(p.result(op), s.value);
+      const bool in_bounds = s.in_bounds || m.in_bounds || bounds.proves_access(op);
+      r.replace(p.result(op), in_bounds ? s.value : value_in_bounds(op, index, s.value));
       r.remove(op);
       return;
     }

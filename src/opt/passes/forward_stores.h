@@ -3,8 +3,9 @@
 // Gives a load the value that was just stored there.
 //
 // A load of b[i] after a store b[i] = v, with the same SSA index and nothing between that may
-// change b, gives v. Three conditions make that true: the index is proved in bounds (a store
-// outside is dropped, and the load gives 0); what lies between writes b only at indices that differ
+// change b, gives v if i is in bounds, else 0, because a store out of bounds is dropped. Where the
+// index is not proved in bounds, the value is a `select` on its bounds test, which is cheaper than
+// the load. Two conditions make that true: what lies between writes b only at indices that differ
 // by a constant other than 0, proved from the index forms; and the element keeps the value as it is
 // (f16 and bf16 round, so they are refused). Memory that others write ends with a barrier or
 // acquire.
