@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/constant_trips.h"
+#include "ir/while_to_for.h"
 
 namespace vyre {
 namespace {
@@ -162,13 +163,12 @@ class Divider {
 
   void divide_while(OpId loop, uint32_t trips) {
     const std::vector<ValueId> init = list(p_.operands(loop));
-    const BlockId head = p_.op(loop).first_block, body = head + 1;
     const BlockId test = wrap(loop, Opcode::While, init, 2), block = test + 1;
     const std::vector<ValueId> carried = add_arguments(test, init);
     block_ = test;
     const ValueId always = constant(Type::Bool, 1);
     p_.append(test, p_.add_op(Opcode::Test, Type::Void, {&always, 1}, {}, 0, loc_));
-    to_counted(loop, head, body);
+    while_to_for(p_, loop, Type::U32);
     block_ = block;
     std::vector<ValueId> operands = {constant(Type::U32, 0), constant(Type::U32, trips),
                                      constant(Type::U32, 1)};
@@ -196,31 +196,6 @@ class Divider {
     std::vector<ValueId> arguments;
     for (const ValueId v : init) arguments.push_back(p_.add_argument(block, p_.type(v)));
     return arguments;
-  }
-
-  /// Makes a `while` a `for` with one block: the test, `if !condition { break }`, the body.
-  void to_counted(OpId loop, BlockId head, BlockId body) {
-    const std::vector<ValueId> carried = list(p_.args(head));
-    p_.blocks[head].args = {};
-    std::vector<ValueId> arguments = {p_.add_argument(head, Type::U32)};
-    arguments.insert(arguments.end(), carried.begin(), carried.end());
-    for (uint32_t i = 1; i < arguments.size(); ++i) p_.values[arguments[i]].index = i;
-    p_.blocks[head].args = p_.add_list(arguments);
-    const OpId test = p_.blocks[head].last;
-    const ValueId condition = p_.operand(test, 0);
-    p_.unlink(test);
-    block_ = head;
-    const BlockId otherwise = branch(condition) + 1;
-    p_.append(otherwise - 1, p_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc_));
-    p_.append(otherwise, p_.add_op(Opcode::Break, Type::Void, carried, {}, 0, loc_));
-    for (OpId at = p_.blocks[body].first; at != none;) {
-      const OpId next = p_.op(at).next;
-      p_.unlink(at);
-      p_.append(head, at);
-      at = next;
-    }
-    p_.op(loop).code = Opcode::For;
-    p_.op(loop).n_blocks = 1;
   }
 
   /// Ends the block of the outer loop: the inner loop, and what leaves both.
@@ -313,20 +288,9 @@ class Divider {
     return results;
   }
 
-  /// An `if` with two empty blocks; returns the first.
-  BlockId branch(ValueId condition) {
-    const OpId made = p_.add_op(Opcode::If, Type::Void, {&condition, 1}, {}, 0, loc_);
-    p_.append(block_, made);
-    const BlockId then = p_.add_block(made);
-    p_.add_block(made);
-    p_.op(made).n_blocks = 2;
-    p_.op(made).first_block = then;
-    return then;
-  }
-
   /// if flag { break values }
   void break_if(ValueId flag, std::span<const ValueId> values) {
-    const BlockId then = branch(flag), otherwise = then + 1;
+    const BlockId then = add_branch(p_, block_, flag, loc_), otherwise = then + 1;
     p_.append(then, p_.add_op(Opcode::Break, Type::Void, values, {}, 0, loc_));
     p_.append(otherwise, p_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc_));
   }

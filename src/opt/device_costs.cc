@@ -65,6 +65,7 @@ constinit const DeviceCosts gpu_costs = {
     .margin = 1.1,
     .tile_margin = 1.1,
     .overlap_loss = 1,
+    .counts_loops = true,
     .tile = {.cache_bytes = 32 << 20,
              .device_byte = 27,
              .cached_byte = 10,

@@ -73,6 +73,9 @@ struct DeviceCosts {
   double margin = 1, tile_margin = 1;
   double overlap_loss =
       0;  // share of the shorter of computing and memory traffic that is not hidden
+  /// Whether a `for` with exits is faster than a `while` that counts. On a CPU it is not: each exit
+  /// costs another mask of lanes.
+  bool counts_loops = false;
 
   TileCosts tile;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "opt/passes/count_while_loops.h"
 #include "opt/passes/divide_by_constant.h"
 #include "opt/passes/eliminate_bounds_checks.h"
 #include "opt/passes/fold_constants.h"
@@ -25,11 +26,13 @@ namespace {
 
 // The pipeline. Phases decide the order (pass.h); within a phase, this list.
 constexpr const PassDescriptor* pipeline[] = {
-    &fold_constants_pass,      &simplify_pass,         &divide_by_constant_pass,
-    &inline_regions_pass,      &number_values_pass,    &forward_stores_pass,
-    &remove_dead_stores_pass,  &hoist_invariants_pass, &eliminate_bounds_checks_pass,
-    &promote_handoffs_pass,    &merge_barriers_pass,   &remove_dead_code_pass,
-    &remove_dead_buffers_pass,
+    &fold_constants_pass,     &simplify_pass,
+    &divide_by_constant_pass, &inline_regions_pass,
+    &count_while_loops_pass,  &number_values_pass,
+    &forward_stores_pass,     &remove_dead_stores_pass,
+    &hoist_invariants_pass,   &eliminate_bounds_checks_pass,
+    &promote_handoffs_pass,   &merge_barriers_pass,
+    &remove_dead_code_pass,   &remove_dead_buffers_pass,
 };
 
 /// The pipeline, and what tests add.

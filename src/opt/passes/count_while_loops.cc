@@ -1,0 +1,180 @@
+#include "opt/passes/count_while_loops.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/constant_trips.h"
+#include "ir/while_to_for.h"
+#include "opt/device_costs.h"
+
+namespace vyre::opt {
+namespace {
+
+/// `i < n`, a conjunct of a loop's test.
+struct Bound {
+  OpId test = none;
+  uint32_t carried = 0;  // which carried value is i
+  ValueId limit = none;  // n
+};
+
+struct State {
+  Program& p;
+  PassContext& context;
+  std::vector<std::pair<ValueId, ValueId>> replaced;
+  std::vector<uint32_t> loop_of;  // by op: 1 + the loop that inside() walked last
+
+  State(Program& program, PassContext& c) : p(program), context(c), loop_of(p.ops.size(), 0) {}
+
+  bool is_inside(ValueId v, OpId loop) const {
+    const Value& value = p.values[v];
+    const OpId owner = value.def != none ? value.def : p.blocks[value.block].parent;
+    return owner != none && (owner == loop || loop_of[owner] == loop + 1);
+  }
+
+  /// A constant, scalar, length or id: the same wherever it is computed.
+  bool needs_nothing(ValueId v) const {
+    const OpId def = p.values[v].def;
+    return def != none && info(p.op(def).code).effect == Effect::Pure &&
+           p.op(def).operands.count == 0;
+  }
+
+  bool is_one(ValueId v) const { return constant_bits(p, v) == 1; }
+
+  bool counts_by_one(ValueId next, ValueId i) const {
+    const OpId add = p.values[next].def;
+    if (add == none || p.op(add).code != Opcode::Add) return false;
+    const ValueId a = p.operand(add, 0), b = p.operand(add, 1);
+    return (a == i && is_one(b)) || (b == i && is_one(a));
+  }
+
+  /// Whether the ops of the test have no effects, and the body falls through without `continue`.
+  bool has_form(OpId loop) {
+    const BlockId head = p.op(loop).first_block, body = head + 1;
+    if (p.op(p.blocks[head].last).code != Opcode::Test) return false;
+    if (p.op(p.blocks[body].last).code != Opcode::Yield) return false;
+    bool fits = true;
+    walk(p, head, [&](OpId op) {
+      loop_of[op] = loop + 1;
+      const Effect effect = info(p.op(op).code).effect;
+      const Opcode code = p.op(op).code;
+      fits &= effect == Effect::Pure || effect == Effect::Read || code == Opcode::If ||
+              code == Opcode::Yield || code == Opcode::Test;
+    });
+    uint32_t loops = 0;  // around the op, inside of this one
+    walk_blocks(p, body, [&](Visit what, uint32_t id) {
+      if (what == Visit::Op) {
+        loop_of[id] = loop + 1;
+        const Opcode code = p.op(id).code;
+        const Effect effect = info(code).effect;
+        fits &= effect != Effect::Sync && effect != Effect::Convergent &&
+                code != Opcode::UniformLoad && (code != Opcode::Continue || loops > 0);
+        return;
+      }
+      const OpId owner = p.blocks[id].parent;
+      if (id == body || !is_loop(p.op(owner).code)) return;
+      if (what == Visit::EnterBlock)
+        ++loops;
+      else
+        --loops;
+    });
+    return fits;
+  }
+
+  /// True if `test` compares a carried value that counts by one with a number from outside.
+  bool bounds(OpId loop, OpId test, Bound& found) const {
+    const Opcode code = p.op(test).code;
+    if (code != Opcode::Lt && code != Opcode::Gt) return false;
+    const ValueId i = p.operand(test, code == Opcode::Gt), n = p.operand(test, code == Opcode::Lt);
+    if (!is_integer(p.type(i)) || (is_inside(n, loop) && !needs_nothing(n))) return false;
+    const BlockId head = p.op(loop).first_block;
+    const auto args = p.args(head);
+    const auto at = std::find(args.begin(), args.end(), i);
+    if (at == args.end()) return false;
+    found = {test, uint32_t(at - args.begin()), n};
+    return counts_by_one(p.operand(p.blocks[head + 1].last, found.carried), i);
+  }
+
+  /// Of `if c { … } else { yield false }`, which is what `c && …` may become, the condition is a
+  /// conjunct, too.
+  ValueId condition_of(OpId branch, ValueId result) const {
+    const OpId end = p.blocks[p.block(branch, 1)].last;
+    if (p.op(end).code != Opcode::Yield) return none;
+    const ValueId condition = p.operand(branch, 0);
+    const ValueId otherwise = p.operand(end, p.values[result].index);
+    return otherwise == condition || constant_bits(p, otherwise) == 0 ? condition : none;
+  }
+
+  bool find_bound(OpId loop, Bound& found) const {
+    constexpr size_t max_conjuncts = 16;
+    std::vector<ValueId> conjuncts = {p.operand(p.blocks[p.op(loop).first_block].last, 0)};
+    for (size_t at = 0; at < conjuncts.size() && at < max_conjuncts; ++at) {
+      const OpId def = p.values[conjuncts[at]].def;
+      if (def == none || loop_of[def] != loop + 1) continue;
+      if (bounds(loop, def, found)) return true;
+      if (p.op(def).code == Opcode::If)
+        if (const ValueId c = condition_of(def, conjuncts[at]); c != none) conjuncts.push_back(c);
+    }
+    return false;
+  }
+
+  void convert(OpId loop, const Bound& bound) {
+    const BlockId head = p.op(loop).first_block;
+    const ValueId i = p.args(head)[bound.carried];
+    const Type t = p.type(i);
+    const LocId loc = p.op(loop).loc;
+    const auto insert = [&](Opcode code, Type type, Type result, uint64_t attr, OpId before) {
+      const OpId made = p.add_op(code, type, {}, {&result, 1}, attr, loc);
+      p.insert_before(before, made);
+      return p.result(made);
+    };
+    const auto constant = [&](Type type, uint64_t bits, OpId before) {
+      return insert(Opcode::Const, type, type, bits, before);
+    };
+    ValueId limit = bound.limit;
+    if (is_inside(limit, loop)) {
+      const Op def = p.op(p.values[limit].def);
+      limit = insert(def.code, def.type, t, def.attr, loop);
+    }
+    // Inside the loop the bound holds.
+    replaced.emplace_back(p.result(bound.test), constant(Type::Bool, 1, p.blocks[head].first));
+    std::vector<ValueId> operands = {p.operand(loop, bound.carried), limit, constant(t, 1, loop)};
+    for (const ValueId v : p.operands(loop)) operands.push_back(v);
+    while_to_for(p, loop, t);
+    p.op(loop).operands = p.add_list(operands);
+    replaced.emplace_back(i, p.args(head)[0]);
+  }
+};
+
+}  // namespace
+
+Result<bool> count_while_loops(Program& program, PassContext& context) {
+  State s(program, context);
+  std::vector<OpId> loops;
+  walk(program, [&](OpId op) {
+    if (program.op(op).code == Opcode::While) loops.push_back(op);
+  });
+  context.nothing_to_do = loops.empty();
+  const DeviceCosts* const costs = context.target.costs;
+  if (!loops.empty() && costs && !costs->counts_loops) {
+    context.refuse(loops[0], "a `while` is as fast as a `for` on this device");
+    return false;
+  }
+  for (const OpId loop : loops) {
+    Bound bound;
+    if (!s.has_form(loop))
+      context.refuse(loop, "its test has effects, or its body synchronizes or continues");
+    else if (!s.find_bound(loop, bound))
+      context.refuse(loop, "its test has no `i < n` with an i that counts by 1");
+    else
+      s.convert(loop, bound);
+  }
+  if (s.replaced.empty()) return false;
+  std::vector<ValueId> map(program.values.size());
+  std::iota(map.begin(), map.end(), 0u);
+  for (const auto& [from, to] : s.replaced) map[from] = to;
+  replace_values(program, map);
+  compact(program);
+  return true;
+}
+
+}  // namespace vyre::opt
