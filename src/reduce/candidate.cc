@@ -223,6 +223,7 @@ std::vector<std::optional<uint64_t>> counts_of(const Candidate& c, uint32_t kern
 }
 
 std::optional<std::array<uint64_t, 3>> grid_of(const Candidate& c, uint32_t kernel) {
+  if (!c.inputs) return std::array<uint64_t, 3>{1, 1, 1};
   const auto shape = shape_of(c, kernel);
   if (!shape) return std::nullopt;
   return shape->invocations_wanted;

@@ -58,6 +58,8 @@ void shorten_loops(Candidate& c, Choice& choice);
 // Values.
 void drop_carried(Candidate& c, Choice& choice);
 void use_operand(Candidate& c, Choice& choice);
+void use_earlier_value(Candidate& c, Choice& choice);
+void skip_operands(Candidate& c, Choice& choice);
 void use_zero(Candidate& c, Choice& choice);
 void use_one(Candidate& c, Choice& choice);
 void share_constants(Candidate& c, Choice& choice);

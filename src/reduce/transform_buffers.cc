@@ -209,6 +209,15 @@ void set_length(Candidate& c, FormulaPool& pool, B& b, size_t buffer, bool of_ta
     c.inputs->lengths[buffer].reset();
 }
 
+/// The value of a formula without inputs: each length and scalar counts as one.
+std::optional<uint64_t> guess(const FormulaPool& pool, FormulaId id) {
+  const auto one_for_all = [](uint32_t) -> __int128 { return 1; };
+  const FormulaEnv env{one_for_all, one_for_all, [](uint32_t) { return std::string(); }};
+  const auto value = evaluate(pool, id, env, "");
+  if (!value) return std::nullopt;
+  return *value;
+}
+
 /// Changes each element of the inputs for which `to` gives a simpler value.
 template <class To>
 void change_data(Candidate& c, Choice& choice, To to) {
@@ -273,6 +282,18 @@ void fix_lengths(Candidate& c, Choice& choice) {
       if (counts[i] && g.buffers[i].role != Role::Scalar &&
           !is_fixed(g.formulas, g.buffers[i].count) && choice.take())
         set_length(c, g.formulas, g.buffers[i], i, true, *counts[i]);
+  }
+  if (!c.inputs) {
+    const auto fix = [&](auto& b, FormulaPool& pool) {
+      if (b.role == Role::Scalar || is_fixed(pool, b.count)) return;
+      const auto value = guess(pool, b.count);
+      if (value && choice.take()) b.count = pool.constant(*value);
+    };
+    for (Graph& g : c.module.graphs)
+      for (GraphBuffer& b : g.buffers) fix(b, g.formulas);
+    for (Program& p : c.module.kernels)
+      for (Buffer& b : p.buffers) fix(b, p.formulas);
+    return;
   }
   for (uint32_t k = 0; k < c.module.kernels.size(); ++k) {
     Program& p = c.module.kernels[k];

@@ -8,14 +8,16 @@ void fix_grids(Candidate& c, Choice& choice) {
   for (uint32_t k = 0; k < c.module.kernels.size(); ++k) {
     Program& p = c.module.kernels[k];
     const bool is_given = !c.is_graph() && k == 0 && c.inputs && c.inputs->grid;
-    bool fixed = p.grid_dims > 0 && !is_given;
+    // Without inputs a grid that the launch gives stays open.
+    bool fixed = (p.grid_dims > 0 || !c.inputs) && !is_given;
     for (uint32_t d = 0; d < p.grid_dims; ++d)
       fixed = fixed && p.formulas.is_constant(p.grid[d], nullptr);
     const auto wanted = grid_of(c, k);
     if (fixed || !wanted || !choice.take()) continue;
     p.grid_dims = 3;
-    for (uint32_t d = 0; d < 3; ++d) p.grid[d] = p.formulas.constant((*wanted)[d]);
     while (p.grid_dims > 1 && (*wanted)[p.grid_dims - 1] == 1) --p.grid_dims;
+    for (uint32_t d = 0; d < 3; ++d)
+      p.grid[d] = d < p.grid_dims ? p.formulas.constant((*wanted)[d]) : no_formula;
     if (is_given) c.inputs->grid.reset();
   }
 }
@@ -31,7 +33,7 @@ void shrink_grids(Candidate& c, Choice& choice) {
       uint64_t last = 0;
       while (p.grid_dims > 1 && p.formulas.is_constant(p.grid[p.grid_dims - 1], &last) &&
              last == 1 && choice.take())
-        --p.grid_dims;
+        p.grid[--p.grid_dims] = no_formula;
     }
 }
 

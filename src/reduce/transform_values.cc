@@ -1,5 +1,6 @@
 // Values, constants and the attributes of accesses.
 
+#include <algorithm>
 #include <map>
 
 #include "reduce/rewrite.h"
@@ -18,6 +19,19 @@ void change_constants(Candidate& c, Choice& choice, To to) {
       if (complexity(o.type, simpler) < complexity(o.type, o.attr) && choice.take())
         o.attr = simpler;
     });
+}
+
+/// Is it block `number` of a `while`?
+bool while_block(const Program& p, BlockId block, uint32_t number) {
+  const OpId parent = p.blocks[block].parent;
+  return parent != none && p.op(parent).code == Opcode::While &&
+         p.op(parent).first_block + number == block;
+}
+
+/// May the operand have several types, whatever those of the others are?
+bool is_free(const OpInfo& info, uint32_t operand) {
+  return operand < info.operands.size() &&
+         (info.operands[operand] == 'I' || info.operands[operand] == 'S');
 }
 
 }  // namespace
@@ -50,6 +64,52 @@ void use_operand(Candidate& c, Choice& choice) {
         if (choice.take() && r.resolve(result) == result) r.replace(result, r.operand(op, i));
       }
     }
+  });
+}
+
+void use_earlier_value(Candidate& c, Choice& choice) {
+  for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
+    std::vector<ValueId> visible;  // results and arguments, constants left out
+    std::vector<size_t> sizes;     // of `visible` when each open block began
+    for (const auto& [what, id] : opt::block_events(p)) {
+      if (what == Visit::EnterBlock) {
+        if (!while_block(p, id, 1)) sizes.push_back(visible.size());
+        for (const ValueId v : p.args(id)) visible.push_back(v);
+        continue;
+      }
+      if (what == Visit::LeaveBlock) {
+        if (while_block(p, id, 0)) continue;  // the body sees what the test does
+        visible.resize(sizes.back());
+        sizes.pop_back();
+        continue;
+      }
+      const Op& o = p.op(id);
+      if (o.code == Opcode::Const || is_control(o.code) || o.results.count != 1) continue;
+      const ValueId result = p.result(id);
+      const auto earlier =
+          std::find_if(visible.rbegin(), visible.rend(),
+                       [&](ValueId v) { return p.type(v) == p.type(result); });
+      if (earlier != visible.rend() && choice.take()) r.replace(result, *earlier);
+      visible.push_back(result);
+    }
+  });
+}
+
+void skip_operands(Candidate& c, Choice& choice) {
+  for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
+    for (const OpId op : r.ops())
+      for (uint32_t i = 0; i < p.op(op).operands.count; ++i) {
+        if (!is_free(info(p.op(op).code), i)) continue;
+        const OpId def = p.values[p.operand(op, i)].def;
+        if (def == none || is_control(p.op(def).code)) continue;
+        for (const ValueId from : p.operands(def)) {
+          if (info(p.op(op).code).operands[i] == 'I' && !is_integer(p.type(from))) continue;
+          if (!choice.take()) continue;
+          p.ids[p.op(op).operands.begin + i] = from;
+          r.mark_changed();
+          break;
+        }
+      }
   });
 }
 

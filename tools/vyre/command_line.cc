@@ -726,6 +726,7 @@ Result<Command> parse_command_line(const Words& words) {
   undisguise(p.emit.file);
   undisguise(p.opt.file);
   undisguise(p.bisect.file);
+  undisguise(p.reduce.file);
   undisguise(p.plan.file);
   const std::string name = used_command(p.app)->get_name();
   p.run.words = words;
@@ -735,6 +736,7 @@ Result<Command> parse_command_line(const Words& words) {
   if (name == "opt") return Command(std::move(p.opt));
   if (name == "plan") return Command(std::move(p.plan));
   if (name == "bisect") return Command(std::move(p.bisect));
+  if (name == "reduce") return Command(std::move(p.reduce));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));
   if (name == "cache") return Command(std::move(p.cache));
