@@ -12,8 +12,9 @@
 namespace vyre::reduce {
 namespace {
 
-/// What a grid counts that is not a constant.
+/// What a grid, or a length, counts that is a formula but no constant.
 constexpr uint64_t unknown_invocations = uint64_t{1} << 40;
+constexpr uint64_t unknown_elements = uint64_t{1} << 32;
 
 /// Saturates: lengths may be anything.
 uint64_t add(uint64_t a, uint64_t b) { return a + b < a ? ~uint64_t{0} : a + b; }
@@ -48,6 +49,12 @@ uint64_t weight_of(const Program& p, OpId id) {
     case Opcode::Continue: return 40;
     default: return 2 + 2 * o.results.count;
   }
+}
+
+uint64_t elements_of(const FormulaPool& pool, Role role, FormulaId count) {
+  uint64_t n = 0;
+  if (role == Role::Scalar || count == no_formula) return 0;  // of data, see the inputs
+  return pool.is_constant(count, &n) ? n : unknown_elements;
 }
 
 /// Nodes of a formula, with one for a constant and none for a length given by the host.
@@ -101,10 +108,7 @@ void add_kernel(Size& size, const Program& p) {
   size.invocations = add(size.invocations, invocations);
   size.detail += (p.subgroup != 0) + p.requires_forward_progress + !p.op_id.empty();
   for (const Buffer& b : p.buffers) {
-    uint64_t n = 0;
-    if (b.role != Role::Scalar && p.formulas.is_constant(b.count, &n)) {
-      size.elements = add(size.elements, n);
-    }
+    size.elements = add(size.elements, elements_of(p.formulas, b.role, b.count));
     size.detail += nodes_of(p.formulas, b.count) + (b.role == Role::InOut);
   }
   size.detail += p.table_bytes.size();
@@ -143,9 +147,7 @@ Size measure(const Candidate& c) {
     size.declarations += 1 + g.nodes.size();
     size.buffers += g.buffers.size();
     for (const GraphBuffer& b : g.buffers) {
-      uint64_t n = 0;
-      if (b.role != Role::Scalar && g.formulas.is_constant(b.count, &n))
-        size.elements = add(size.elements, n);
+      size.elements = add(size.elements, elements_of(g.formulas, b.role, b.count));
       size.detail += nodes_of(g.formulas, b.count);
     }
     for (const GraphNode& n : g.nodes) {
