@@ -68,14 +68,14 @@ class Reductions {
     std::string file;
     if (const auto error = write_reduced(*reduced, &file)) {
       summary_.file_errors.push_back(
-          diagnose(Code::CannotWrite, {},
-                   fmt::format("cannot write the reduced program of seed {}: {}", g_.seed,
-                               error->what))
+          diagnose(
+              Code::CannotWrite, {},
+              fmt::format("cannot write the reduced program of seed {}: {}", g_.seed, error->what))
               .with_fix("name a folder that can be written to: `--reduced DIR`"));
       return;
     }
-    written_.push_back({reduced->program, reduced->disagreement.kind, file,
-                        reduced->outcome.progress.ops});
+    written_.push_back(
+        {reduced->program, reduced->disagreement.kind, file, reduced->outcome.progress.ops});
     set(f, file, reduced->outcome.progress.ops);
   }
 

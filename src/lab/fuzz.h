@@ -18,7 +18,7 @@ struct Finding {
   uint64_t seed = 0;
   std::string subject;
   Diagnostic what;
-  std::string file;  // the replay file; "" if none was wanted or it could not be written
+  std::string file;          // the replay file; "" if none was wanted or it could not be written
   std::string reduced;       // the reduced program as a text test; "" if there is none
   uint64_t reduced_ops = 0;  // its ops
 };

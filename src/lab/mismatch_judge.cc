@@ -83,8 +83,8 @@ std::optional<Disagreement> compare_runs(const ConfigurationPair& pair, const Ge
   if (first.empty() && second.empty()) {
     const std::string d = difference(g, *a, *b);
     if (d.empty()) return std::nullopt;
-    return Disagreement{"bytes", diagnose(Code::ResultDiffers, {},
-                                          fmt::format("{}: {}", pair.second.name, d))};
+    return Disagreement{
+        "bytes", diagnose(Code::ResultDiffers, {}, fmt::format("{}: {}", pair.second.name, d))};
   }
   if (a && b && difference(g, *a, *b).empty()) return std::nullopt;  // the same trap
   if (!a && !b && a.errors()[0].code == b.errors()[0].code) return std::nullopt;
@@ -155,8 +155,8 @@ Result<Disagreement> judge(const ConfigurationPair& pair, const Generated& g,
     };
     const interp::Options options = options_of(g, *size);
     if (!g.is_graph()) return keep(interp::run(g.module.kernels[0], g.inputs, options));
-    return keep(interp::run(g.module, g.module.graphs[0], {g.inputs.data, g.inputs.lengths},
-                            options));
+    return keep(
+        interp::run(g.module, g.module.graphs[0], {g.inputs.data, g.inputs.lengths}, options));
   };
   const Result<Outputs> expected = run_reference();
   if (!expected) return expected.errors();
@@ -170,8 +170,8 @@ Result<Disagreement> judge(const ConfigurationPair& pair, const Generated& g,
       return agree(pair, fmt::format("`{}` refuses this program: {}", s->name, (*r)->refused));
   auto found = compare_runs(pair, g, a, b);
   if (!found)
-    return agree(pair, fmt::format("`{}` and `{}` give the same result", pair.first.name,
-                                   pair.second.name));
+    return agree(
+        pair, fmt::format("`{}` and `{}` give the same result", pair.first.name, pair.second.name));
   if (wanted && found->kind != wanted->kind)
     return agree(pair, fmt::format("they disagree in another way: {}", found->what.message));
   if (auto why = unspecified_result(g)) return undefined(*why);

@@ -23,7 +23,7 @@ Subject reference_subject();
 struct Disagreement {
   /// The kind: other bytes, a trap on one side, or an error with its code. A reduction keeps it.
   std::string kind;
-  Diagnostic what;  // for people
+  Diagnostic what;        // for people
   uint64_t lane_ops = 0;  // of the reference
 };
 

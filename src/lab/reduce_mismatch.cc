@@ -56,7 +56,6 @@ Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationP
   how.progress = options.progress;
   result.outcome = reduce::reduce({g.module, g.inputs}, how);
   result.program = generated(result.outcome.best, small);
-  result.program.limits.lane_ops = 0;
   auto last = judge(pair, result.program, &*first);
   if (!last) return last.errors();  // not the same twice
   result.disagreement = std::move(*last);
@@ -69,9 +68,9 @@ Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationP
 }
 
 std::string text_test(const ReducedMismatch& r) {
-  return text_test(r.program, r.expected, r.subgroup_size,
-                   {fmt::format("{} {}", to_string(r.disagreement.what.code),
-                                r.disagreement.what.message)});
+  return text_test(
+      r.program, r.expected, r.subgroup_size,
+      {fmt::format("{} {}", to_string(r.disagreement.what.code), r.disagreement.what.message)});
 }
 
 }  // namespace vyre::lab

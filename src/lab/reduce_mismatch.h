@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lab/mismatch_judge.h"
-#include "reduce/reduce.h"
+#include "reduce/reduction.h"
 
 namespace vyre::lab {
 

@@ -138,7 +138,8 @@ std::optional<FileError> write_replay(const std::string& folder, const Generated
 std::string text_test(const Generated& g, const Outputs& expected, uint32_t subgroup_size,
                       const std::vector<std::string>& comments) {
   std::string text = "// test: run\n";
-  for (const std::string& comment : comments) text += "// " + comment.substr(0, comment.find('\n')) + "\n";
+  for (const std::string& comment : comments)
+    text += "// " + comment.substr(0, comment.find('\n')) + "\n";
   return text + run_line(g, "", subgroup_size) + expectations(g, expected) + "\n" + print(g.module);
 }
 

@@ -158,7 +158,8 @@ Size measure(const Candidate& c) {
         size.detail += uint64_t(std::bit_width(times));
       else
         size.detail += 2 * nodes_of(g.formulas, n.count);
-      for (const GraphArg& a : n.args) size.detail += a.buffer == none ? complexity(Type::U64, a.bits) : 0;
+      for (const GraphArg& a : n.args)
+        size.detail += a.buffer == none ? complexity(Type::U64, a.bits) : 0;
     }
   }
   for (const Program& p : c.module.kernels) add_kernel(size, p);

@@ -71,7 +71,8 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
   Program& p = c.module.kernels[kernel];
   const Buffer removed = p.buffers[buffer];
   const Bytes* data = is_target(c, kernel) ? data_of(c, buffer) : nullptr;
-  const uint64_t bits = removed.role == Role::Scalar && data ? bits_at(removed.element, data->data()) : 0;
+  const uint64_t bits =
+      removed.role == Role::Scalar && data ? bits_at(removed.element, data->data()) : 0;
   {
     opt::Rewriter r(p);
     const std::vector<OpId> order = r.ops();
@@ -80,8 +81,9 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
       if (!names_buffer(o)) continue;
       if (uint32_t(o.attr) == buffer) {
         if (o.code == Opcode::Len || o.code == Opcode::Len64)
-          r.replace(p.result(op), r.insert_constant(op, p.type(p.result(op)),
-                                                    o.code == Opcode::Len ? uint32_t(count) : count));
+          r.replace(p.result(op),
+                    r.insert_constant(op, p.type(p.result(op)),
+                                      o.code == Opcode::Len ? uint32_t(count) : count));
         else if (o.code == Opcode::Scalar)
           r.replace(p.result(op), r.insert_constant(op, o.type, bits));
         else
@@ -205,8 +207,7 @@ void set_length(Candidate& c, FormulaPool& pool, B& b, size_t buffer, bool of_ta
     return;
   }
   b.count = pool.constant(count);
-  if (of_target && c.inputs && buffer < c.inputs->lengths.size())
-    c.inputs->lengths[buffer].reset();
+  if (of_target && c.inputs && buffer < c.inputs->lengths.size()) c.inputs->lengths[buffer].reset();
 }
 
 /// The value of a formula without inputs: each length and scalar counts as one.
@@ -263,8 +264,9 @@ void remove_buffers(Candidate& c, Choice& choice) {
 
 void remove_graph_buffers(Candidate& c, Choice& choice) {
   for (uint32_t k = 0; k < c.module.graphs.size(); ++k) {
-    const auto counts = k == 0 ? counts_of_graph(c) : std::vector<std::optional<uint64_t>>(
-                                                          c.module.graphs[k].buffers.size());
+    const auto counts =
+        k == 0 ? counts_of_graph(c)
+               : std::vector<std::optional<uint64_t>>(c.module.graphs[k].buffers.size());
     for (uint32_t i = uint32_t(c.module.graphs[k].buffers.size()); i-- > 0;)
       if (!names(c.module.graphs[k], i) && choice.take())
         remove_graph_buffer(c, k, i, counts[i].value_or(1));
@@ -367,8 +369,6 @@ void data_to_one(Candidate& c, Choice& choice) {
   });
 }
 
-void halve_data(Candidate& c, Choice& choice) {
-  change_data(c, choice, half);
-}
+void halve_data(Candidate& c, Choice& choice) { change_data(c, choice, half); }
 
 }  // namespace vyre::reduce

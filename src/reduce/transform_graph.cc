@@ -33,7 +33,8 @@ constexpr uint64_t prefix_lane_ops = uint64_t{1} << 26;
 
 /// Contents of all buffers of the graph before `node`; of loops around it the headers are left out,
 /// as in a first iteration. Nothing if the run fails.
-std::optional<std::vector<std::vector<std::byte>>> contents_before(const Candidate& c, size_t node) {
+std::optional<std::vector<std::vector<std::byte>>> contents_before(const Candidate& c,
+                                                                   size_t node) {
   const Graph& g = c.module.graphs[0];
   const auto counts = counts_of_graph(c);
   Module m = c.module;

@@ -86,9 +86,8 @@ void use_earlier_value(Candidate& c, Choice& choice) {
       const Op& o = p.op(id);
       if (o.code == Opcode::Const || is_control(o.code) || o.results.count != 1) continue;
       const ValueId result = p.result(id);
-      const auto earlier =
-          std::find_if(visible.rbegin(), visible.rend(),
-                       [&](ValueId v) { return p.type(v) == p.type(result); });
+      const auto earlier = std::find_if(visible.rbegin(), visible.rend(),
+                                        [&](ValueId v) { return p.type(v) == p.type(result); });
       if (earlier != visible.rend() && choice.take()) r.replace(result, *earlier);
       visible.push_back(result);
     }
@@ -147,8 +146,7 @@ void share_constants(Candidate& c, Choice& choice) {
       if (p.op(op).code == Opcode::Const) equal[{p.op(op).type, p.op(op).attr}].push_back(op);
     for (const auto& [constant, list] : equal) {
       if (list.size() < 2 || !choice.take()) continue;
-      const ValueId shared =
-          r.insert_constant(p.blocks[0].first, constant.first, constant.second);
+      const ValueId shared = r.insert_constant(p.blocks[0].first, constant.first, constant.second);
       for (const OpId op : list) {
         r.replace(p.result(op), shared);
         r.remove(op);

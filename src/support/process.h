@@ -15,7 +15,7 @@ struct ProcessOptions {
   std::string input;           // given to the child's standard input, which then ends
   std::string working_folder;  // "" is the current one
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
-  const std::atomic<bool>* stop = nullptr;  // ends the child soon after it becomes true
+  const std::atomic<bool>* stop = nullptr;         // ends the child soon after it becomes true
   std::size_t max_output = std::size_t{64} << 20;  // a stream each; the child is killed beyond it
 };
 
@@ -32,9 +32,9 @@ struct ProcessResult {
 };
 
 /// Runs `command[0]` (searched in PATH when it has no slash) with the rest as its arguments and
-/// waits for it to end. The child runs in a process group of its own, which is killed on a time-out,
-/// a stop or too much output. What the child left in the background is not waited for. Never raises
-/// SIGPIPE in the caller.
+/// waits for it to end. The child runs in a process group of its own, which is killed on a
+/// time-out, a stop or too much output. What the child left in the background is not waited for.
+/// Never raises SIGPIPE in the caller.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

@@ -93,7 +93,8 @@ Result<bool> forward_any_store(Program& p, PassContext&) {
     const OpId next = p.op(op).next;
     if (p.op(op).code != Opcode::Load || next == none) continue;
     for (OpId before = p.op(op).prev; before != none; before = p.op(before).prev) {
-      if (p.op(before).code != Opcode::Store || uint32_t(p.op(before).attr) != uint32_t(p.op(op).attr))
+      if (p.op(before).code != Opcode::Store ||
+          uint32_t(p.op(before).attr) != uint32_t(p.op(op).attr))
         continue;
       r.replace(p.result(op), r.operand(before, 1));
       break;

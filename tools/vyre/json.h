@@ -8,7 +8,7 @@
 
 #include "driver/registry.h"
 #include "lab/fuzz.h"
-#include "reduce/reduce.h"
+#include "reduce/reduction.h"
 #include "report/run_report.h"
 #include "support/code_table.h"
 #include "support/diagnostic.h"
@@ -38,9 +38,8 @@ std::string codes_json(std::span<const CodeInfo> codes);
 std::string backends_json(std::span<const driver::Probed> backends);
 
 /// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs",
-/// "failing", "seconds", "per_second", "findings": [{"seed", "subject", "file", "reduced", "reduced_ops",
-/// "diagnostic"}],
-/// "features": {name: programs}, "diagnostics"}
+/// "failing", "seconds", "per_second", "findings": [{"seed", "subject", "file", "reduced",
+/// "reduced_ops", "diagnostic"}], "features": {name: programs}, "diagnostics"}
 std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary);
 
 /// What `vyre opt` did to a kernel.

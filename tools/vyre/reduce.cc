@@ -1,7 +1,5 @@
 // vyre reduce: a smaller program that shows the same mismatch, or for which a command succeeds.
 
-#include "reduce/reduce.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <filesystem>
 
 #include "lab/reduce_mismatch.h"
+#include "reduce/reduction.h"
 #include "support/file.h"
 #include "support/process.h"
 #include "text/print.h"
@@ -119,8 +118,7 @@ class Session {
     return static_cast<bool>(piece);
   }
   void misuse(std::string what, std::string fix) {
-    mistakes_.push_back(
-        diagnose(Code::OptionMisuse, {}, std::move(what)).with_fix(std::move(fix)));
+    mistakes_.push_back(diagnose(Code::OptionMisuse, {}, std::move(what)).with_fix(std::move(fix)));
   }
 
   bool load() {
@@ -141,10 +139,10 @@ class Session {
       if (const auto seconds = parse_seconds(command_.time_limit))
         seconds_ = *seconds;
       else
-        mistakes_.push_back(diagnose(Code::BadOptionValue, {},
-                                     fmt::format("`--time-limit {}` has no meaning",
-                                                 command_.time_limit))
-                                .with_fix("give seconds above 0, such as 2 or 0.5"));
+        mistakes_.push_back(
+            diagnose(Code::BadOptionValue, {},
+                     fmt::format("`--time-limit {}` has no meaning", command_.time_limit))
+                .with_fix("give seconds above 0, such as 2 or 0.5"));
     }
     if (!command_.out.empty()) outputs_.open("the program", command_.out, mistakes_);
     auto options = load_options(command_.launch);
@@ -202,8 +200,8 @@ class Session {
 
   Diagnostics reduce_by_test() {
     const std::string file = split_file_and_name(command_.file).file;
-    TestCommand test(command_.test, file == "-" ? "program.vyre"
-                                                : fs::path(file).stem().string() + ".vyre");
+    TestCommand test(command_.test,
+                     file == "-" ? "program.vyre" : fs::path(file).stem().string() + ".vyre");
     if (auto opened = test.open(); !opened) return opened.errors();
     const auto left = [this] {
       return seconds_ > 0 ? std::max(seconds_ - since(begin_), 0.0) : 300.0;
@@ -237,8 +235,9 @@ class Session {
                           "check --print-ir` prints it",
                           r.exit_code));
     if (!r.err.empty()) d.note(fmt::format("it said: {}", r.err.substr(0, r.err.find('\n'))));
-    return d.with_fix("write a command that exits with 0 for it: `{}` is its file, and the folder is "
-                      "another one");
+    return d.with_fix(
+        "write a command that exits with 0 for it: `{}` is its file, and the folder is "
+        "another one");
   }
 
   int show_result() {

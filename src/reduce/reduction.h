@@ -18,7 +18,7 @@ namespace vyre::reduce {
 
 /// What a reduction has done so far.
 struct Progress {
-  uint64_t round = 0;       // from 1
+  uint64_t round = 0;  // from 1
   std::string_view transform;
   uint64_t candidates = 0;  // that the test saw
   uint64_t accepted = 0;

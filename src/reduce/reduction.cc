@@ -1,4 +1,4 @@
-#include "reduce/reduce.h"
+#include "reduce/reduction.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -21,31 +21,36 @@ class Reduction {
   }
 
   Outcome run() {
-    // Dead code goes first, and then from each candidate; but a failure may depend on it.
-    const auto removes_dead_code = [&] {
-      if (dead_code_) return false;
+    // With dead code removed from each candidate most comes off; what is left of a failure that
+    // depends on dead code comes off without.
+    for (bool smaller = true; smaller && !stopped_;) {
       dead_code_ = true;
       progress_.transform = "remove_dead_code";
-      const bool smaller = try_candidate(best_, nullptr);
-      dead_code_ = smaller || is_settled(best_);
-      return smaller;
-    };
-    bool smaller = true;
-    while (smaller && !stopped_) {
-      ++progress_.round;
-      smaller = removes_dead_code();
-      for (size_t i = 0; i < counts_.size() && !stopped_; ++i)
-        smaller |= run(all_transforms()[i], counts_[i]);
+      smaller = try_candidate(best_, nullptr);
+      if (smaller || is_tidy(best_)) smaller |= run_rounds();
+      dead_code_ = false;
+      smaller |= run_rounds();
     }
     return {std::move(best_), progress_, stopped_, std::move(counts_)};
   }
 
  private:
-  /// Does removing dead code change nothing?
-  bool is_settled(const Candidate& c) const {
+  /// Runs all transformations until none makes the program smaller.
+  bool run_rounds() {
+    bool any = false;
+    for (bool smaller = true; smaller && !stopped_; any |= smaller) {
+      ++progress_.round;
+      smaller = false;
+      for (size_t i = 0; i < counts_.size() && !stopped_; ++i)
+        smaller |= run(all_transforms()[i], counts_[i]);
+    }
+    return any;
+  }
+
+  static bool is_tidy(const Candidate& c) {
     Candidate copy = c;
     tidy(copy, true);
-    return key_of(copy) == key_of(c);
+    return measure(copy) == measure(c);
   }
 
   static size_t opportunities(const Transform& t, const Candidate& c) {
