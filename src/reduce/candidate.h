@@ -45,7 +45,7 @@ uint64_t complexity(Type type, uint64_t bits);
 std::vector<std::optional<uint64_t>> counts_of(const Candidate& candidate, uint32_t kernel);
 /// The same for each buffer of the graph.
 std::vector<std::optional<uint64_t>> counts_of_graph(const Candidate& candidate);
-/// Invocations wanted by the launch of a kernel, one if there are no inputs; nothing if unknown.
+/// Invocations wanted by the launch of a kernel; one without inputs, nothing if unknown.
 std::optional<std::array<uint64_t, 3>> grid_of(const Candidate& candidate, uint32_t kernel);
 
 /// Removes what only takes space: kernels that no graph calls (where there is a graph), and, if

@@ -32,7 +32,7 @@ struct ProcessResult {
 };
 
 /// Runs `command[0]` (searched in PATH when it has no slash) with the rest as its arguments and
-/// waits for it to end. The child runs in a process group of its own, which is killed on a
+/// waits for it to end. The child runs in its own process group, which is killed on a
 /// time-out, a stop or too much output. What the child left in the background is not waited for.
 /// Never raises SIGPIPE in the caller.
 ProcessResult run_process(const std::vector<std::string>& command,

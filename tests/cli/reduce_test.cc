@@ -224,7 +224,7 @@ TEST_F(Reduce, configurations_that_agree) {
   expect_code(r, "V0626");
 }
 
-TEST_F(Reduce, a_race_is_no_mismatch) {
+TEST_F(Reduce, a_race_is_not_a_mismatch) {
   file("last.vyre", "kernel last(y: out u32[1]) workgroup(64) grid(64) { y[0] = global_id.x }\n");
   const auto r = vyre({"reduce", "last.vyre", "--mismatch", "interp,interp:reverse:32"});
   expect_exit(r, 2);

@@ -40,7 +40,7 @@ void add_to_sub(Program& p) {
 
 const ConfigurationPair adds{reference_subject(), changed("adds", add_to_sub)};
 
-TEST(Judge, other_bytes_are_a_mismatch_and_equal_ones_are_none) {
+TEST(Judge, other_bytes_are_a_mismatch_and_equal_ones_are_not) {
   const auto found = judge(adds, program("kernel k(y: out u32[4]) workgroup(4) grid(4) {\n"
                                          "  y[global_id.x] = global_id.x + 1\n}"));
   ASSERT_TRUE(found);
@@ -66,7 +66,7 @@ TEST(Judge, a_trap_is_another_kind_than_bytes) {
   EXPECT_FALSE(other);
 }
 
-TEST(Judge, results_that_the_specification_leaves_open_are_none) {
+TEST(Judge, results_that_the_specification_leaves_open_are_not_mismatches) {
   // Two invocations write one element; the old value of an atomic; stores in no order.
   for (const char* body : {"y[0] = global_id.x + 1", "y[global_id.x] = atomic_add(y[3], 1) + 5",
                            "atomic_exchange(y[0], global_id.x + 1)"}) {
@@ -78,7 +78,7 @@ TEST(Judge, results_that_the_specification_leaves_open_are_none) {
   }
 }
 
-TEST(Judge, an_endless_program_is_none) {
+TEST(Judge, an_endless_program_is_an_error) {
   Generated g = program("kernel k(y: out u32[4]) workgroup(1) grid(1) { while true { y[0] = 1 } }");
   g.limits.lane_ops = 10'000;
   const auto found = judge(adds, g);

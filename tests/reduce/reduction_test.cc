@@ -54,7 +54,7 @@ Candidate applied(std::string_view name, Candidate c) {
     tidy(c, true);
     return c;
   }
-  ADD_FAILURE() << "there is no transformation " << name;
+  ADD_FAILURE() << "unknown transformation " << name;
   return c;
 }
 

@@ -129,7 +129,7 @@ class Session {
              by_test ? "pass one of them" : "pass `--mismatch A,B` or `--test CMD`");
     const LaunchFlags& f = command_.launch;
     if (by_test && !(f.in.empty() && f.set.empty() && f.len.empty() && f.grid.empty()))
-      misuse("`--test` runs a command of its own, which inputs do not reach",
+      misuse("inputs do not reach the command of `--test`",
              "write the inputs in the command: `--test 'vyre run {} --in x=1'`");
     const FileAndName file = split_file_and_name(command_.file);
     if (by_test && !file.name.empty())
