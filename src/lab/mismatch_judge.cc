@@ -37,8 +37,8 @@ interp::Options options_of(const Generated& g, uint32_t subgroup_size) {
   return options;
 }
 
-interp::Sanitized sanitized(const Generated& g, interp::Schedule schedule) {
-  interp::Options options = options_of(g, 32);
+interp::Sanitized sanitized(const Generated& g, uint32_t subgroup_size, interp::Schedule schedule) {
+  interp::Options options = options_of(g, subgroup_size);
   options.schedule = schedule;
   return g.is_graph() ? interp::sanitize(g.module, g.module.graphs[0],
                                          {g.inputs.data, g.inputs.lengths}, options)
@@ -127,9 +127,9 @@ Subject reference_subject() {
   return {"interp", [](const Generated& g) { return reference(g); }};
 }
 
-std::optional<Diagnostic> unspecified_result(const Generated& g) {
+std::optional<Diagnostic> unspecified_result(const Generated& g, uint32_t subgroup_size) {
   for (const interp::Schedule schedule : {interp::Schedule::Order, interp::Schedule::Reverse}) {
-    interp::Sanitized s = sanitized(g, schedule);
+    interp::Sanitized s = sanitized(g, subgroup_size, schedule);
     for (Diagnostic& d : s.findings)
       if (d.severity == Severity::Error || d.code == Code::OrderDependent ||
           d.code == Code::OldValueOrder)
@@ -175,7 +175,7 @@ Result<Disagreement> judge(const ConfigurationPair& pair, const Generated& g,
         pair, fmt::format("`{}` and `{}` give the same result", pair.first.name, pair.second.name));
   if (wanted && found->kind != wanted->kind)
     return agree(pair, fmt::format("they disagree in another way: {}", found->what.message));
-  if (auto why = unspecified_result(g)) return undefined(*why);
+  if (auto why = unspecified_result(g, *size)) return undefined(*why);
   // Where the order is what is compared, the sanitizer alone decides.
   if (!is_interpreter(pair.first) && !is_interpreter(pair.second))
     if (auto why = depends_on_order(g, expected, *size)) return undefined(*why);

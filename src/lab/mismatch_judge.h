@@ -36,7 +36,7 @@ Result<Disagreement> judge(const ConfigurationPair& pair, const Generated& g,
 
 /// What the sanitizer finds that makes results unspecified: a race, or a result that depends on the
 /// order. Errors of the run but traps count, too.
-std::optional<Diagnostic> unspecified_result(const Generated& g);
+std::optional<Diagnostic> unspecified_result(const Generated& g, uint32_t subgroup_size = 32);
 
 /// The pair that two names of `vyre fuzz --backends` stand for ("A,B"; "B" alone is compared with
 /// the interpreter). `interp` is the reference. Of groups, the first two members that disagree

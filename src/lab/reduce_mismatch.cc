@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "lab/replay.h"
@@ -13,8 +14,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Candidates may take several times the work of the original, and so much more.
 constexpr uint64_t lane_op_factor = 4, spare_lane_ops = 1 << 16;
-/// What the second configuration may take, compiling included.
-constexpr double candidate_seconds = 5;
+/// What a configuration may take, compiling included: this, or several times what all took at
+/// first.
+constexpr double candidate_seconds = 5, max_slowdown = 5;
 
 Generated generated(const reduce::Candidate& c, const Generated& like) {
   Generated g;
@@ -40,7 +42,10 @@ Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationP
   // A loop that a wrong pass made endless ends by the limit of its work.
   const bool ends_by_limit =
       first->kind.find(to_string(Code::TimeLimitExceeded)) != std::string::npos;
-  if (!ends_by_limit) small.limits.seconds = std::min(small.limits.seconds, candidate_seconds);
+  const double taken = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (!ends_by_limit)
+    small.limits.seconds =
+        std::min(small.limits.seconds, std::max(candidate_seconds, taken * max_slowdown));
 
   ReducedMismatch result;
   reduce::Options how;
@@ -57,8 +62,8 @@ Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationP
   result.outcome = reduce::reduce({g.module, g.inputs}, how);
   result.program = generated(result.outcome.best, small);
   auto last = judge(pair, result.program, &*first);
-  if (!last) return last.errors();  // not the same twice
-  result.disagreement = std::move(*last);
+  // A configuration that fails now and then may not do so now.
+  result.disagreement = last ? std::move(*last) : *first;
   const bool any_size = !result.program.observes_subgroup || result.program.fixed_subgroup() != 0;
   result.subgroup_size = any_size ? 32 : pair.second.subgroup_size;
   auto expected = reference(result.program, result.subgroup_size);

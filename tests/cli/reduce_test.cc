@@ -38,7 +38,7 @@ struct Ended {
   std::string out, err;
 };
 
-class Reduce : public CommandLine {
+class ReduceCommandLine : public CommandLine {
  protected:
   /// In this process: the wrong pass is in no other.
   Ended reduce_here(Words words) const {
@@ -62,7 +62,7 @@ class Reduce : public CommandLine {
 
 // ---- A command.
 
-TEST_F(Reduce, a_test_keeps_what_the_command_looks_for) {
+TEST_F(ReduceCommandLine, a_test_keeps_what_the_command_looks_for) {
   file("k.vyre", sums);
   const auto r = vyre({"reduce", "k.vyre", "--test", "grep -q xor {}"});
   expect_exit(r, 0);
@@ -75,7 +75,7 @@ TEST_F(Reduce, a_test_keeps_what_the_command_looks_for) {
   EXPECT_EQ(vyre({"reduce", "small.vyre", "--test", "grep -q xor"}).out, r.out);
 }
 
-TEST_F(Reduce, a_test_may_look_for_an_error) {
+TEST_F(ReduceCommandLine, a_test_may_look_for_an_error) {
   file("k.vyre",
        "kernel k(x: in u32[], y: out u32[len(x)]) workgroup(4) grid(len(x)) {\n"
        "  y[0] = x[1] * 3\n  if local_id.x < x[0] {\n    y[global_id.x] = 7\n"
@@ -88,7 +88,7 @@ TEST_F(Reduce, a_test_may_look_for_an_error) {
   EXPECT_EQ(r.out.find("mul"), std::string::npos) << r.out;
 }
 
-TEST_F(Reduce, the_command_runs_in_an_empty_folder_and_a_relative_script_is_found) {
+TEST_F(ReduceCommandLine, the_command_runs_in_an_empty_folder_and_a_relative_script_is_found) {
   file("k.vyre", sums);
   const std::string script = file("is_shift.sh",
                                   "#!/bin/sh\n[ \"$(ls)\" = k.vyre ] || exit 1\n"
@@ -100,7 +100,7 @@ TEST_F(Reduce, the_command_runs_in_an_empty_folder_and_a_relative_script_is_foun
   EXPECT_FALSE(fs::exists(path("left_over")));
 }
 
-TEST_F(Reduce, writes_a_file_and_json) {
+TEST_F(ReduceCommandLine, writes_a_file_and_json) {
   file("k.vyre", sums);
   const Words words = {"reduce", "k.vyre", "--test", "grep -q xor"};
   const std::string text = vyre(words).out;
@@ -119,13 +119,13 @@ TEST_F(Reduce, writes_a_file_and_json) {
   EXPECT_GT(j["transforms"].size(), 20u);
 }
 
-TEST_F(Reduce, reads_standard_input) {
+TEST_F(ReduceCommandLine, reads_standard_input) {
   const auto r = vyre({"reduce", "-", "--test", "grep -q xor"}, sums);
   expect_exit(r, 0);
   EXPECT_LT(r.out.size(), 200u) << r.out;
 }
 
-TEST_F(Reduce, a_test_that_the_program_does_not_pass) {
+TEST_F(ReduceCommandLine, a_test_that_the_program_does_not_pass) {
   file("k.vyre", sums);
   auto r = vyre({"reduce", "k.vyre", "--test", "grep -q no_such_text"});
   expect_exit(r, 2);
@@ -136,7 +136,7 @@ TEST_F(Reduce, a_test_that_the_program_does_not_pass) {
   EXPECT_NE(r.err.find("it said: the reason"), std::string::npos) << r.err;
 }
 
-TEST_F(Reduce, gives_the_best_so_far_when_the_time_is_over) {
+TEST_F(ReduceCommandLine, gives_the_best_so_far_when_the_time_is_over) {
   file("k.vyre", sums);
   // The second run of the command would take a minute.
   const std::string test =
@@ -147,7 +147,7 @@ TEST_F(Reduce, gives_the_best_so_far_when_the_time_is_over) {
   EXPECT_NE(r.out.find("barrier workgroup"), std::string::npos) << r.out;
 }
 
-TEST_F(Reduce, gives_the_best_so_far_when_it_is_stopped) {
+TEST_F(ReduceCommandLine, gives_the_best_so_far_when_it_is_stopped) {
   file("k.vyre", sums);
   for (const char* signal : {"INT", "TERM"}) {
     fs::remove(path("begun"));
@@ -167,7 +167,7 @@ TEST_F(Reduce, gives_the_best_so_far_when_it_is_stopped) {
 
 // ---- Two configurations.
 
-TEST_F(Reduce, a_mismatch_becomes_a_text_test) {
+TEST_F(ReduceCommandLine, a_mismatch_becomes_a_text_test) {
   const std::string program = file("k.vyre", sums);
   const opt::RegisterPassForTest registered(wrong);
   const Words words = {program, "--mismatch", "interp,opt:subtract_instead", "--in", "x=7,8,9",
@@ -191,7 +191,7 @@ TEST_F(Reduce, a_mismatch_becomes_a_text_test) {
   EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
 }
 
-TEST_F(Reduce, one_name_is_compared_with_the_interpreter_and_a_group_is_searched) {
+TEST_F(ReduceCommandLine, one_name_is_compared_with_the_interpreter_and_a_group_is_searched) {
   const std::string program = file("k.vyre", sums);
   const opt::RegisterPassForTest registered(wrong);
   for (const char* names : {"opt:subtract_instead", "interp,opt", "opt,interp"}) {
@@ -201,7 +201,7 @@ TEST_F(Reduce, one_name_is_compared_with_the_interpreter_and_a_group_is_searched
   }
 }
 
-TEST_F(Reduce, a_mismatch_of_a_graph_comes_to_one_kernel) {
+TEST_F(ReduceCommandLine, a_mismatch_of_a_graph_comes_to_one_kernel) {
   const std::string program =
       file("g.vyre", std::string(sums) +
                          "kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(8) grid(len(x)) "
@@ -216,7 +216,7 @@ TEST_F(Reduce, a_mismatch_of_a_graph_comes_to_one_kernel) {
   EXPECT_EQ(e.out.find("twice"), std::string::npos) << e.out;
 }
 
-TEST_F(Reduce, configurations_that_agree) {
+TEST_F(ReduceCommandLine, configurations_that_agree) {
   file("k.vyre", sums);
   const auto r =
       vyre({"reduce", "k.vyre", "--mismatch", "interp,text", "--in", "x=1", "--set", "n=1"});
@@ -224,7 +224,7 @@ TEST_F(Reduce, configurations_that_agree) {
   expect_code(r, "V0626");
 }
 
-TEST_F(Reduce, a_race_is_not_a_mismatch) {
+TEST_F(ReduceCommandLine, a_race_is_not_a_mismatch) {
   file("last.vyre", "kernel last(y: out u32[1]) workgroup(64) grid(64) { y[0] = global_id.x }\n");
   const auto r = vyre({"reduce", "last.vyre", "--mismatch", "interp,interp:reverse:32"});
   expect_exit(r, 2);
@@ -232,7 +232,7 @@ TEST_F(Reduce, a_race_is_not_a_mismatch) {
   EXPECT_NE(r.err.find("V0551"), std::string::npos) << r.err;
 }
 
-TEST_F(Reduce, mistakes_in_the_words) {
+TEST_F(ReduceCommandLine, mistakes_in_the_words) {
   file("k.vyre", sums);
   file("broken.vyre", "kernel k(y: out u32[4]) { y[0] = }\n");
   file("illegal.vyre",
@@ -278,7 +278,7 @@ lab::Subject wrong_subject() {
           }};
 }
 
-TEST_F(Reduce, fuzz_reduces_each_mismatch_to_a_text_test) {
+TEST_F(ReduceCommandLine, fuzz_reduces_each_mismatch_to_a_text_test) {
   lab::FuzzOptions options;
   options.seed = 3;
   options.count = 3;
@@ -304,7 +304,7 @@ TEST_F(Reduce, fuzz_reduces_each_mismatch_to_a_text_test) {
   EXPECT_NE(r.out.find("3 passed"), std::string::npos) << r.out;
 }
 
-TEST_F(Reduce, fuzz_reports_a_reduced_program_that_it_cannot_write) {
+TEST_F(ReduceCommandLine, fuzz_reports_a_reduced_program_that_it_cannot_write) {
   file("taken", "");
   lab::FuzzOptions options;
   options.seed = 3;
@@ -319,7 +319,7 @@ TEST_F(Reduce, fuzz_reports_a_reduced_program_that_it_cannot_write) {
   EXPECT_EQ(summary->file_errors[0].code, Code::CannotWrite);
 }
 
-TEST_F(Reduce, flags_of_fuzz) {
+TEST_F(ReduceCommandLine, flags_of_fuzz) {
   expect_exit(vyre({"fuzz", "--seed", "3", "--count", "1", "--backends", "text", "--no-reduce"}),
               0);
   const auto r = vyre({"fuzz", "--count", "1", "--no-reduce", "--reduced", "there"});

@@ -74,8 +74,8 @@ Result<bool> drop_last_iteration(Program& p, PassContext&) {
   return r.finish();
 }
 
-/// The condition of an `if` is inverted where it compares.
-Result<bool> swap_branches(Program& p, PassContext&) {
+/// `<` becomes `<=`.
+Result<bool> compare_with_equal(Program& p, PassContext&) {
   bool changed = false;
   walk(p, [&](OpId op) {
     if (p.op(op).code != Opcode::Lt) return;
@@ -104,7 +104,7 @@ Result<bool> forward_any_store(Program& p, PassContext&) {
 }
 
 /// Makes programs illegal: the error, not a result, is what must stay.
-Result<bool> break_graph_of_min(Program& p, PassContext&) {
+Result<bool> make_min_logical(Program& p, PassContext&) {
   bool changed = false;
   walk(p, [&](OpId op) {
     if (p.op(op).code != Opcode::Min || !is_integer(p.op(op).type)) return;
@@ -119,9 +119,9 @@ constexpr PassDescriptor passes[] = {
     {.name = "drop_store_after_barrier", .summary = "is wrong", .run = drop_store_after_barrier},
     {.name = "fold_shifts_wrongly", .summary = "is wrong", .run = fold_shifts_wrongly},
     {.name = "drop_last_iteration", .summary = "is wrong", .run = drop_last_iteration},
-    {.name = "swap_branches", .summary = "is wrong", .run = swap_branches},
+    {.name = "compare_with_equal", .summary = "is wrong", .run = compare_with_equal},
     {.name = "forward_any_store", .summary = "is wrong", .run = forward_any_store},
-    {.name = "break_graph_of_min", .summary = "is wrong", .run = break_graph_of_min},
+    {.name = "make_min_logical", .summary = "is wrong", .run = make_min_logical},
 };
 
 uint64_t count_ops(const Module& m) {
@@ -167,9 +167,6 @@ TEST_P(BrokenPass, a_failure_of_200_ops_comes_to_at_most_15) {
   EXPECT_EQ(count_ops(reduced->program.module), p.ops);
   EXPECT_GE(p.ops_before, 170u);
   EXPECT_EQ(reduced->disagreement.kind, found->disagreement.kind);
-  std::printf("seed %lu: %lu ops to %lu, %lu candidates\n%s\n", found->program.seed, p.ops_before,
-              p.ops, p.candidates, text.c_str());
-
   // What is written is the program that was judged.
   const ParseOutcome parsed = parse(text, {});
   ASSERT_TRUE(parsed.module) << text;
