@@ -15,9 +15,9 @@ namespace vyre {
 namespace {
 
 // Lowest layer first.
-constexpr std::array<std::string_view, 13> kLayers = {"support", "ir",     "text", "wire", "check",
-                                                      "interp",  "opt",    "plan", "emit", "driver",
-                                                      "lib",     "report", "lab"};
+constexpr std::array<std::string_view, 14> kLayers = {
+    "support", "ir",   "text",   "wire", "check",  "interp", "opt",
+    "plan",    "emit", "driver", "lib",  "report", "reduce", "lab"};
 
 // Position in kLayers, or -1.
 int layer_of(std::string_view folder) {

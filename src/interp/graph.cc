@@ -46,7 +46,7 @@ class GraphRun : public GraphDevice {
   }
 
   Result<> begin_call(const GraphNode& node) override {
-    if (!clock_.expired()) return Ok{};
+    if (!clock_.expired(lane_ops_)) return Ok{};
     return diagnose(Code::TimeLimitExceeded, node.place,
                     fmt::format("the time of {} seconds was over when it began", clock_.limit()))
         .with_fix("raise the time limit");

@@ -30,6 +30,9 @@ struct Options {
   Schedule schedule = Schedule::Order;
   uint64_t seed = 0;      // of Random
   double time_limit = 0;  // seconds; 0: none; less, or not a number: an error
+  /// Outcome::lane_ops after which the run ends as at its time limit, but always at the same place;
+  /// 0: none. Looked at as seldom as the clock.
+  uint64_t lane_op_limit = 0;
   uint64_t memory_limit =
       0;  // bytes of all buffers and of the values of invocations; 0: the machine's
   uint64_t output_limit = 0;  // bytes of `out` and `inout` buffers; 0: none

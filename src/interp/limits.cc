@@ -24,9 +24,11 @@ Clock::Clock(const Options& options)
     : start_(Steady::now()),
       last_report_(start_),
       limit_(options.time_limit),
+      lane_op_limit_(options.lane_op_limit),
       progress_(options.progress) {}
 
-bool Clock::expired() {
+bool Clock::expired(uint64_t lane_ops) {
+  if (lane_op_limit_ > 0 && lane_ops > lane_op_limit_) return true;
   if (limit_ <= 0 && !progress_) return false;
   const auto now = Steady::now();
   if (progress_ && now - last_report_ > std::chrono::milliseconds(50)) {

@@ -19,8 +19,8 @@ class Clock {
  public:
   explicit Clock(const Options& options);
 
-  /// Is the time over? Looks at the system's clock.
-  bool expired();
+  /// Is the time over, or the work? Looks at the system's clock.
+  bool expired(uint64_t lane_ops = 0);
   double limit() const { return limit_; }
   /// Share of the work that is done, for the progress callback.
   void set_progress(double fraction) { fraction_ = fraction; }
@@ -30,6 +30,7 @@ class Clock {
   Steady::time_point start_;
   Steady::time_point last_report_;
   double limit_;
+  uint64_t lane_op_limit_;
   double fraction_ = 0;
   const std::function<void(double)>& progress_;
 };

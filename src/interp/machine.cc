@@ -25,7 +25,7 @@ bool Machine::else_first() {
 
 bool Machine::out_of_time(OpId op) {
   next_poll_ = executed_ + poll_instructions;
-  if (!clock_.expired()) return false;
+  if (!clock_.expired(lane_ops_)) return false;
   stopped_at_ = op;
   return true;
 }

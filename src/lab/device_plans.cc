@@ -17,9 +17,6 @@
 namespace vyre::lab {
 namespace {
 
-/// Nothing that is generated takes a tenth of it.
-constexpr double time_limit = 20;
-
 // ---- Placements.
 
 uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -125,7 +122,7 @@ class Launches {
       commands.push_back(driver::Readback{from, out.buffers[i]});
     }
     driver::SubmitOptions options;
-    options.time_limit = time_limit;
+    options.time_limit = g_.limits.seconds;
     const auto ticket = device_.submit(std::move(commands), options);
     if (!ticket) return ticket.errors();
     const auto report = ticket->wait();

@@ -8,9 +8,6 @@
 namespace vyre::lab {
 namespace {
 
-/// Nothing that is generated takes a tenth of it; a program that does is a finding.
-constexpr double generated_time_limit = 20;
-
 constexpr Code refusals[] = {Code::KernelTooLarge, Code::NeedsForwardProgress, Code::MissingFeature,
                              Code::NotExact};
 
@@ -63,7 +60,7 @@ Subject device_subject(std::string name, driver::Device device,
     launch.graph = g.is_graph() ? &g.module.graphs[0] : nullptr;
     launch.inputs = &g.inputs;
     launch.compile = options;
-    launch.time_limit = generated_time_limit;
+    launch.time_limit = g.limits.seconds;
     auto got = run_on_device(device, launch);
     if (got) return Outputs{std::move(*got), "", ""};
     const Diagnostic& first = got.errors().front();

@@ -12,9 +12,6 @@
 namespace vyre::lab {
 namespace {
 
-/// Nothing that is generated takes a tenth of it; a program that does is a finding.
-constexpr double time_limit = 20;
-
 struct NamedBuffer {
   std::string name;
   Type element;
@@ -64,7 +61,8 @@ std::string without_segment(std::string trap) {
 Result<Outputs> run_interpreter(const Module& module, const Generated& g,
                                 const interp::Options& given) {
   interp::Options options = given;
-  options.time_limit = time_limit;
+  options.time_limit = g.limits.seconds;
+  options.lane_op_limit = g.limits.lane_ops;
   if (!g.is_graph()) return outputs_of(interp::run(module.kernels[0], g.inputs, options));
   return outputs_of(
       interp::run(module, module.graphs[0], {g.inputs.data, g.inputs.lengths}, options));

@@ -8,6 +8,7 @@
 
 #include "driver/registry.h"
 #include "lab/device_subject.h"
+#include "lab/reduce_mismatch.h"
 #include "lab/replay.h"
 
 namespace vyre::lab {
@@ -37,14 +38,88 @@ std::string write(const Generated& g, const Verdict& verdict, const FuzzOptions&
   return "";
 }
 
+/// Reduces the mismatches of one program, each to a file.
+class Reductions {
+ public:
+  Reductions(const Generated& g, const std::vector<Subject>& subjects, const FuzzOptions& options,
+             FuzzSummary& summary)
+      : g_(g), subjects_(subjects), options_(options), summary_(summary) {}
+
+  /// Sets what is known of the reduced program. A mismatch that an earlier one of the program shows
+  /// when it is reduced has the same file.
+  void add_to(Finding& f) {
+    if (options_.reduce_seconds <= 0 || is_stopped()) return;
+    const auto subject = std::find_if(subjects_.begin(), subjects_.end(),
+                                      [&](const Subject& s) { return s.name == f.subject; });
+    // What the sanitizer finds is about the program, not about two ways to run it.
+    if (subject == subjects_.end() || subject->name == "sanitizer") return;
+    const ConfigurationPair pair{reference_subject(), *subject};
+    for (const Written& w : written_)
+      if (const auto same = judge(pair, w.program); same && same->kind == w.kind)
+        return set(f, w.file, w.ops);
+    ReduceOptions how;
+    how.seconds = options_.reduce_seconds;
+    how.should_stop = [this] { return is_stopped(); };
+    const auto reduced = reduce_mismatch(g_, pair, how);
+    if (!reduced) {
+      f.what.note("it was not reduced: " + reduced.errors()[0].message);
+      return;
+    }
+    std::string file;
+    if (const auto error = write_reduced(*reduced, &file)) {
+      summary_.file_errors.push_back(
+          diagnose(
+              Code::CannotWrite, {},
+              fmt::format("cannot write the reduced program of seed {}: {}", g_.seed, error->what))
+              .with_fix("name a folder that can be written to: `--reduced DIR`"));
+      return;
+    }
+    written_.push_back(
+        {reduced->program, reduced->disagreement.kind, file, reduced->outcome.progress.ops});
+    set(f, file, reduced->outcome.progress.ops);
+  }
+
+ private:
+  struct Written {
+    Generated program;
+    std::string kind;
+    std::string file;
+    uint64_t ops;
+  };
+
+  bool is_stopped() const {
+    return options_.stop && options_.stop->load(std::memory_order_relaxed);
+  }
+
+  static void set(Finding& f, const std::string& file, uint64_t ops) {
+    f.reduced = file;
+    f.reduced_ops = ops;
+    f.what.note(fmt::format("reduced to {} ops: {}", ops, file));
+  }
+
+  std::optional<FileError> write_reduced(const ReducedMismatch& reduced, std::string* file) const {
+    const std::string number = written_.empty() ? "" : fmt::format("-{}", written_.size() + 1);
+    return write_text(options_.reduced, fmt::format("reduced-seed-{}{}.vyre", g_.seed, number),
+                      text_test(reduced), file);
+  }
+
+  const Generated& g_;
+  const std::vector<Subject>& subjects_;
+  const FuzzOptions& options_;
+  FuzzSummary& summary_;
+  std::vector<Written> written_;
+};
+
 /// Notes what is wrong with a program.
-void note_findings(const Generated& g, const Verdict& verdict, const FuzzOptions& options,
-                   FuzzSummary& summary) {
+void note_findings(const Generated& g, const Verdict& verdict, const std::vector<Subject>& subjects,
+                   const FuzzOptions& options, FuzzSummary& summary) {
+  Reductions reductions(g, subjects, options, summary);
   const std::string file = options.out.empty() ? "" : write(g, verdict, options, summary);
   for (const Mismatch& m : verdict.mismatches) {
-    Finding f{g.seed, m.subject, m.what, file};
+    Finding f{g.seed, m.subject, m.what, file, "", 0};
     f.what.message = fmt::format("seed {}: {}", g.seed, f.what.message);
     if (!file.empty()) f.what.note("the program is in " + file);
+    reductions.add_to(f);
     const bool named = m.subject != "check" && m.subject != "reference";
     f.what.with_fix(fmt::format("replay it: `vyre fuzz{} {}`",
                                 named ? fmt::format(" --backends '{}'", m.subject) : "",
@@ -137,11 +212,11 @@ Result<FuzzSummary> fuzz(const FuzzOptions& options) {
       status.runs += again.runs;
       status.refused += again.refused;
       fails = !again.mismatches.empty();
-      if (fails) note_findings(other, again, options, summary);
+      if (fails) note_findings(other, again, *subjects, options, summary);
     }
     status.failing += fails;
     if (!verdict.mismatches.empty()) {
-      note_findings(g, verdict, options, summary);
+      note_findings(g, verdict, *subjects, options, summary);
     } else if (keeps_all(options)) {
       write(g, verdict, options, summary);
     }

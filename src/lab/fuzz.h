@@ -18,7 +18,9 @@ struct Finding {
   uint64_t seed = 0;
   std::string subject;
   Diagnostic what;
-  std::string file;  // the replay file; "" if none was wanted or it could not be written
+  std::string file;          // the replay file; "" if none was wanted or it could not be written
+  std::string reduced;       // the reduced program as a text test; "" if there is none
+  uint64_t reduced_ops = 0;  // its ops
 };
 
 struct FuzzStatus {
@@ -38,6 +40,8 @@ struct FuzzOptions {
   std::vector<std::string> subjects;  // groups, names or devices (device_spec.h); empty: all
   std::vector<Subject> more;          // besides those of all_subjects
   std::string out;  // folder for failing programs, with a count of 1 for every one; "": none
+  double reduce_seconds = 0;  // for each mismatch to be reduced; 0: none is
+  std::string reduced = ".";  // folder for reduced programs
   GenerateOptions generate;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const FuzzStatus&)> progress;  // before each program

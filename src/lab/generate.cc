@@ -14,6 +14,13 @@ bool observes_subgroup(Opcode code) {
          code == Opcode::SubgroupSize;
 }
 
+bool observes_subgroup(const Module& module) {
+  bool observed = false;
+  for (const Program& p : module.kernels)
+    walk(p, [&](OpId op) { observed = observed || observes_subgroup(p.op(op).code); });
+  return observed;
+}
+
 uint32_t Generated::fixed_subgroup() const {
   const uint32_t size = module.kernels.front().subgroup;
   const bool all = std::all_of(module.kernels.begin(), module.kernels.end(),
@@ -33,10 +40,7 @@ Generated generate(uint64_t seed, const GenerateOptions& options) {
     g.inputs = std::move(k.inputs);
   }
   g.seed = seed;
-  for (const Program& p : g.module.kernels)
-    walk(p, [&](OpId op) {
-      g.observes_subgroup = g.observes_subgroup || observes_subgroup(p.op(op).code);
-    });
+  g.observes_subgroup = observes_subgroup(g.module);
   return g;
 }
 

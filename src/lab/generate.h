@@ -28,11 +28,19 @@ struct GenerateOptions {
   bool traps = true;          // trap and assert; a few of the programs do trap
 };
 
+/// What each run of a program may take.
+struct RunLimits {
+  double seconds = 20;    // nothing that is generated takes a tenth of it; what does is a finding
+  uint64_t lane_ops = 0;  // on the interpreter (interp::Options::lane_op_limit)
+};
+
 struct Generated {
   uint64_t seed = 0;
   Module module;                   // one kernel, or several and one graph
   LaunchInputs inputs;             // by buffer of the kernel, or of the graph if there is one
   bool observes_subgroup = false;  // its results may depend on the subgroup size
+  RunLimits limits;
+  bool leaves_files = true;  // the program before a pass that broke it is kept
 
   bool is_graph() const { return !module.graphs.empty(); }
   /// The size of subgroups that all kernels fix, or 0.
@@ -48,5 +56,6 @@ Generated other_inputs(const Generated& g, uint64_t number);
 
 /// Does the op make its program observe its subgroup?
 bool observes_subgroup(Opcode code);
+bool observes_subgroup(const Module& module);
 
 }  // namespace vyre::lab

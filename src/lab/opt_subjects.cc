@@ -21,6 +21,7 @@ Result<Generated> optimized(const Generated& g, const PassList* passes) {
   opt::OptimizeOptions options;
   if (passes) options.passes = *passes;
   options.schedule.check = true;
+  options.schedule.dump = g.leaves_files;
   for (Program& kernel : out.module.kernels)
     if (const auto report = opt::optimize(kernel, options); !report) return report.errors();
   return out;

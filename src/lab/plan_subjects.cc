@@ -57,6 +57,7 @@ Result<Outputs> run_fused(const Generated& g, const GraphShape& shape, const pla
     if (d.severity == Severity::Error) return std::move(d);
   Generated copy;
   copy.seed = g.seed;
+  copy.limits = g.limits;
   copy.module = fused->module;
   for (const uint32_t b : fused->buffers) {
     copy.inputs.data.push_back(g.inputs.data[b]);

@@ -33,7 +33,16 @@ uint64_t bits_of(Type element, const std::byte* at) {
   return bits;
 }
 
-std::string run_line(const Generated& g, const std::string& stem) {
+/// The elements with commas between them, as `--in` takes them.
+std::string values(Type element, const std::vector<std::byte>& bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += size_of(element))
+    text += (i ? "," : "") + text::print_value(element, bits_of(element, bytes.data() + i));
+  return text;
+}
+
+/// `stem`: where the files of inputs are; "": inputs are values in the line.
+std::string run_line(const Generated& g, const std::string& stem, uint32_t subgroup_size = 32) {
   std::string line = "// run:";
   const auto list = parameters(g);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -42,6 +51,8 @@ std::string run_line(const Generated& g, const std::string& stem) {
       line +=
           fmt::format(" --set {}={}", p.name,
                       text::print_value(p.element, bits_of(p.element, g.inputs.data[i]->data())));
+    else if (g.inputs.data[i] && stem.empty())
+      line += fmt::format(" --in {}={}", p.name, values(p.element, *g.inputs.data[i]));
     else if (g.inputs.data[i])
       line += fmt::format(" --in '{}=@{}.{}.bin'", p.name, stem, p.name);
     if (g.inputs.lengths[i]) line += fmt::format(" --len {}={}", p.name, *g.inputs.lengths[i]);
@@ -49,6 +60,7 @@ std::string run_line(const Generated& g, const std::string& stem) {
   if (g.inputs.grid)
     line += fmt::format(" --grid {},{},{}", (*g.inputs.grid)[0], (*g.inputs.grid)[1],
                         (*g.inputs.grid)[2]);
+  if (subgroup_size != 32) line += fmt::format(" --subgroup-size {}", subgroup_size);
   return line + "\n";
 }
 
@@ -82,11 +94,27 @@ std::string expectations(const Generated& g, const Outputs& o) {
 
 }  // namespace
 
-std::optional<FileError> write_replay(const std::string& folder, const Generated& g,
-                                      const Verdict& verdict, std::string* path) {
+namespace {
+
+std::optional<FileError> make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return FileError{error.value(), fmt::format("make '{}': {}", folder, error.message())};
+  if (!error) return std::nullopt;
+  return FileError{error.value(), fmt::format("make '{}': {}", folder, error.message())};
+}
+
+}  // namespace
+
+std::optional<FileError> write_text(const std::string& folder, const std::string& name,
+                                    const std::string& text, std::string* path) {
+  if (auto error = make_folder(folder)) return error;
+  *path = (std::filesystem::absolute(folder) / name).lexically_normal().string();
+  return write_file(*path, text);
+}
+
+std::optional<FileError> write_replay(const std::string& folder, const Generated& g,
+                                      const Verdict& verdict, std::string* path) {
+  if (auto error = make_folder(folder)) return error;
   // Absolute, so that the file can be run from anywhere.
   const std::string stem =
       (std::filesystem::absolute(folder) / fmt::format("seed-{}", g.seed)).string();
@@ -105,6 +133,14 @@ std::optional<FileError> write_replay(const std::string& folder, const Generated
   text += "\n" + print(g.module);
   *path = stem + ".vyre";
   return write_file(*path, text);
+}
+
+std::string text_test(const Generated& g, const Outputs& expected, uint32_t subgroup_size,
+                      const std::vector<std::string>& comments) {
+  std::string text = "// test: run\n";
+  for (const std::string& comment : comments)
+    text += "// " + comment.substr(0, comment.find('\n')) + "\n";
+  return text + run_line(g, "", subgroup_size) + expectations(g, expected) + "\n" + print(g.module);
 }
 
 }  // namespace vyre::lab

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "check/check.h"
-#include "interp/sanitizer.h"
 #include "lab/device_subject.h"
 #include "lab/differential.h"
+#include "lab/mismatch_judge.h"
 #include "lab/opt_subjects.h"
 #include "lab/plan_subjects.h"
 #include "text/parse.h"
@@ -84,15 +84,7 @@ Result<Outputs> run_from_wire(const Generated& g) {
 // no outputs of its own.
 
 Result<Outputs> run_sanitized(const Generated& g) {
-  interp::Sanitized s = g.is_graph() ? interp::sanitize(g.module, g.module.graphs[0],
-                                                        {g.inputs.data, g.inputs.lengths})
-                                     : interp::sanitize(g.module.kernels[0], g.inputs);
-  for (Diagnostic& d : s.findings)
-    if (d.severity == Severity::Error || d.code == Code::OrderDependent ||
-        d.code == Code::OldValueOrder)
-      return std::move(d);
-  for (Diagnostic& d : s.errors)
-    if (d.code != Code::Trapped) return std::move(d);
+  if (auto finding = unspecified_result(g)) return std::move(*finding);
   return reference(g);
 }
 

@@ -238,10 +238,12 @@ class Runner {
       wrong = fmt::format("it added an effect that it does not declare; now: {}",
                           fmt::join(describe(p_, is), ", "));
     if (wrong.empty()) return Ok{};
-    return diagnose(Code::PassBrokeProgram, {},
-                    fmt::format("pass `{}` broke kernel `{}`: {}", pass.name, before.name, wrong))
-        .note(dump(pass, before))
-        .with_fix(fmt::format("report it with that file; leave out `{}` until then", pass.name));
+    Diagnostic d =
+        diagnose(Code::PassBrokeProgram, {},
+                 fmt::format("pass `{}` broke kernel `{}`: {}", pass.name, before.name, wrong));
+    if (options_.dump) d.note(dump(pass, before));
+    return d.with_fix(
+        fmt::format("report it with that file; leave out `{}` until then", pass.name));
   }
 
   /// The effects with the numbers that buffers have now: a pass may take some away.

@@ -27,7 +27,9 @@ struct ScheduleOptions {
 #else
   bool check = true;
 #endif
-  /// Where the program goes that a pass broke; "": the folder for temporary files.
+  /// Write the program that a pass broke, as it was before it, to a file.
+  bool dump = true;
+  /// Where it goes; "": the folder for temporary files.
   std::string dump_folder;
   /// Runs of passes after which to stop; for `vyre opt --stop-after` and bisection.
   uint64_t stop_after = ~uint64_t{0};

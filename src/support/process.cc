@@ -146,7 +146,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) result.timed_out = true;
-    if (result.timed_out || result.output_cut) {
+    result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
+    if (result.timed_out || result.stopped || result.output_cut) {
       ::kill(-pid, SIGKILL);
       while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
       }

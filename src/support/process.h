@@ -3,6 +3,7 @@
 // Runs another program and collects what it says: for tests of the command line and for tools that
 // are used where they are installed (ptxas, spirv-val).
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -14,6 +15,7 @@ struct ProcessOptions {
   std::string input;           // given to the child's standard input, which then ends
   std::string working_folder;  // "" is the current one
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
+  const std::atomic<bool>* stop = nullptr;         // ends the child soon after it becomes true
   std::size_t max_output = std::size_t{64} << 20;  // a stream each; the child is killed beyond it
 };
 
@@ -23,15 +25,16 @@ struct ProcessResult {
   int exit_code = -1;  // 128 + the signal's number when a signal ended it, as a shell says it
   int signal = 0;
   bool timed_out = false;
+  bool stopped = false;
   bool output_cut = false;
   std::string out;
   std::string err;
 };
 
 /// Runs `command[0]` (searched in PATH when it has no slash) with the rest as its arguments and
-/// waits for it to end. The child runs in a process group of its own, which is killed on a time-out
-/// or too much output. What the child left in the background is not waited for. Never raises
-/// SIGPIPE in the caller.
+/// waits for it to end. The child runs in its own process group, which is killed on a
+/// time-out, a stop or too much output. What the child left in the background is not waited for.
+/// Never raises SIGPIPE in the caller.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

@@ -106,10 +106,9 @@ struct Command {
   bool has_limits = false;
 };
 constexpr Command commands[] = {
-    {"run", true},    {"run", true},      {"run", true}, {"check", true},
-    {"bisect", true}, {"plan"},           {"emit"},      {"opt"},
-    {"fmt"},          {"explain"},        {"devices"},   {"cache"},
-    {"help"},         {"no_such_command"}};
+    {"run", true}, {"run", true}, {"run", true}, {"check", true}, {"bisect", true},
+    {"plan"},      {"emit"},      {"opt"},       {"fmt"},         {"reduce"},
+    {"explain"},   {"devices"},   {"cache"},     {"help"},        {"no_such_command"}};
 
 Words random_words(lab::Random& r) {
   const Command& command = commands[r.below(std::size(commands))];

@@ -33,6 +33,8 @@ const Command commands[] = {
     {"emit k.vyre --target spirv -o k.spv"},
     {"opt k.vyre"},
     {"bisect k.vyre --in x=@x.bin -o before.vyre --backend interp"},
+    {"reduce k.vyre --test 'grep -q load' -o small.vyre"},
+    {"reduce k.vyre --mismatch interp,text --in x=@x.bin -o small.vyre", 2},
     {"plan g.vyre --in x=@x.bin --backend interp"},
     {"fmt k.vyre g.vyre"},
     {"explain V0601"},

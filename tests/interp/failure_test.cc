@@ -190,6 +190,26 @@ TEST(TimeLimit, other_waiting_runs_into_it) {
             Code::TimeLimitExceeded);
 }
 
+TEST(LaneOpLimit, ends_a_run_at_the_same_place_each_time) {
+  Kernel k(4);
+  const uint32_t y = k.buffer(Role::Out, Type::U32, 4);
+  k.grid(4);
+  k.begin_while();
+  k.begin_body(k.op(Opcode::Eq, Type::U32, {k.u32(1), k.u32(1)}));
+  k.store(y, k.gid(), k.u32(1));
+  k.end_while();
+  const Program p = k.finish();
+  Options o;
+  o.lane_op_limit = 100'000;
+  EXPECT_EQ(must_fail(p, {}, o)[0].code, Code::TimeLimitExceeded);
+  // What ends below the limit is not touched.
+  Kernel few(4);
+  const uint32_t z = few.buffer(Role::Out, Type::U32, 4);
+  few.grid(4);
+  few.store(z, few.gid(), few.u32(1));
+  EXPECT_TRUE(run(few.finish(), {}, o));
+}
+
 TEST(MemoryLimit, covers_buffers_and_frames_before_they_are_there) {
   Kernel k(64);
   const uint32_t y = k.buffer(Role::Out, Type::U64);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <string>
@@ -80,6 +81,16 @@ TEST(Process, too_much_output_is_cut) {
 
 TEST(Process, runs_in_the_folder_it_is_told) {
   EXPECT_EQ(shell("pwd", {.working_folder = "/"}).out, "/\n");
+}
+
+TEST(Process, a_stop_ends_the_child) {
+  const std::atomic<bool> stop = true;
+  ProcessOptions options;
+  options.stop = &stop;
+  const ProcessResult r = run_process({"sleep", "200"}, options);
+  EXPECT_TRUE(r.stopped);
+  EXPECT_FALSE(r.timed_out);
+  EXPECT_EQ(r.signal, SIGKILL);
 }
 
 }  // namespace

@@ -341,6 +341,39 @@ void add_bisect(CLI::App& app, BisectCommand& c) {
       "failed, or a pass made a program that is not legal.");
 }
 
+void add_reduce(CLI::App& app, ReduceCommand& c) {
+  app.add_option("FILE", c.file, "Program in text or wire form; - is standard input")
+      ->required()
+      ->option_text("or FILE:name");
+  app.add_option("--mismatch", c.mismatch,
+                 "Keep that these two give different results, or that one of them fails in the\n"
+                 "same way. Names are those of `vyre fuzz --backends`, and interp is the\n"
+                 "interpreter; B alone is compared with it")
+      ->option_text("[A,]B");
+  app.add_option("--test", c.test,
+                 "Keep that this command of the shell exits with 0. It runs in an empty folder;\n"
+                 "{} stands for the candidate's file, which else is the last argument")
+      ->option_text("CMD");
+  add_input_flags(app, c.launch);
+  app.add_option("--time-limit", c.time_limit,
+                 "Seconds after which the smallest program so far is the result (default none)")
+      ->option_text("S");
+  const std::string results = "Results";
+  app.add_option("-o,--output", c.out, "Write the reduced program to a file")
+      ->option_text("F")
+      ->group(results);
+  app.add_flag("--json", c.json, "The result as JSON on standard output")->group(results);
+  app.footer(
+      "Removes ops, loops, buffers, calls of graphs and data, and simplifies constants, sizes and\n"
+      "grids, while the mismatch or the test holds. With --mismatch each smaller program passes\n"
+      "the checker and the sanitizer, and the result is a text test with its inputs and the\n"
+      "outputs that the interpreter gives. Ctrl-C or SIGTERM ends with the best so far.\n\n"
+      "EXAMPLE\n"
+      "  vyre reduce k.vyre --mismatch interp,cpu --in x=random:99 -o small.vyre\n"
+      "  vyre reduce k.vyre --test 'vyre emit {} --target ptx | grep -q div.rn'\n\n"
+      "Exit codes: 0 done, 2 the input was bad or nothing differs, 3 the device or system failed.");
+}
+
 void add_format(CLI::App& app, FormatCommand& c) {
   app.add_option("FILE", c.files,
                  "Files to rewrite; - reads standard input and writes standard output")
@@ -386,8 +419,13 @@ void add_fuzz(CLI::App& app, FuzzCommand& c) {
   app.add_flag("--graphs", c.graphs, "Every program is a graph (else one in seven)");
   app.add_option("--out", c.out, "Folder for the programs that fail, ready to run")
       ->option_text("DIR");
+  app.add_option("--reduced", c.reduced,
+                 "Folder for the reduced programs, as text tests (default the current one)")
+      ->option_text("DIR");
+  app.add_flag("--no-reduce", c.no_reduce, "Leave programs that fail as they are");
   app.add_flag("--json", c.json, "Summary and findings as JSON on standard output");
   app.footer(
+      "Each mismatch is reduced for at most a minute (see `vyre reduce`).\n"
       "Ctrl-C or SIGTERM stops after the current program, with the summary of what was done. With\n"
       "--count 1 and --out the program is kept whether it fails or not.\n\n"
       "EXAMPLE\n"
@@ -472,6 +510,7 @@ struct Parser {
   EmitCommand emit;
   OptCommand opt;
   BisectCommand bisect;
+  ReduceCommand reduce;
   PlanCommand plan;
   FormatCommand format;
   ExplainCommand explain;
@@ -500,6 +539,7 @@ struct Parser {
     add_emit(*app.add_subcommand("emit", "Show the code that a backend runs"), emit);
     add_opt(*app.add_subcommand("opt", "Show what the optimizer makes of a program, and why"), opt);
     add_bisect(*app.add_subcommand("bisect", "Find the pass that makes a result differ"), bisect);
+    add_reduce(*app.add_subcommand("reduce", "Shrink a program while it shows a failure"), reduce);
     add_plan(*app.add_subcommand("plan", "Show how a graph runs: launches, memory, and why"), plan);
     add_format(*app.add_subcommand("fmt", "Rewrite programs in the one layout of the language"),
                format);
@@ -686,6 +726,7 @@ Result<Command> parse_command_line(const Words& words) {
   undisguise(p.emit.file);
   undisguise(p.opt.file);
   undisguise(p.bisect.file);
+  undisguise(p.reduce.file);
   undisguise(p.plan.file);
   const std::string name = used_command(p.app)->get_name();
   p.run.words = words;
@@ -695,6 +736,7 @@ Result<Command> parse_command_line(const Words& words) {
   if (name == "opt") return Command(std::move(p.opt));
   if (name == "plan") return Command(std::move(p.plan));
   if (name == "bisect") return Command(std::move(p.bisect));
+  if (name == "reduce") return Command(std::move(p.reduce));
   if (name == "fmt") return Command(std::move(p.format));
   if (name == "explain") return Command(std::move(p.explain));
   if (name == "cache") return Command(std::move(p.cache));

@@ -84,6 +84,16 @@ struct BisectCommand {
   bool json = false;
 };
 
+struct ReduceCommand {
+  std::string file;      // with :name for --mismatch
+  std::string mismatch;  // configurations, as `vyre fuzz --backends` takes them
+  std::string test;      // a command of the shell
+  LaunchFlags launch;    // inputs only
+  std::string time_limit;
+  std::string out;
+  bool json = false;
+};
+
 struct PlanCommand {
   std::string file;  // with :name
   std::string backend = "auto";
@@ -118,6 +128,8 @@ struct FuzzCommand {
   std::string minutes;
   std::string backends;  // names with commas between them
   std::string out;
+  std::string reduced;  // folder of reduced programs
+  bool no_reduce = false;
   bool graphs = false;
   bool json = false;
 };
@@ -142,7 +154,7 @@ struct CacheCommand {
 
 using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatCommand, ExplainCommand,
                              DevicesCommand, CacheCommand, FuzzCommand, CertifyCommand, EmitCommand,
-                             OptCommand, BisectCommand, PlanCommand>;
+                             OptCommand, BisectCommand, ReduceCommand, PlanCommand>;
 
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);

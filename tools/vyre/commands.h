@@ -12,6 +12,7 @@ int check(const CheckCommand& command);
 int emit(const EmitCommand& command);
 int optimize(const OptCommand& command);
 int bisect(const BisectCommand& command);
+int reduce(const ReduceCommand& command);
 int plan(const PlanCommand& command);
 int format(const FormatCommand& command);
 int explain(const ExplainCommand& command);

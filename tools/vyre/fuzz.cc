@@ -24,6 +24,7 @@ namespace vyre::cli {
 namespace {
 
 constexpr uint64_t default_count = 1000;
+constexpr double reduce_seconds = 60;  // for each mismatch
 
 // ---- Crashes. Handlers can reach nothing but what is global.
 
@@ -89,6 +90,10 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
     mistakes.push_back(bad_value("--inputs", command.inputs, "write how many, at least 1"));
   if (!command.minutes.empty() && !minutes)
     mistakes.push_back(bad_value("--minutes", command.minutes, "write a positive number"));
+  if (command.no_reduce && !command.reduced.empty())
+    mistakes.push_back(diagnose(Code::OptionMisuse, {},
+                                "`--reduced` names a folder that `--no-reduce` leaves empty")
+                           .with_fix("drop one of them"));
   if (!command.backends.empty()) {
     options.subjects = driver::split_device_names(command.backends);
     const auto subjects = lab::choose_subjects(options.subjects);
@@ -101,6 +106,8 @@ Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   if (inputs) options.inputs = *inputs;
   options.seconds = minutes ? *minutes * 60 : 0;
   options.out = command.out;
+  options.reduce_seconds = command.no_reduce ? 0 : reduce_seconds;
+  if (!command.reduced.empty()) options.reduced = command.reduced;
   options.generate.only_graphs = command.graphs;
   return options;
 }

@@ -168,6 +168,27 @@ std::string bisect_json(const BisectOutcome& o) {
   return finish(out);
 }
 
+std::string reduce_json(const ReduceSummary& s, const reduce::Outcome& o,
+                        const Diagnostics& diagnostics) {
+  Json out;
+  out["ok"] = !has_errors(diagnostics);
+  out["kind"] = s.kind;
+  out["stopped"] = s.stopped;
+  out["out_of_time"] = s.out_of_time;
+  out["ops_before"] = o.progress.ops_before;
+  out["ops"] = o.progress.ops;
+  out["candidates"] = o.progress.candidates;
+  out["accepted"] = o.progress.accepted;
+  out["rounds"] = o.progress.round;
+  out["seconds"] = s.seconds;
+  Json& transforms = out["transforms"] = Json::array();
+  for (const reduce::TransformCount& t : o.transforms)
+    transforms.push_back({{"name", t.name}, {"tried", t.tried}, {"accepted", t.accepted}});
+  out["text"] = s.text;
+  out["diagnostics"] = list_of(diagnostics);
+  return finish(out);
+}
+
 std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok,
                        const Diagnostics& diagnostics) {
   Json out;
@@ -224,6 +245,8 @@ std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary) {
     one["seed"] = f.seed;
     one["subject"] = f.subject;
     one["file"] = f.file;
+    one["reduced"] = f.reduced;
+    one["reduced_ops"] = f.reduced_ops;
     one["diagnostic"] = list_of({f.what})[0];
     findings.push_back(std::move(one));
   }

@@ -8,6 +8,7 @@
 
 #include "driver/registry.h"
 #include "lab/fuzz.h"
+#include "reduce/reduction.h"
 #include "report/run_report.h"
 #include "support/code_table.h"
 #include "support/diagnostic.h"
@@ -37,8 +38,8 @@ std::string codes_json(std::span<const CodeInfo> codes);
 std::string backends_json(std::span<const driver::Probed> backends);
 
 /// {"ok": no mismatch?, "stopped": by Ctrl-C?, "first_seed", "next_seed", "programs", "runs",
-/// "failing", "seconds", "per_second", "findings": [{"seed", "subject", "file", "diagnostic"}],
-/// "features": {name: programs}, "diagnostics"}
+/// "failing", "seconds", "per_second", "findings": [{"seed", "subject", "file", "reduced",
+/// "reduced_ops", "diagnostic"}], "features": {name: programs}, "diagnostics"}
 std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary);
 
 /// What `vyre opt` did to a kernel.
@@ -60,5 +61,16 @@ struct BisectOutcome {
 };
 /// {"ok": no difference?, "runs", "run", "pass", "iteration", "kernel", "before", "diagnostics"}
 std::string bisect_json(const BisectOutcome& outcome);
+
+struct ReduceSummary {
+  std::string kind = {};  // of the mismatch; "" with --test
+  bool stopped = false, out_of_time = false;
+  double seconds = 0;
+  std::string text = {};  // the program
+};
+/// {"ok": true, "kind", "stopped", "out_of_time", "ops_before", "ops", "candidates", "accepted",
+/// "rounds", "seconds", "transforms": [{"name", "tried", "accepted"}], "text", "diagnostics"}
+std::string reduce_json(const ReduceSummary& summary, const reduce::Outcome& outcome,
+                        const Diagnostics& diagnostics);
 
 }  // namespace vyre::cli

@@ -30,6 +30,7 @@ struct Dispatch {
   int operator()(const EmitCommand& c) const { return emit(c); }
   int operator()(const OptCommand& c) const { return optimize(c); }
   int operator()(const BisectCommand& c) const { return bisect(c); }
+  int operator()(const ReduceCommand& c) const { return reduce(c); }
   int operator()(const PlanCommand& c) const { return plan(c); }
   int operator()(const FormatCommand& c) const { return format(c); }
   int operator()(const ExplainCommand& c) const { return explain(c); }

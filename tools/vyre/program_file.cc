@@ -145,7 +145,7 @@ LoadedModule load_module_bytes(std::string bytes, const std::string& name,
     parse_text(std::move(bytes), name, options, loaded);
   loaded.parse_ns = since(begin);
   const auto parsed = Clock::now();
-  if (loaded.module) {
+  if (loaded.module && !options.illegal_too) {
     CheckOptions check_options = options.check;
     check_options.time_limit = without(options, loaded.parse_ns).time_limit;
     check_options.memory_limit = options.memory_limit;

@@ -41,6 +41,7 @@ inline constexpr uint64_t program_allowance = 64u << 20;
 struct LoadOptions {
   std::map<std::string, std::string> constants;  // --const
   CheckOptions check;                            // but for its limits
+  bool illegal_too = false;                      // leave out checking
   bool imports = true;
   std::string import_root;    // FileAccess::root
   double time_limit = 0;      // seconds of reading, parsing and checking; 0: none
