@@ -201,6 +201,18 @@ class DeviceAllocations : public testing::TestWithParam<const char*> {
     EXPECT_GT(none.count_in_component(), 100u);  // code generation is among what fails
   }
 
+  /// On the CPU in the compiler process, whose own allocations do not fail.
+  void fail_compiling_with_limits(uint64_t step) {
+    const Module module = parsed();
+    fail_each(
+        [&] {
+          driver::CompileOptions options;
+          options.limits = driver::CompileLimits(600, 1 << 30);
+          return end_of(device_.compile(module.kernels[0], options));
+        },
+        step, false, [&] { return is_intact(); });
+  }
+
   /// Listings, which `vyre run --report` shows.
   void fail_listing(uint64_t step) {
     const auto compiled = device_.compile(parsed().kernels[0]);
@@ -239,6 +251,13 @@ TEST_P(DeviceAllocations, of_compiling_may_fail) { fail_compiling(is_cpu_ ? some
 
 // labels: slow
 TEST_P(DeviceAllocations, of_compiling_may_fail_each) { fail_compiling(1); }
+
+TEST_P(DeviceAllocations, of_compiling_with_limits_may_fail) {
+  fail_compiling_with_limits(is_cpu_ ? some : 1);
+}
+
+// labels: slow
+TEST_P(DeviceAllocations, of_compiling_with_limits_may_fail_each) { fail_compiling_with_limits(1); }
 
 TEST_P(DeviceAllocations, of_destroying_a_kernel_may_fail) {
   const Module module = parsed();
