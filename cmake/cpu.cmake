@@ -69,7 +69,7 @@ if(VYRE_TSAN AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Clang reports copies of tasks in headers of oneTBB as `__tsan_memcpy`, which cmake/tsan_suppressions.txt cannot
   # tell from copies of ours.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/driver/cpu/cpu_launch.cc PROPERTIES
-    COMPILE_OPTIONS "SHELL:-mllvm -tsan-instrument-memintrinsics=0")
+    COMPILE_FLAGS "-mllvm -tsan-instrument-memintrinsics=0")
 endif()
 
 add_library(vyre_cpu MODULE)

@@ -209,7 +209,7 @@ if(TARGET vyre-cli)
   endif()
 endif()
 # Programs that once passed their limits; `limits.py --measure` prints times and memory.
-if(TARGET vyre-cli AND TARGET vyre_cpu)
+if(TARGET vyre-cli AND TARGET vyre_cpu AND NOT VYRE_SANITIZE AND NOT VYRE_TSAN)
   add_test(NAME limits.programs COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/limits/limits.py
     $<TARGET_FILE:vyre-cli>)
   set_tests_properties(limits.programs PROPERTIES LABELS limits TIMEOUT 1800)
