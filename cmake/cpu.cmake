@@ -30,8 +30,6 @@ if(NOT VYRE_CPU)
   set(why_no_cpu "VYRE_CPU is OFF")
 elseif(VYRE_STATIC)
   set(why_no_cpu "VYRE_STATIC gives one self-contained binary")
-elseif(VYRE_FUZZ)
-  set(why_no_cpu "the fuzz targets do not use it")
 else()
   find_package(LLVM 19.1 CONFIG QUIET HINTS /usr/lib/llvm-19)
   find_package(TBB CONFIG QUIET)
@@ -62,6 +60,17 @@ if(NOT LLVM_ENABLE_RTTI)
 endif()
 target_precompile_headers(vyre_cpu_objects PRIVATE cmake/precompiled/llvm.h)
 add_dependencies(vyre_cpu_objects vyre_interface_id)
+if(VYRE_FUZZ)
+  # Compiled kernels have no type information before their first instruction, which -fsanitize=function reads.
+  target_compile_options(vyre_cpu_objects PUBLIC -fno-sanitize=function)
+endif()
+
+if(VYRE_TSAN AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Clang reports copies of tasks in headers of oneTBB as `__tsan_memcpy`, which cmake/tsan_suppressions.txt cannot
+  # tell from copies of ours.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/driver/cpu/cpu_launch.cc PROPERTIES
+    COMPILE_FLAGS "-mllvm -tsan-instrument-memintrinsics=0")
+endif()
 
 add_library(vyre_cpu MODULE)
 set_target_properties(vyre_cpu PROPERTIES

@@ -39,6 +39,15 @@ if(test_sources)
   add_test_groups(vyre_tests unit)
 endif()
 
+# The sequences of API calls alone, for builds with a sanitizer: they need few sources. `vyre_tests` has the same cases.
+add_executable(vyre_api_fuzz_tests EXCLUDE_FROM_ALL
+  ${PROJECT_SOURCE_DIR}/tests/driver/api_fuzz_test.cc ${PROJECT_SOURCE_DIR}/tests/driver/api_fuzz_util.cc)
+target_link_libraries(vyre_api_fuzz_tests PRIVATE vyre_test_main)
+target_precompile_headers(vyre_api_fuzz_tests REUSE_FROM vyre_test_main)
+if(TARGET vyre_cpu)
+  add_dependencies(vyre_api_fuzz_tests vyre_cpu)  # tests open it
+endif()
+
 # The CPU component from inside: linked with its objects, not with the shared library.
 file(GLOB cpu_test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/cpu/*.cc)
@@ -198,6 +207,13 @@ if(TARGET vyre-cli)
   if(TARGET vyre_cpu)
     add_fuzz(cpu --seed 720000 --count 400 --backends cpu,opt,plan)
   endif()
+endif()
+# Programs that once passed their limits; `limits.py --measure` prints times and memory.
+if(TARGET vyre-cli AND TARGET vyre_cpu AND NOT VYRE_SANITIZE AND NOT VYRE_TSAN)
+  add_test(NAME limits.programs COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/limits/limits.py
+    $<TARGET_FILE:vyre-cli>)
+  set_tests_properties(limits.programs PROPERTIES LABELS limits TIMEOUT 1800)
+  set_slow(limits.programs)
 endif()
 # Forced capability sets.
 foreach(name vulkan_weak vulkan_coarse vulkan_unrolled vulkan_nvidia cpu_one_thread cpu_baseline cpu_v3)

@@ -56,6 +56,7 @@ Diagnostics within_limits(const CheckOptions& options, Fn&& run) {
   if (auto fault = fault_of_time_limit(options.time_limit)) return {std::move(*fault)};
   const Budget budget(options.time_limit, options.memory_limit);
   try {
+    const BudgetPoll poll(budget);
     return run(budget);
   } catch (const BudgetExceeded& exceeded) {
     return {budget.diagnostic(exceeded, "checking the program", {})};

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "driver/backend.h"
+#include "driver/compile_limits.h"
 
 namespace vyre::driver {
 
@@ -19,7 +20,8 @@ struct CpuEmitRequest {
   std::string arch;            // "x86-64-v3"; empty: this machine's
   uint32_t subgroup_size = 0;  // 0: chosen for the program and the target
   bool optimize = true;
-  std::string symbol;  // Object: of the function; empty: vyre_kernel_NAME (vyre/object.h)
+  std::string symbol;    // Object: of the function; empty: vyre_kernel_NAME (vyre/object.h)
+  CompileLimits limits;  // with any of them LLVM runs in the compiler process
 };
 
 /// What the library offers. The program of emit() is checked and has no grid barrier.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <new>
+#include <optional>
 
 #include "driver/cache.h"
 #include "driver/calibrate.h"
@@ -14,6 +16,7 @@
 #include "ir/stats.h"
 #include "plan/check_split.h"
 #include "plan/coarsen.h"
+#include "support/work_deadline.h"
 #include "text/print.h"
 
 namespace vyre::driver {
@@ -226,7 +229,11 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
 
 Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
                                         const CompileOptions& options, bool split_it,
-                                        std::shared_ptr<ExecutableState::Alternative> other) {
+                                        std::shared_ptr<ExecutableState::Alternative> other) try {
+  // The splitter and our emitters poll it; the compilers of drivers do not.
+  const std::function<bool()> is_over = [&] { return options.limits.is_over(); };
+  std::optional<WorkDeadline> deadline;
+  if (options.limits.deadline()) deadline.emplace(is_over);
   const auto begin = Steady::now();
   auto made = std::make_shared<ExecutableState>();
   made->device = id;
@@ -273,6 +280,8 @@ Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t opt
   Executable e;
   e.state_ = std::move(made);
   return e;
+} catch (const WorkEnded&) {
+  return options.limits.timed_out(*optimized.program);
 }
 
 Result<Executable> DeviceState::fitting(const Executable& executable, const LaunchShape& shape) {

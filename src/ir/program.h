@@ -36,6 +36,7 @@
 #include "ir/formula.h"
 #include "ir/ops.h"
 #include "ir/types.h"
+#include "support/work_deadline.h"
 
 namespace vyre {
 
@@ -200,11 +201,13 @@ class Program {
 void compact(Program& program);
 
 /// Applies fn(OpId) to every op below `root` in program order: an op before the ops of its blocks.
-/// Iterative: depth costs no stack.
+/// Iterative: depth costs no stack. Polls the WorkDeadline of the thread.
 template <class Fn>
 void walk(const Program& p, BlockId root, Fn&& fn) {
+  WorkDeadline* const deadline = WorkDeadline::current();
   OpId op = p.blocks[root].first;
   while (op != none) {
+    if (deadline) deadline->poll();
     fn(op);
     const Op& o = p.ops[op];
     OpId next = none;
@@ -233,9 +236,10 @@ void walk(const Program& p, Fn&& fn) {
 /// Events of a structured walk, for analyses that need to see where blocks begin and end.
 enum class Visit : uint8_t { Op, EnterBlock, LeaveBlock };
 /// Calls fn(Visit, id): every op once (Op, before its blocks), EnterBlock and LeaveBlock around
-/// each block. Iterative.
+/// each block. Iterative. Polls the WorkDeadline of the thread.
 template <class Fn>
 void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
+  WorkDeadline* const deadline = WorkDeadline::current();
   struct Frame {
     BlockId block;
     OpId next;
@@ -266,6 +270,7 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
     }
     const OpId op = f.next;
     f.next = p.ops[op].next;
+    if (deadline) deadline->poll();
     fn(Visit::Op, op);
     if (p.ops[op].n_blocks) {
       owner.push_back(op);

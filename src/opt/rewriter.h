@@ -22,6 +22,7 @@ std::vector<std::pair<Visit, uint32_t>> block_events(const Program& program);
 template <class State>
 void walk_events(const Program& program, State& state) {
   for (const auto& [what, id] : block_events(program)) {
+    WorkDeadline::poll_current();
     if (what == Visit::EnterBlock)
       state.enter(id);
     else if (what == Visit::LeaveBlock)

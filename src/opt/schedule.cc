@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "opt/facts.h"
 #include "support/file.h"
+#include "support/work_deadline.h"
 #include "text/print.h"
 #include "wire/fingerprint.h"
 
@@ -118,6 +119,17 @@ class Runner {
 
   Result<> run() {
     const auto begin = Clock::now();
+    Result<> done = Ok{};
+    const bool ended = !run_until(options_.is_over, [&] { done = run_rounds(); });
+    if (!done) return done;
+    if (ended) report_.settled = false;
+    report_.after = cost_;
+    report_.ns = since(begin);
+    return Ok{};
+  }
+
+ private:
+  Result<> run_rounds() {
     report_.before = cost_ = cost_of(p_);
     report_.text = text();
     // By pass: the version of the program that it last saw. Every change is a new version.
@@ -140,12 +152,9 @@ class Runner {
       }
     }
     report_.settled = !changed;
-    report_.after = cost_;
-    report_.ns = since(begin);
     return Ok{};
   }
 
- private:
   bool stopped() const {
     return done_ >= options_.stop_after || (options_.is_over && options_.is_over());
   }
@@ -167,12 +176,20 @@ class Runner {
     run.before = cost_;
     const EffectSummary effects = facts_.effects().of_program();
     run.effects_before = describe(p_, effects);
-    const Program before = p_;
+    Program before = p_;
     facts_.reset_counts();
 
     PassContext context{facts_, target_, {}, 0, false};
     const auto begin = Clock::now();
-    Result<bool> changed = pass.run(p_, context);
+    Result<bool> changed = [&]() -> Result<bool> {
+      try {
+        return pass.run(p_, context);
+      } catch (const WorkEnded&) {
+        p_ = std::move(before);
+        facts_.invalidate(FactSet::all());
+        throw;
+      }
+    }();
     run.ns = since(begin);
     if (!changed) {
       p_ = before;

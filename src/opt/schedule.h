@@ -33,7 +33,8 @@ struct ScheduleOptions {
   std::string dump_folder;
   /// Runs of passes after which to stop; for `vyre opt --stop-after` and bisection.
   uint64_t stop_after = ~uint64_t{0};
-  /// Asked before every run of a pass; true ends the rounds. May be empty.
+  /// Asked before every run of a pass, and by passes within their loops (support/work_deadline.h);
+  /// true ends the rounds. A pass that has begun is undone. May be empty.
   std::function<bool()> is_over;
   /// Keep the program as text after every run that changed it, up to so many lines in all.
   bool keep_texts = false;

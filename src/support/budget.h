@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "support/diagnostic.h"
+#include "support/work_deadline.h"
 
 namespace vyre {
 
@@ -42,6 +44,24 @@ class Budget {
   bool limited_;
   uint64_t steps_ = 0;
   Clock::time_point deadline_;
+};
+
+/// While it lives, what polls the WorkDeadline of this thread checks the time of the budget: loops
+/// over the ops of programs then throw BudgetExceeded, too.
+class BudgetPoll {
+ public:
+  explicit BudgetPoll(const Budget& budget) {
+    if (!budget.limited()) return;
+    is_over_ = [&budget] {
+      budget.check();
+      return false;
+    };
+    deadline_.emplace(is_over_);
+  }
+
+ private:
+  std::function<bool()> is_over_;
+  std::optional<WorkDeadline> deadline_;
 };
 
 /// An error if a time limit is negative or not a number. 0 means no limit.

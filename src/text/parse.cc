@@ -184,6 +184,7 @@ ParseOutcome parse_here(std::string source, const ParseOptions& options) {
   Budget budget(options.time_limit, options.memory_limit);
   Ast ast;
   try {
+    const BudgetPoll poll(budget);
     parse_within(budget, ast, std::move(source), options, outcome);
   } catch (const BudgetExceeded& exceeded) {
     outcome.diagnostics.push_back(budget.diagnostic(

@@ -180,6 +180,7 @@ std::optional<Diagnostic> decode_within(std::span<const std::byte> bytes, WireKi
   if (auto fault = fault_of_time_limit(options.time_limit)) return fault;
   FirstError failure{.budget = Budget(options.time_limit, options.memory_limit)};
   try {
+    const BudgetPoll poll(failure.budget);
     failure.take(bytes.size());
     if (auto in = open(bytes, kind, failure)) read(*in);
   } catch (const BudgetExceeded& exceeded) {

@@ -422,12 +422,13 @@ Result<bool> loop_forever(Program& p, opt::PassContext&) {
 constexpr opt::PassDescriptor endless = {
     .name = "loop_forever", .summary = "is wrong", .run = loop_forever, .phase = opt::Phase::Loop};
 
+/// The runs share the limit, so each that does not end has a part of it (time_budget_test.cc).
 TEST_F(Bisect, finds_the_pass_that_makes_a_loop_endless) {
   const std::string program =
       file("l.vyre",
            "kernel l(y: inout u32[]) workgroup(1) grid(1) {\n  while y[0] != 6 { y[0] += 2 }\n}\n");
   const opt::RegisterPassForTest registered(endless);
-  const Ended e = bisect(program, "y=2", {"--time-limit", "1"});
+  const Ended e = bisect(program, "y=2", {"--time-limit", "4"});
   EXPECT_EQ(e.code, 1);
   EXPECT_NE(e.err.find("pass `loop_forever` makes the result of `l` differ"), std::string::npos)
       << e.err;

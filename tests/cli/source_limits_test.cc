@@ -28,19 +28,23 @@ class SourceLimits : public CommandLine {
 };
 
 TEST_F(SourceLimits, time_limit_covers_reading) {
-  for (const char* command : {"check", "run", "bisect"}) {
+  for (const char* command : {"check", "run", "bisect", "opt"}) {
     const ProcessResult r = vyre({command, expanding(), "--time-limit", "0.1"});
     expect_exit(r, 1);
     expect_code(r, "V0502");
   }
+  for (const char* target : {"llvm", "asm", "ptx", "spirv"})
+    expect_code(vyre({"emit", expanding(), "--target", target, "--time-limit", "0.1"}), "V0502");
 }
 
 TEST_F(SourceLimits, memory_limit_covers_reading) {
-  for (const char* command : {"check", "run", "bisect"}) {
+  for (const char* command : {"check", "run", "bisect", "opt"}) {
     const ProcessResult r = vyre({command, expanding(), "--memory-limit", "1M"});
     expect_exit(r, 1);
     expect_code(r, "V0503");
   }
+  for (const char* target : {"llvm", "ptx", "spirv"})
+    expect_code(vyre({"emit", expanding(), "--target", target, "--memory-limit", "1M"}), "V0503");
   const std::string small = file("small.vyre", kernel("k", "  y[0] = 1"));
   expect_exit(vyre({"check", small, "--memory-limit", "1", "--time-limit", "100"}), 0);
   expect_exit(vyre({"run", small, "--backend", "interp", "--memory-limit", "16"}), 0);
@@ -50,6 +54,32 @@ TEST_F(SourceLimits, limits_of_check_are_read_without_sanitize) {
   const std::string small = file("small.vyre", kernel("k", "  y[0] = 1"));
   expect_code(vyre({"check", small, "--time-limit", "soon"}), "V0607");
   expect_code(vyre({"check", small, "--memory-limit", "-1"}), "V0607");
+}
+
+// The program has a million ops: parsing, passes and printing each poll the deadline.
+TEST_F(SourceLimits, time_limit_covers_passes) {
+  const std::string large =
+      file("large.vyre", doubling_functions(20) + kernel("k", "  y[0] = a20(1)"));
+  const ProcessResult r = vyre({"opt", large, "--time-limit", "0.3"});
+  expect_exit(r, 1);
+  expect_code(r, "V0502");
+  EXPECT_EQ(r.out, "");
+}
+
+TEST_F(SourceLimits, limits_of_opt_and_emit_are_read) {
+  const std::string small = file("small.vyre", kernel("k", "  y[0] = 1"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"opt", small}, {"emit", small, "--target", "ptx"}}) {
+    const auto with = [&](const char* flag, const char* value) {
+      std::vector<std::string> all = words;
+      all.insert(all.end(), {flag, value});
+      return vyre(all);
+    };
+    expect_code(with("--time-limit", "soon"), "V0607");
+    expect_code(with("--memory-limit", "-1"), "V0607");
+    EXPECT_EQ(with("--time-limit", "100").out, vyre(words).out);
+    EXPECT_EQ(with("--memory-limit", "0").out, vyre(words).out);
+  }
 }
 
 TEST_F(SourceLimits, no_imports_refuses_files) {

@@ -7,8 +7,9 @@
 
 #include "support/file.h"
 #include "support/process.h"
+#include "tests/support/instrumented.h"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef VYRE_INSTRUMENTED
 
 namespace vyre {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "support/file.h"
 #include "support/process.h"
+#include "tests/support/instrumented.h"
 
 namespace vyre {
 namespace {
@@ -59,9 +60,25 @@ void expect_failure(const ProcessResult& r, int exit_code, const std::string& te
 
 TEST_F(CompileLimitsOfTheTool, end_a_compilation_with_a_coded_error) {
   expect_failure(run(large(), {"--time-limit", "0.5"}), 1, "error[V0502]");
-  expect_failure(run(large(), {"--memory-limit", "1K"}), 1, "error[V0503]");
+  if (!is_instrumented) expect_failure(run(large(), {"--memory-limit", "1K"}), 1, "error[V0503]");
   const ProcessResult fine = run(small(), {"--time-limit", "60", "--memory-limit", "1K"});
   EXPECT_EQ(fine.out, "y: 11 22\n") << fine.err;
+}
+
+TEST_F(CompileLimitsOfTheTool, end_an_emission_with_a_coded_error) {
+  const std::string kernel = large();
+  for (const char* target : {"llvm", "asm"}) {
+    const auto emit = [&](const std::string& file, std::vector<std::string> more) {
+      std::vector<std::string> words = {VYRE_BIN_DIR "/vyre", "emit", file, "--target", target};
+      words.insert(words.end(), more.begin(), more.end());
+      return run_process(words);
+    };
+    expect_failure(emit(kernel, {"--time-limit", "0.5"}), 1, "error[V0502]");
+    if (!is_instrumented) expect_failure(emit(kernel, {"--memory-limit", "1K"}), 1, "error[V0503]");
+    const ProcessResult plain = emit(small(), {});
+    EXPECT_EQ(plain.exit_code, 0) << plain.err;
+    EXPECT_EQ(emit(small(), {"--time-limit", "60", "--memory-limit", "1K"}).out, plain.out);
+  }
 }
 
 TEST_F(CompileLimitsOfTheTool, name_the_compiler_process_that_is_missing) {

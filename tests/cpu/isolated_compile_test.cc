@@ -10,6 +10,7 @@
 
 #include "driver/cpu/cpu_backend.h"
 #include "tests/driver/driver_util.h"
+#include "tests/support/instrumented.h"
 
 namespace vyre::driver {
 namespace {
@@ -91,6 +92,7 @@ TEST(IsolatedCompile, ends_at_the_deadline) {
 }
 
 TEST(IsolatedCompile, ends_at_the_memory_limit) {
+  if (is_instrumented) GTEST_SKIP() << "the runtime of the sanitizer takes no limit";
   const Program endless = kernel(endless_text()), small = kernel(small_text);
   const auto stopped = compile_isolated(endless, within(100, 1), host());
   EXPECT_EQ(code_of(stopped), Code::MemoryLimitExceeded);

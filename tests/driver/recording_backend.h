@@ -2,6 +2,7 @@
 
 // The interpreter as a backend that records what the driver asks of it: commands and allocations.
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -15,6 +16,7 @@ class Recording : public Backend {
  public:
   std::vector<DeviceCommand> commands;  // Launch, Fill and Loop, in order of submission
   uint64_t bytes = 0, peak = 0;         // allocated now; the most at once
+  std::function<void()> before_compile;
   DeviceInfo changed = choose("interp")->backend->probe(nullptr)[0];
 
   /// `optimizes`: kernels get the passes of a release, so that clears can be proved unnecessary.
@@ -57,6 +59,7 @@ class Recording : public Backend {
     }
     Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> p,
                                                     const CompileOptions& o) override {
+      if (owner.before_compile) owner.before_compile();
       return inner->compile(p, o);
     }
     Result<SubmissionHandle> submit(

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "check/check.h"
+#include "driver/cpu_component.h"
 #include "driver/device.h"
 #include "driver/run.h"
 #include "driver/run_graph.h"
@@ -194,6 +195,30 @@ class DeviceAllocations : public testing::TestWithParam<const char*> {
     for (const Program& kernel : module.kernels)
       fail_each([&] { return end_of(device_.compile(kernel)); }, step, false,
                 [&] { return is_intact(); });
+    if (!is_cpu_) return;
+    const FailingAllocation none(0);
+    ASSERT_TRUE(device_.compile(module.kernels[0]));
+    EXPECT_GT(none.count_in_component(), 100u);  // code generation is among what fails
+  }
+
+  /// On the CPU in the compiler process, whose own allocations do not fail.
+  void fail_compiling_with_limits(uint64_t step) {
+    const Module module = parsed();
+    fail_each(
+        [&] {
+          driver::CompileOptions options;
+          options.limits = driver::CompileLimits(600, 1 << 30);
+          return end_of(device_.compile(module.kernels[0], options));
+        },
+        step, false, [&] { return is_intact(); });
+  }
+
+  /// Listings, which `vyre run --report` shows.
+  void fail_listing(uint64_t step) {
+    const auto compiled = device_.compile(parsed().kernels[0]);
+    ASSERT_TRUE(compiled);
+    fail_each([&] { return end_of(device_.list_code(*compiled)); }, step, false,
+              [&] { return is_intact(); });
   }
 
   void fail_running(uint64_t step) {
@@ -226,6 +251,30 @@ TEST_P(DeviceAllocations, of_compiling_may_fail) { fail_compiling(is_cpu_ ? some
 
 // labels: slow
 TEST_P(DeviceAllocations, of_compiling_may_fail_each) { fail_compiling(1); }
+
+TEST_P(DeviceAllocations, of_compiling_with_limits_may_fail) {
+  fail_compiling_with_limits(is_cpu_ ? some : 1);
+}
+
+// labels: slow
+TEST_P(DeviceAllocations, of_compiling_with_limits_may_fail_each) { fail_compiling_with_limits(1); }
+
+TEST_P(DeviceAllocations, of_destroying_a_kernel_may_fail) {
+  const Module module = parsed();
+  for (uint64_t n = 1, allocations = n; n <= allocations; ++n) {
+    auto compiled = device_.compile(module.kernels[0]);
+    ASSERT_TRUE(compiled);
+    const FailingAllocation one(n);
+    *compiled = driver::Executable();
+    allocations = one.count();
+  }
+  EXPECT_TRUE(is_intact());
+}
+
+TEST_P(DeviceAllocations, of_listings_may_fail) { fail_listing(is_cpu_ ? some : 1); }
+
+// labels: slow
+TEST_P(DeviceAllocations, of_listings_may_fail_each) { fail_listing(1); }
 
 TEST_P(DeviceAllocations, of_submissions_may_fail) {
   const Module module = parsed();
@@ -290,6 +339,31 @@ TEST_P(DeviceAllocations, of_opening_a_device_may_fail) {
 INSTANTIATE_TEST_SUITE_P(interp, DeviceAllocations, testing::Values("interp"));
 #ifdef VYRE_HAVE_CPU
 INSTANTIATE_TEST_SUITE_P(cpu, DeviceAllocations, testing::Values("cpu"));
+
+using Form = driver::CpuEmitRequest::Form;
+
+/// The code of `vyre emit`.
+class EmitAllocations : public testing::TestWithParam<Form> {
+ protected:
+  static void fail_emitting(uint64_t step) {
+    std::string why;
+    const driver::CpuComponent* const component = driver::cpu_component(&why);
+    ASSERT_TRUE(component) << why;
+    const Module module = parsed();
+    driver::CpuEmitRequest request;
+    request.form = GetParam();
+    request.arch = "x86-64-v2";
+    fail_each([&] { return end_of(component->emit(module.kernels[0], request)); }, step, true);
+  }
+};
+
+TEST_P(EmitAllocations, may_fail) { fail_emitting(some); }
+
+// labels: slow
+TEST_P(EmitAllocations, may_fail_each) { fail_emitting(1); }
+
+INSTANTIATE_TEST_SUITE_P(form, EmitAllocations,
+                         testing::Values(Form::LlvmIr, Form::Assembly, Form::Object));
 #endif
 
 }  // namespace

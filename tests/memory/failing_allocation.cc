@@ -1,12 +1,12 @@
 #include "tests/memory/failing_allocation.h"
 
 #include <link.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <new>
 
 namespace vyre {
@@ -14,38 +14,60 @@ namespace {
 
 std::atomic<bool> is_counting{false};
 std::atomic<uint64_t> counted{0};
+std::atomic<uint64_t> counted_in_component{0};
 std::atomic<uint64_t> failing{0};
 
+/// Addresses of a shared library; none while it is not loaded.
 struct Library {
   const char* name;
   std::atomic<uintptr_t> begin{0}, end{0};
-};
-// Those whose allocations do not fail. Templates of LLVM are in the second one, too.
-Library exempt[] = {{"libLLVM"}, {"libvyre_cpu"}};
 
-int find_exempt(dl_phdr_info* object, size_t, void*) {
-  for (Library& library : exempt) {
-    if (!std::strstr(object->dlpi_name, library.name)) continue;
+  bool holds(uintptr_t address) const { return address >= begin && address < end; }
+};
+Library llvm{"libLLVM"}, component{"libvyre_cpu"};
+
+int find_library(dl_phdr_info* object, size_t, void*) {
+  for (Library* library : {&llvm, &component}) {
+    if (!std::strstr(object->dlpi_name, library->name)) continue;
     uintptr_t end = 0;
     for (int i = 0; i < object->dlpi_phnum; ++i)
       if (const ElfW(Phdr)& part = object->dlpi_phdr[i]; part.p_type == PT_LOAD)
         end = std::max<uintptr_t>(end, object->dlpi_addr + part.p_vaddr + part.p_memsz);
-    library.begin = object->dlpi_addr;
-    library.end = end;
+    library->begin = object->dlpi_addr;
+    library->end = end;
   }
   return 0;
 }
 
-bool is_exempt(const void* caller) {
-  const auto address = reinterpret_cast<uintptr_t>(caller);
-  return std::any_of(std::begin(exempt), std::end(exempt), [&](const Library& library) {
-    return address >= library.begin && address < library.end;
-  });
+/// What the callers of an allocation are.
+struct Callers {
+  bool in_llvm = false;       // one of them is a function of LLVM
+  bool in_component = false;  // one of them is a function of the CPU component
+};
+
+_Unwind_Reason_Code look_at(_Unwind_Context* frame, void* data) {
+  auto& callers = *static_cast<Callers*>(data);
+  const uintptr_t address = _Unwind_GetIP(frame);
+  callers.in_llvm |= llvm.holds(address);
+  callers.in_component |= component.holds(address);
+  return callers.in_llvm ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/// True if the allocation may fail: bad_alloc would not pass through a function of LLVM, which is
+/// compiled without exceptions. Inline functions of LLVM in our code can throw.
+bool may_fail(const void* caller) {
+  if (llvm.end == 0) return true;
+  if (llvm.holds(reinterpret_cast<uintptr_t>(caller))) return false;
+  Callers callers;
+  _Unwind_Backtrace(look_at, &callers);
+  if (callers.in_llvm) return false;
+  counted_in_component += callers.in_component;
+  return true;
 }
 
 /// Null if the allocation is the one that fails, or if memory is exhausted.
 void* allocate(size_t bytes, size_t alignment, const void* caller) {
-  if (is_counting && !is_exempt(caller) && ++counted == failing) return nullptr;
+  if (is_counting && may_fail(caller) && ++counted == failing) return nullptr;
   if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes == 0 ? 1 : bytes);
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
@@ -59,8 +81,9 @@ void* allocate_or_throw(size_t bytes, size_t alignment, const void* caller) {
 }  // namespace
 
 FailingAllocation::FailingAllocation(uint64_t fails) {
-  dl_iterate_phdr(find_exempt, nullptr);
+  dl_iterate_phdr(find_library, nullptr);
   counted = 0;
+  counted_in_component = 0;
   failing = fails;
   is_counting = true;
 }
@@ -71,6 +94,7 @@ FailingAllocation::~FailingAllocation() {
 }
 
 uint64_t FailingAllocation::count() const { return counted; }
+uint64_t FailingAllocation::count_in_component() const { return counted_in_component; }
 
 }  // namespace vyre
 

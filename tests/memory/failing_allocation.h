@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes one allocation of the process fail. operator new of this binary counts allocations; those
-// of LLVM and of the CPU component, which has LLVM's templates inside, are left alone.
+// Makes one allocation of the process fail. operator new of this binary counts the allocations of
+// all code but LLVM's: an allocation with a function of libLLVM among its callers never fails.
 
 #include <cstdint>
 
@@ -18,6 +18,8 @@ class FailingAllocation {
 
   /// So far, by all threads.
   uint64_t count() const;
+  /// Those of them that code of libvyre_cpu.so made.
+  uint64_t count_in_component() const;
 };
 
 }  // namespace vyre

@@ -38,6 +38,25 @@ TEST(Budget, is_due_now_and_then) {
   EXPECT_LT(due, 1000);
 }
 
+/// Polls as often as a loop over 10,000 ops.
+bool ends_a_loop(const Budget& budget) {
+  const BudgetPoll poll(budget);
+  try {
+    for (int i = 0; i < 10'000; ++i) WorkDeadline::poll_current();
+  } catch (const BudgetExceeded& exceeded) {
+    return exceeded.code == Code::TimeLimitExceeded;
+  }
+  return false;
+}
+
+TEST(Budget, time_ends_loops_that_poll_the_deadline_of_their_thread) {
+  EXPECT_TRUE(ends_a_loop(Budget(1e-9)));
+  EXPECT_FALSE(ends_a_loop(Budget(1000)));
+  EXPECT_FALSE(ends_a_loop(Budget(0, 1)));
+  EXPECT_FALSE(ends_a_loop(Budget()));
+  EXPECT_EQ(WorkDeadline::current(), nullptr);
+}
+
 TEST(Budget, diagnostics_name_the_work_and_the_limit) {
   const Budget budget(0.5, 4096);
   const Diagnostic time = budget.diagnostic({Code::TimeLimitExceeded}, "reading `a`", {"a"});

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <map>
 
@@ -23,6 +24,7 @@
 #include "tools/vyre/output_files.h"
 #include "tools/vyre/report.h"
 #include "tools/vyre/terminal.h"
+#include "tools/vyre/time_budget.h"
 
 namespace vyre::cli {
 namespace {
@@ -85,6 +87,7 @@ class Bisection {
       options.memory_limit = launch_->options.memory_limit;
       auto device = driver::Device::open(choice_, options);
       if (good(device)) device_ = std::move(*device);
+      time_ = TimeBudget(launch_->options.time_limit);  // opening the device does not count
     }
     return mistakes_.empty();
   }
@@ -122,8 +125,9 @@ class Bisection {
     driver::GraphOptions how;
     how.compile.checked = true;
     how.compile.optimize = stopped_after(n);
-    how.compile.limits =
-        driver::CompileLimits(launch_->options.time_limit, launch_->options.memory_limit);
+    const Result<double> seconds = time_.share();
+    if (!seconds) return seconds.errors();
+    how.compile.limits = driver::CompileLimits(*seconds, launch_->options.memory_limit);
     if (!flags_.subgroup_size.empty()) how.compile.subgroup_size = launch_->options.subgroup_size;
     if (device_.info().limits.coarse_from) how.compile.extra.push_back("coarsen=1");
     const LaunchInputs& inputs = launch_->inputs;
@@ -158,19 +162,34 @@ class Bisection {
     return {nullptr, 0};
   }
 
+  // ---- limits
+
+  /// The launch with the time of one of `runs` runs.
+  Result<Launch> within(uint64_t runs) const {
+    const Result<double> seconds = time_.share(runs);
+    if (!seconds) return seconds.errors();
+    Launch launch = *launch_;
+    launch.options.time_limit = *seconds;
+    return launch;
+  }
+
+  /// A run that passed its time limit differs from one without passes only if that one was much
+  /// faster: else the limit is too short to tell.
+  static bool is_told_by_time(double limit, double without_passes) {
+    return limit >= 4 * without_passes;
+  }
+
   // ---- results
 
   /// What the interpreter gives for the program as it was written: bytes, or the way it failed.
   const Result<RunResult>& reference(uint32_t subgroup_size) {
     auto it = references_.find(subgroup_size);
     if (it != references_.end()) return it->second;
-    Launch launch = *launch_;
-    if (subgroup_size != 0) launch.options.subgroup_size = subgroup_size;
-    const auto begin = std::chrono::steady_clock::now();
+    Result<Launch> launch = within(1);
+    if (!launch) return references_.emplace(subgroup_size, launch.errors()).first->second;
+    if (subgroup_size != 0) launch->options.subgroup_size = subgroup_size;
     Result<RunResult> result =
-        execute_within(target_, launch, {reference_seconds_, buffer_bytes(target_, launch)});
-    const auto end = std::chrono::steady_clock::now();
-    reference_seconds_ += std::chrono::duration<double>(end - begin).count();
+        execute_within(target_, *launch, {0, buffer_bytes(target_, *launch)});
     return references_.emplace(subgroup_size, std::move(result)).first->second;
   }
 
@@ -191,18 +210,23 @@ class Bisection {
 
   /// Runs the program as `vyre run` does, but for what `options` say, and returns true if it gives
   /// another result than the interpreter. The difference is left in `difference_`. An error is one
-  /// of the device or of the input, which says nothing about passes.
-  Result<bool> differs(const DeviceRunOptions& options) {
-    // The limits are for the reference and the run on the device together. The reference comes
-    // first: a run that takes longer than what it leaves has then another result.
+  /// of the device or of the input, which says nothing about passes. The time limit is for all runs
+  /// together; this is one of `runs` that share what is left.
+  Result<bool> differs(const DeviceRunOptions& options, uint64_t runs) {
+    // The reference comes first: a run on the device that takes longer than its share has then
+    // another result.
     const uint32_t usual_size = usual_subgroup_size();
     const auto stops = [](const Result<RunResult>& r) {
       return !r && !is_programs_own(r.errors(), false);
     };
     if (const auto& usual = reference(usual_size); stops(usual)) return usual.errors();
-    Launch launch = *launch_;
-    if (auto left = reduce_limits(launch, {reference_seconds_, 0}); !left) return left.errors();
-    Result<DeviceRun> ran = run_on(device_, target_, launch, flags_, options);
+    const Result<Launch> launch = within(runs);
+    if (!launch) return launch.errors();
+    share_ = launch->options.time_limit;
+    const auto begin = std::chrono::steady_clock::now();
+    Result<DeviceRun> ran = run_on(device_, target_, *launch, flags_, options);
+    const auto end = std::chrono::steady_clock::now();
+    seconds_ = std::chrono::duration<double>(end - begin).count();
     if (!ran && !is_programs_own(ran.errors(), true)) return ran.errors();
     const Result<RunResult>& expected =
         reference(ran && ran->subgroup_size ? ran->subgroup_size : usual_size);
@@ -230,28 +254,37 @@ class Bisection {
   // ---- the search
 
   int search() {
-    const auto stop = [&](const Diagnostics& errors) {
+    const auto stop = [&](Diagnostics errors) {
+      for (Diagnostic& d : errors)
+        if (d.code == Code::TimeLimitExceeded && time_.limit() > 0)
+          d.note(fmt::format("all runs together have {} seconds", time_.limit()));
       return report(errors, loaded_.sources, command_.json);
     };
     Progress progress(fmt::format("bisecting {}", target_.name()));
     DeviceRunOptions whole;
     whole.optimize = optimize_;
     whole.compiled = [this](const driver::Executable& e) { record(e); };
-    const Result<bool> last = differs(whole);
+    const Result<bool> last = differs(whole, 2);
     if (!last) return stop(last.errors());
-    std::optional<Diagnostic> difference = difference_;
-    const Result<bool> first = differs_after(0);
+    const std::optional<Diagnostic> difference = difference_;
+    const Diagnostics last_timed_out = timed_out_;
+    const double last_share = share_;
+    // A search follows if the first run passed its limit.
+    const Result<bool> first = differs_after(0, last_timed_out.empty() ? 1 : 2);
     if (!first) return stop(first.errors());
+    seconds_without_passes_ = seconds_;
+    if (!last_timed_out.empty() && !is_told_by_time(last_share, seconds_without_passes_))
+      return stop(last_timed_out);
     if (*first && !timed_out_.empty()) return stop(timed_out_);  // no pass made it slow
     if (*first) return without_passes(stop);
     if (*last) return find(stop, progress, *difference);
     return no_difference();
   }
 
-  Result<bool> differs_after(uint64_t n) {
+  Result<bool> differs_after(uint64_t n, uint64_t runs) {
     DeviceRunOptions options;
     options.optimize = stopped_after(n);
-    return differs(options);
+    return differs(options, runs);
   }
 
   template <class Stop>
@@ -259,8 +292,12 @@ class Bisection {
     uint64_t good = 0, bad = total_;
     while (bad - good > 1) {
       const uint64_t middle = good + (bad - good) / 2;
-      const Result<bool> there = differs_after(middle);
+      // Those of the search, and the compilation of the program before the pass.
+      const auto runs = uint64_t(std::bit_width(bad - good - 1)) + 1;
+      const Result<bool> there = differs_after(middle, runs);
       if (!there) return stop(there.errors());
+      if (!timed_out_.empty() && !is_told_by_time(share_, seconds_without_passes_))
+        return stop(timed_out_);
       if (*there) difference = *difference_;
       (*there ? bad : good) = middle;
       progress.update(1 - double(bad - good) / double(total_));
@@ -291,7 +328,7 @@ class Bisection {
       DeviceRunOptions unplanned;
       unplanned.optimize = stopped_after(0);
       unplanned.planned = false;
-      const Result<bool> differs_too = differs(unplanned);
+      const Result<bool> differs_too = differs(unplanned, 1);
       if (!differs_too) return stop(differs_too.errors());
       if (!*differs_too) {
         d.message = fmt::format(
@@ -355,7 +392,9 @@ class Bisection {
   std::vector<Kernel> kernels_;                       // in the order in which they are compiled
   uint64_t total_ = 0;                                // runs of passes on all of them
   std::map<uint32_t, Result<RunResult>> references_;  // by subgroup size
-  double reference_seconds_ = 0;                      // that they took
+  TimeBudget time_;                                   // of all runs together
+  double share_ = 0, seconds_ = 0;                    // that the last run had, and that it took
+  double seconds_without_passes_ = 0;
   std::optional<Diagnostic> difference_;
   Diagnostics timed_out_;  // of the last run on the device, if it passed the time limit
 };

@@ -57,6 +57,16 @@ void add_input_flags(CLI::App& app, LaunchFlags& f) {
       ->group(inputs);
 }
 
+/// The limits of a command that runs nothing. `memory` says what --memory-limit counts.
+void add_limit_flags(CLI::App& app, LaunchFlags& f, const std::string& memory) {
+  const std::string limits = "Limits";
+  app.add_option("--time-limit", f.time_limit,
+                 "Seconds after which reading, checking or compiling ends with an error")
+      ->option_text("S")
+      ->group(limits);
+  app.add_option("--memory-limit", f.memory_limit, memory)->option_text("B")->group(limits);
+}
+
 void add_launch_flags(CLI::App& app, LaunchFlags& f) {
   add_input_flags(app, f);
   const std::string execution = "Execution";
@@ -230,6 +240,10 @@ void add_emit(CLI::App& app, EmitCommand& c) {
                  "spirv vulkan, where `vyre devices` lists one")
       ->option_text("interp|cpu|cuda|vulkan");
   add_input_flags(app, c.launch);
+  add_limit_flags(
+      app, c.launch,
+      "Bytes that inputs and, each, a compilation by LLVM may take (suffixes K, M, G);\n"
+      "reading and checking the program may take 64M more");
   app.add_flag("--unoptimized", c.unoptimized, "LLVM IR as we write it, before the passes of LLVM");
   app.add_flag("--lines", c.lines,
                "Assembly to read: with the source line of each instruction; ptx: .loc; spirv:\n"
@@ -261,6 +275,10 @@ void add_opt(CLI::App& app, OptCommand& c) {
   app.add_option("--backend", c.backend, "Device that it is optimized for, as for `vyre run`")
       ->option_text("auto|interp|cpu|cuda|vulkan");
   add_input_flags(app, c.launch);
+  add_limit_flags(
+      app, c.launch,
+      "Bytes that inputs may take (suffixes K, M, G); reading and checking the program\n"
+      "may take 64M more");
   add_optimizer_flags(app, c.optimizer);
   app.add_option("--stop-after", c.stop_after, "Stop after so many runs of passes on a kernel")
       ->option_text("N");

@@ -172,7 +172,8 @@ std::string with_lines(const Listing& listing, std::string_view comment, const S
 /// How code is made.
 struct Target {
   /// Of one program without grid barriers; what it includes is in the sources.
-  std::function<Result<std::string>(const Program&, const Sources&)> emit;
+  std::function<Result<std::string>(const Program&, const Sources&, const driver::CompileLimits&)>
+      emit;
   std::string_view comment;  // how a line that is for people begins
   /// What a file of it is, where it holds one program only; and what to do instead.
   std::string_view single, instead;
@@ -192,7 +193,9 @@ Result<Target> cpu_target(const EmitCommand& command) {
   if (request->form == Form::Object)
     target.single = "object file", target.instead = "use `--target asm`";
   target.emit = [=, request = *request, lines = command.lines](
-                    const Program& program, const Sources& sources) -> Result<std::string> {
+                    const Program& program, const Sources& sources,
+                    const driver::CompileLimits& limits) mutable -> Result<std::string> {
+    request.limits = limits;
     if (!lines) return component->emit(program, request);
     const Result<Listing> listing = component->list(program, request);
     if (!listing) return listing.errors();
@@ -206,8 +209,8 @@ Result<Target> ptx_target(const EmitCommand& command) {
   if (!options) return options.errors();
   Target target;
   target.comment = "// ";
-  target.emit = [options = *options](const Program& program,
-                                     const Sources&) -> Result<std::string> {
+  target.emit = [options = *options](const Program& program, const Sources&,
+                                     const driver::CompileLimits&) -> Result<std::string> {
     Result<emit_ptx::Kernel> made = emit_ptx::emit(program, options);
     if (!made) return made.errors();
     return std::move(made->text);
@@ -223,8 +226,8 @@ Result<Target> spirv_target(const EmitCommand& command) {
   Target target;
   target.comment = "; ";
   if (to_file) target.single = "module", target.instead = "leave `-o` out to read them";
-  target.emit = [options = *options, to_file](const Program& program,
-                                              const Sources&) -> Result<std::string> {
+  target.emit = [options = *options, to_file](const Program& program, const Sources&,
+                                              const driver::CompileLimits&) -> Result<std::string> {
     const Result<emit_spirv::Kernel> made = emit_spirv::emit(program, options);
     if (!made) return made.errors();
     if (!to_file) return emit_spirv::disassemble(made->words);
@@ -247,8 +250,9 @@ Result<Target> target_of(const EmitCommand& command) {
 }
 
 /// One program after the other, each under a line that says what it is.
-Result<std::string> emit_all(const Target& target, const Program& kernel, const Sources& sources) {
-  if (!plan::has_grid_barrier(kernel)) return target.emit(kernel, sources);
+Result<std::string> emit_all(const Target& target, const Program& kernel, const Sources& sources,
+                             const driver::CompileLimits& limits) {
+  if (!plan::has_grid_barrier(kernel)) return target.emit(kernel, sources, limits);
   const Result<plan::SplitPlan> plan = plan::split_at_grid_barriers(kernel);
   if (!plan) return plan.errors();
   const size_t n = plan->segments.size();
@@ -260,7 +264,7 @@ Result<std::string> emit_all(const Target& target, const Program& kernel, const 
         .with_fix(std::string(target.instead));
   std::string text;
   for (size_t i = 0; i < n; ++i) {
-    Result<std::string> one = target.emit(plan->segments[i], sources);
+    Result<std::string> one = target.emit(plan->segments[i], sources, limits);
     if (!one) return one;
     if (target.single.empty())
       text += fmt::format("{}{}segment {} of {} of kernel `{}`, split at its grid barriers\n",
@@ -315,6 +319,8 @@ int emit(const EmitCommand& command) {
   if (!code) return report(code.errors(), {}, false);
   const auto load = load_options(command.launch);
   if (!load) return report(load.errors(), {}, false);
+  if (const auto limits = parse_limits(command.launch); !limits)
+    return report(limits.errors(), {}, false);
   const FileAndName file = split_file_and_name(command.file);
   LoadedModule loaded = load_module(file.file, *load);
   if (!loaded.module) return report(loaded.diagnostics, loaded.sources, false);
@@ -326,12 +332,16 @@ int emit(const EmitCommand& command) {
                   loaded.sources, false);
   const auto wanted = bind_optimizer(command.optimizer);
   if (!wanted) return report(wanted.errors(), {}, false);
-  const auto options = passes_for(command, *target, *wanted);
+  auto options = passes_for(command, *target, *wanted);
   if (!options) return report(options.errors(), loaded.sources, false);
-  Program kernel = *target->kernel;
-  if (const auto done = opt::optimize(kernel, *options); !done)
-    return report(done.errors(), loaded.sources, false);
-  const auto text = emit_all(*code, kernel, loaded.sources);
+  const auto limits = limits_after(loaded, command.launch);
+  if (!limits) return report(limits.errors(), loaded.sources, false);
+  if (limits->deadline()) options->schedule.is_over = [&] { return limits->is_over(); };
+  const auto text = make_within(*limits, *target->kernel, [&]() -> Result<std::string> {
+    Program kernel = *target->kernel;
+    if (const auto done = opt::optimize(kernel, *options); !done) return done.errors();
+    return emit_all(*code, kernel, loaded.sources, *limits);
+  });
   if (!text) return report(text.errors(), loaded.sources, false);
   show(loaded.diagnostics, loaded.sources);
   if (command.out.empty()) {

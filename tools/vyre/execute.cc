@@ -48,7 +48,7 @@ Result<RunResult> execute_within(const Target& target, Launch launch, const Limi
   auto result = run();
   if (result) return result;
   for (Diagnostic& d : result.errors()) {
-    if (d.code == Code::TimeLimitExceeded)
+    if (d.code == Code::TimeLimitExceeded && used.seconds > 0)
       d.note(fmt::format("both runs together have {} seconds", whole.time_limit));
     if (d.code == Code::MemoryLimitExceeded)
       d.note(fmt::format("both runs together have {} bytes, and the other takes {}",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "opt/passes_doc.h"
 #include "opt/pipeline.h"
@@ -63,6 +64,9 @@ class Optimizing {
 
   int run() {
     if (!prepare()) return report(mistakes_, loaded_.sources, command_.json);
+    const auto limits = limits_after(loaded_, command_.launch);
+    if (!limits) return report(limits.errors(), loaded_.sources, command_.json);
+    if (limits->deadline()) options_.schedule.is_over = [&] { return limits->is_over(); };
     std::vector<OptimizedKernel> done;
     for (size_t i = 0; i < module_.kernels.size(); ++i) {
       Program& kernel = module_.kernels[i];
@@ -70,10 +74,16 @@ class Optimizing {
       auto target = optimizer_target(&device_, kernel, launch_ ? &launch_->inputs : nullptr);
       if (!target) return report(target.errors(), loaded_.sources, command_.json);
       options_.target = std::move(*target);
-      auto r = opt::optimize(kernel, options_);
-      if (!r) return report(r.errors(), loaded_.sources, command_.json);
-      if (command_.time_passes && !command_.json) show_times(*r);
-      done.push_back({std::move(*r), print(kernel)});
+      std::optional<opt::RunReport> ran;
+      auto text = make_within(*limits, kernel, [&]() -> Result<std::string> {
+        auto r = opt::optimize(kernel, options_);
+        if (!r) return r.errors();
+        ran = std::move(*r);
+        return print(kernel);
+      });
+      if (!text) return report(text.errors(), loaded_.sources, command_.json);
+      if (command_.time_passes && !command_.json) show_times(*ran);
+      done.push_back({std::move(*ran), std::move(*text)});
     }
     if (command_.json)
       write_out(opt_json(done));
@@ -117,7 +127,8 @@ class Optimizing {
       };
     if (auto device = find_device(command_.backend); good(device)) device_ = std::move(*device);
     const auto options = load_options(command_.launch);
-    if (!good(options) || !mistakes_.empty()) return false;
+    const auto limits = parse_limits(command_.launch);
+    if (!good(options) || !good(limits) || !mistakes_.empty()) return false;
 
     const FileAndName file = split_file_and_name(command_.file);
     loaded_ = load_module(file.file, *options);

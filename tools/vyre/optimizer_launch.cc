@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "driver/optimizer_target.h"
 #include "driver/registry.h"
+#include "support/work_deadline.h"
 
 namespace vyre::cli {
 namespace {
@@ -113,6 +116,34 @@ Result<opt::Target> optimizer_target(const driver::DeviceInfo* device, const Pro
   opt::Target unknown;
   unknown.launch_bytes = launch_bytes;
   return unknown;
+}
+
+Result<driver::CompileLimits> limits_after(const LoadedModule& loaded, const LaunchFlags& flags) {
+  const auto limits = parse_limits(flags);
+  if (!limits) return limits.errors();
+  double seconds = limits->seconds;
+  if (seconds > 0) {
+    seconds -= static_cast<double>(loaded.parse_ns + loaded.check_ns) / 1e9;
+    if (seconds <= 0)
+      return diagnose(Code::TimeLimitExceeded, {},
+                      fmt::format("the time of {} seconds was over before kernels were compiled",
+                                  limits->seconds))
+          .with_fix("raise the time limit, or use a smaller program");
+    seconds = std::ceil(seconds * 1e3) / 1e3;  // whole milliseconds read better
+  }
+  // CompileLimits take 0 bytes as no limit.
+  const bool no_memory = !flags.memory_limit.empty() && limits->memory_bytes == 0;
+  return driver::CompileLimits(seconds, no_memory ? 1 : limits->memory_bytes);
+}
+
+Result<std::string> make_within(const driver::CompileLimits& limits, const Program& kernel,
+                                const std::function<Result<std::string>()>& work) {
+  std::function<bool()> is_over;
+  if (limits.deadline()) is_over = [&] { return limits.is_over(); };
+  std::optional<Result<std::string>> made;
+  if (!run_until(is_over, [&] { made = work(); }) || limits.is_over())
+    return limits.timed_out(kernel);
+  return std::move(*made);
 }
 
 }  // namespace vyre::cli

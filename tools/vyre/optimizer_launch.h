@@ -3,10 +3,15 @@
 // The device and the launch for which a command optimizes that runs nothing (`vyre opt`, `vyre
 // emit`). With the flags of a `vyre run` it selects the passes of that run.
 
+#include <functional>
+#include <string>
+
 #include "driver/backend.h"
+#include "driver/compile_limits.h"
 #include "opt/pass.h"
 #include "support/result.h"
 #include "tools/vyre/launch_flags.h"
+#include "tools/vyre/program_file.h"
 
 namespace vyre::cli {
 
@@ -21,5 +26,12 @@ bool describes_launch(const LaunchFlags& flags);
 /// takes a length. An error names what the launch lacks.
 Result<opt::Target> optimizer_target(const driver::DeviceInfo* device, const Program& kernel,
                                      const LaunchInputs* inputs);
+
+/// What reading and checking left of the limits; the time goes on now. V0502 if nothing is left.
+Result<driver::CompileLimits> limits_after(const LoadedModule& loaded, const LaunchFlags& flags);
+
+/// Runs `work`, which makes a text of `kernel`, until the deadline. V0502 if it passed.
+Result<std::string> make_within(const driver::CompileLimits& limits, const Program& kernel,
+                                const std::function<Result<std::string>()>& work);
 
 }  // namespace vyre::cli

@@ -95,6 +95,17 @@ void limit_time(int64_t deadline_ns) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
+std::vector<std::byte> emit(const Program& program, const EmitRequest& request) try {
+  if (request.listing) {
+    const Result<Listing> listing = emit_llvm::list_code(program, request.options);
+    return listing ? encode_listing(*listing) : encode_error(listing.errors()[0]);
+  }
+  const Result<std::string> code = emit_here(program, request);
+  return code ? encode_code(*code) : encode_error(code.errors()[0]);
+} catch (const std::bad_alloc&) {
+  end_out_of_memory();
+}
+
 std::vector<std::byte> compile(std::span<const std::byte> bytes) {
   Result<CompileRequest> request = decode_request(bytes);
   if (!request) return encode_error(request.errors()[0]);
@@ -103,6 +114,7 @@ std::vector<std::byte> compile(std::span<const std::byte> bytes) {
     return encode_error(
         diagnose(Code::DeviceFailed, {}, "the compiler process cannot limit its memory")
             .with_fix("mount /proc, or compile without a memory limit"));
+  if (request->emit) return emit(request->program, *request->emit);
   const auto kernel = compile_object(request->program, request->options, request->cpu);
   if (kernel) return encode_kernel(**kernel);
   if (kernel.errors()[0].code == Code::OutOfMemory) end_out_of_memory();

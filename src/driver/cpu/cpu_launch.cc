@@ -16,7 +16,16 @@
 #include "ir/eval.h"
 #include "support/big_stack.h"
 
-#ifdef __SANITIZE_THREAD__
+// GCC says by a macro that it instruments for ThreadSanitizer, Clang by a feature.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VYRE_TSAN 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define VYRE_TSAN 1
+#endif
+
+#ifdef VYRE_TSAN
 #include <sanitizer/tsan_interface.h>
 #define VYRE_UNSEEN_BY_TSAN __attribute__((no_sanitize("thread")))
 #else
@@ -32,7 +41,7 @@ namespace {
 /// libtbb is not built for it; and what oneTBB copies (lambdas with their captures) it must not
 /// look at.
 struct Handover {
-#ifdef __SANITIZE_THREAD__
+#ifdef VYRE_TSAN
   void given() { __tsan_release(this); }
   void taken() { __tsan_acquire(this); }
 #else

@@ -171,14 +171,17 @@ bool read_answer(int fd, const std::optional<Clock::time_point>& deadline,
   }
 }
 
-}  // namespace
+/// An answer and the bytes that it points into.
+struct Exchange {
+  std::vector<std::byte> bytes;
+  CompileAnswer answer;
+};
 
-Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
-                                                    const CompileOptions& options,
-                                                    const CpuOptions& cpu) {
-  const CompileLimits& limits = options.limits;
+/// Hands a request to the compiler process, and waits for the answer until the deadline.
+Result<Exchange> exchange(const Program& program, std::span<const std::byte> request_bytes,
+                          const CompileLimits& limits) {
   Descriptor request;
-  if (const int code = make_memory_file(encode_request(program, options, cpu), request))
+  if (const int code = make_memory_file(request_bytes, request))
     return failed_by("a request for the compiler process", code);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -188,9 +191,9 @@ Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
     return sent.errors();
   theirs.reset();
   request.reset();
-  std::vector<std::byte> bytes;
-  const bool ended = read_answer(ours.get(), limits.deadline(), bytes);
-  const std::optional<CompileAnswer> answer = ended ? decode_answer(bytes) : std::nullopt;
+  Exchange made;
+  const bool ended = read_answer(ours.get(), limits.deadline(), made.bytes);
+  const std::optional<CompileAnswer> answer = ended ? decode_answer(made.bytes) : std::nullopt;
   if (!answer && limits.is_over()) return limits.timed_out(program);
   if (!answer)
     return diagnose(Code::DeviceFailed, program.place(program.loc),
@@ -203,10 +206,40 @@ Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
     case CompileEnd::OverLimit: return limits.out_of_memory(program);
     case CompileEnd::OutOfMemory: return out_of_memory_in_llvm(program);
   }
-  std::shared_ptr<CpuKernel> kernel = load_cpu_kernel(program, options, cpu, answer->kernel);
+  made.answer = *answer;
+  return made;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
+                                                    const CompileOptions& options,
+                                                    const CpuOptions& cpu) {
+  const Result<Exchange> done =
+      exchange(program, encode_request(program, options, cpu), options.limits);
+  if (!done) return done.errors();
+  std::shared_ptr<CpuKernel> kernel = load_cpu_kernel(program, options, cpu, done->answer.result);
   if (!kernel) return failed("the compiler process gave code that cannot be linked");
-  kernel->emit_ns = answer->emit_ns;
+  kernel->emit_ns = done->answer.emit_ns;
   return kernel;
+}
+
+Result<std::string> emit_isolated(const Program& program, const EmitRequest& request,
+                                  const CompileLimits& limits) {
+  const Result<Exchange> done = exchange(program, encode_request(program, request, limits), limits);
+  if (!done) return done.errors();
+  const std::span<const std::byte> code = done->answer.result;
+  return std::string(reinterpret_cast<const char*>(code.data()), code.size());
+}
+
+Result<Listing> list_isolated(const Program& program, EmitRequest request,
+                              const CompileLimits& limits) {
+  request.listing = true;
+  const Result<Exchange> done = exchange(program, encode_request(program, request, limits), limits);
+  if (!done) return done.errors();
+  std::optional<Listing> listing = decode_listing(done->answer.result);
+  if (!listing) return failed("the compiler process gave a listing that cannot be read");
+  return std::move(*listing);
 }
 
 }  // namespace vyre::driver

@@ -6,6 +6,7 @@
 // compilation with a limit and ends with this process.
 
 #include "driver/cpu/cpu_kernel.h"
+#include "driver/cpu/emit_code.h"
 
 namespace vyre::driver {
 
@@ -14,5 +15,11 @@ namespace vyre::driver {
 Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
                                                     const CompileOptions& options,
                                                     const CpuOptions& cpu);
+
+/// What emit_here() and emit_llvm::list_code() give, within the limits; errors as above.
+Result<std::string> emit_isolated(const Program& program, const EmitRequest& request,
+                                  const CompileLimits& limits);
+Result<Listing> list_isolated(const Program& program, EmitRequest request,
+                              const CompileLimits& limits);
 
 }  // namespace vyre::driver

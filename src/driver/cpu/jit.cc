@@ -76,14 +76,19 @@ class Session {
 
 class Linked : public LinkedCode {
  public:
-  Linked(Session& session, JITDylib& library) : session_(session), library_(library) {}
+  Linked(Session& session, JITDylib& library) : session_(session), libraries_{&library} {}
+  /// Allocates nothing before it calls LLVM. If LLVM finds no memory, the code stays.
   ~Linked() override {
-    if (!is_process_ending()) llvm::consumeError(session_.session.removeJITDylib(library_));
+    if (is_process_ending()) return;
+    try {
+      llvm::consumeError(session_.session.removeJITDylibs(std::move(libraries_)));
+    } catch (const std::bad_alloc&) {
+    }
   }
 
  private:
   Session& session_;
-  JITDylib& library_;
+  std::vector<JITDylibSP> libraries_;  // one
 };
 
 }  // namespace

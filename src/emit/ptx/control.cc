@@ -20,6 +20,7 @@ void Emitter::block(BlockId b) {
 }
 
 void Emitter::op(OpId id) {
+  WorkDeadline::poll_current();
   const Op& o = p_.op(id);
   if (options_.lines && o.code != Opcode::Const) line_of(id);
   switch (o.code) {

@@ -27,6 +27,7 @@ void Emitter::block(BlockId b) {
 }
 
 void Emitter::op(OpId id) {
+  WorkDeadline::poll_current();
   const Op& o = p_.op(id);
   if (options_.debug && o.code != Opcode::Const) line_of(id);
   switch (o.code) {

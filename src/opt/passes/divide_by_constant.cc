@@ -104,6 +104,7 @@ Result<bool> divide_by_constant(Program& p, PassContext& context) {
   Rewriter r(p);
   bool found = false;
   for (const OpId op : r.ops()) {
+    WorkDeadline::poll_current();
     const Opcode code = p.op(op).code;
     const Type type = p.op(op).type;
     if ((code != Opcode::Div && code != Opcode::Rem) || is_float(type)) continue;

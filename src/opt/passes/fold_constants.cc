@@ -75,6 +75,7 @@ std::optional<uint64_t> constant_result(const Program& p, const Rewriter& r, OpI
 Result<bool> fold_constants(Program& program, PassContext&) {
   State s(program);
   for (const OpId op : s.r.ops()) {
+    WorkDeadline::poll_current();
     if (!s.r.is_there(op)) continue;
     const Opcode code = program.op(op).code;
     if (code == Opcode::Select)

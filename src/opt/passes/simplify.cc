@@ -326,6 +326,7 @@ bool bitcasts_merge(Type from, Type through, Type to) {
 Result<bool> simplify(Program& program, PassContext& context) {
   State s(program, context.facts.ranges());
   for (const OpId op : s.r.ops()) {
+    WorkDeadline::poll_current();
     const Opcode code = program.op(op).code;
     if (code == Opcode::If || code == Opcode::Assert)
       s.settle_condition(op);
