@@ -1,6 +1,6 @@
 // Speed of emitting PTX. Usage: bench_emit_ptx [ops]. The goal is 1 ms for 500 ops.
 
-#include "emit/ptx/emit.h"
+#include "codegen/ptx/ptx_emit.h"
 #include "measure_emit.h"
 
 int main(int argc, char** argv) {

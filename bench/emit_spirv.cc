@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/spirv/emit.h"
+#include "codegen/spirv/spirv_emit.h"
 #include "measure_emit.h"
 
 int main(int argc, char** argv) {

@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/expand_functions.h"
 #include "ir/functions.h"
 #include "ir/functions_native.h"

@@ -12,11 +12,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/plan_table.h"
-#include "driver/device.h"
-#include "driver/registry.h"
+#include "bench/common/plan_table.h"
 #include "ir/graph_launch.h"
 #include "plan/graph_plan.h"
+#include "runtime/device.h"
+#include "runtime/registry.h"
 #include "support/file.h"
 #include "text/parse.h"
 

@@ -1,5 +1,5 @@
-// Decode → scan as two kernels and as one (plan/fuse_handoff.h), on a device. Usage: bench_handoff
-// [bytes, default 64 MiB] [backend, default cpu].
+// Decode → scan as two kernels and as one (plan/fusion/fuse_handoff.h), on a device. Usage:
+// bench_handoff [bytes, default 64 MiB] [backend, default cpu].
 //
 // The examples hex_newlines and base64_scan, kernels and data the same, results compared first.
 // Times are those of a submission with its wait; buffers are resident. CPU time is of all threads:
@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "driver/device.h"
 #include "ir/graph_launch.h"
-#include "plan/fuse_handoff.h"
+#include "plan/fusion/fuse_handoff.h"
+#include "runtime/device.h"
 #include "support/file.h"
 #include "text/parse.h"
 

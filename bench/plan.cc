@@ -6,9 +6,9 @@
 
 #include <random>
 
-#include "plan/check_reuse.h"
-#include "plan/launch_groups.h"
-#include "plan/reuse.h"
+#include "plan/launches/launch_groups.h"
+#include "plan/memory/check_reuse.h"
+#include "plan/memory/reuse.h"
 
 namespace {
 

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "common/programs.h"
-#include "emit/ptx/emit.h"
+#include "bench/common/programs.h"
+#include "codegen/ptx/ptx_emit.h"
 #include "opt/pipeline.h"
 #include "support/process.h"
 

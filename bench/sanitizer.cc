@@ -1,7 +1,7 @@
 // What the sanitizer costs: time of a sanitized run over that of a plain one, in the same process.
 //   bench_sanitizer         prints both times and their ratio for three examples
 
-#include "interp/sanitizer.h"
+#include "sanitizer/sanitizer.h"
 
 #include <fmt/format.h>
 

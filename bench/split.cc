@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "ir/builder.h"
-#include "plan/check_split.h"
-#include "plan/split_grid.h"
+#include "plan/split/check_split.h"
+#include "plan/split/split_grid.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
-# libvyre_cpu.so: the LLVM emitter (src/emit/llvm) and the CPU backend (src/driver/cpu). It is opened
-# on request (src/driver/cpu_component.cc), so the core neither needs LLVM nor pays for loading it.
+# libvyre_cpu.so: the LLVM emitter (src/codegen/llvm) and the CPU backend (src/runtime/cpu). It is opened
+# on request (src/runtime/cpu_component.cc), so the core neither needs LLVM nor pays for loading it.
 
 # ---- the interface id ----------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ endif()
 message(STATUS "CPU backend: LLVM ${LLVM_PACKAGE_VERSION}, oneTBB ${TBB_VERSION}")
 
 file(GLOB cpu_sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/src/emit/llvm/*.cc ${PROJECT_SOURCE_DIR}/src/driver/cpu/*.cc)
+  ${PROJECT_SOURCE_DIR}/src/codegen/llvm/*.cc ${PROJECT_SOURCE_DIR}/src/runtime/cpu/*.cc)
 # The tests link these objects themselves and see all that is inside.
 add_library(vyre_cpu_objects OBJECT ${cpu_sources})
 target_include_directories(vyre_cpu_objects SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
@@ -68,7 +68,7 @@ endif()
 if(VYRE_TSAN AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Clang reports copies of tasks in headers of oneTBB as `__tsan_memcpy`, which cmake/tsan_suppressions.txt cannot
   # tell from copies of ours.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/driver/cpu/cpu_launch.cc PROPERTIES
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/runtime/cpu/cpu_launch.cc PROPERTIES
     COMPILE_FLAGS "-mllvm -tsan-instrument-memintrinsics=0")
 endif()
 

@@ -30,7 +30,7 @@ if(NOT DEFINED OUTPUT)
   endfunction()
 
   file(GLOB code_pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-    ${PROJECT_SOURCE_DIR}/src/support/codes/*.md)
+    ${PROJECT_SOURCE_DIR}/src/diagnostics/codes/*.md)
   vyre_embed(embedded_code_pages ${code_pages})
 
   set(page ${PROJECT_SOURCE_DIR}/src/report/page)

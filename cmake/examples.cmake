@@ -1,4 +1,4 @@
-# bin/example_<name>: the C++ programs of examples/cpp. tests/examples_cpp_test.cc runs them.
+# bin/example_<name>: the C++ programs of examples/cpp. tests/examples/examples_cpp_test.cc runs them.
 
 file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/cpp/*.cc)
 foreach(source ${example_sources})

@@ -1,11 +1,11 @@
-# vyre_gpu_tests: tests/gpu, the driver's promises on a real device, on the backend that VYRE_GPU_BACKEND
+# vyre_gpu_tests: tests/runtime/gpu, the driver's promises on a real device, on the backend that VYRE_GPU_BACKEND
 # names (cuda if it names none). One binary with nothing beside it, for scripts/gpu-check; ctest runs it on a
 # device that every machine has, so that the tests are known to be right.
 
 include(cmake/test_main.cmake)
 enable_testing()
 
-file(GLOB gpu_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*.cc)
+file(GLOB gpu_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runtime/gpu/*.cc)
 if(NOT gpu_test_sources)
   return()
 endif()

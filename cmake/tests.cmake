@@ -8,25 +8,25 @@ include(cmake/test_main.cmake)
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_util.cc)
-list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|cpu|cuda|gpu|memory|vulkan)/")
+list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|memory|codegen/llvm|runtime/(cpu|cuda|gpu|vulkan))/")
 if(test_sources)
   add_test_binary(vyre_tests ${test_sources})
   # z3 proves the rules of simplify; without it that test says so and is skipped.
   find_path(VYRE_Z3_INCLUDE z3++.h)
   find_library(VYRE_Z3 z3)
   if(VYRE_Z3_INCLUDE AND VYRE_Z3)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/opt/simplify_proof_test.cc PROPERTIES
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/opt/passes/simplify_proof_test.cc PROPERTIES
       COMPILE_DEFINITIONS VYRE_HAVE_Z3)
     target_link_libraries(vyre_tests PRIVATE ${VYRE_Z3})
   else()
     message(STATUS "z3 is not there (libz3-dev): the rules of simplify will not be proved")
   endif()
-  # SPIRV-Tools validates what emit/spirv writes; without it that test says so and is skipped.
+  # SPIRV-Tools validates what codegen/spirv writes; without it that test says so and is skipped.
   find_path(VYRE_SPIRV_TOOLS_INCLUDE spirv-tools/libspirv.h)
   find_library(VYRE_SPIRV_TOOLS SPIRV-Tools)
   target_include_directories(vyre_tests SYSTEM PRIVATE ${VYRE_SPIRV_INCLUDE})
   if(VYRE_SPIRV_TOOLS_INCLUDE AND VYRE_SPIRV_TOOLS)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/emit/spirv/spirv_util.cc PROPERTIES
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/codegen/spirv/spirv_util.cc PROPERTIES
       COMPILE_DEFINITIONS VYRE_HAVE_SPIRV_TOOLS)
     target_link_libraries(vyre_tests PRIVATE ${VYRE_SPIRV_TOOLS})
   else()
@@ -41,7 +41,7 @@ endif()
 
 # The sequences of API calls alone, for builds with a sanitizer: they need few sources. `vyre_tests` has the same cases.
 add_executable(vyre_api_fuzz_tests EXCLUDE_FROM_ALL
-  ${PROJECT_SOURCE_DIR}/tests/driver/api_fuzz_test.cc ${PROJECT_SOURCE_DIR}/tests/driver/api_fuzz_util.cc)
+  ${PROJECT_SOURCE_DIR}/tests/runtime/api_fuzz_test.cc ${PROJECT_SOURCE_DIR}/tests/runtime/api_fuzz_util.cc)
 target_link_libraries(vyre_api_fuzz_tests PRIVATE vyre_test_main)
 target_precompile_headers(vyre_api_fuzz_tests REUSE_FROM vyre_test_main)
 if(TARGET vyre_cpu)
@@ -50,7 +50,7 @@ endif()
 
 # The CPU component from inside: linked with its objects, not with the shared library.
 file(GLOB cpu_test_sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/tests/cpu/*.cc)
+  ${PROJECT_SOURCE_DIR}/tests/codegen/llvm/*.cc ${PROJECT_SOURCE_DIR}/tests/runtime/cpu/*.cc)
 if(TARGET vyre_cpu_objects AND cpu_test_sources)
   add_test_binary(vyre_cpu_tests ${cpu_test_sources})
   target_include_directories(vyre_cpu_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -65,7 +65,7 @@ endif()
 
 # The Vulkan backend, on lavapipe whatever the machine has: a process of its own, because Vulkan's
 # drivers are chosen by the environment.
-file(GLOB vulkan_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/vulkan/*.cc)
+file(GLOB vulkan_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runtime/vulkan/*.cc)
 if(VYRE_HAVE_VULKAN AND vulkan_test_sources AND TARGET vyre-cli)
   add_test_binary(vyre_vulkan_tests ${vulkan_test_sources})
   target_include_directories(vyre_vulkan_tests PRIVATE ${VYRE_VOLK_INCLUDE})
@@ -76,13 +76,13 @@ endif()
 
 # The CUDA backend without a GPU, on a driver that is a fake: a binary of its own, so that no other test
 # ever sees it.
-file(GLOB cuda_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda/*_test.cc
-  ${PROJECT_SOURCE_DIR}/tests/cuda/*_util.cc)
+file(GLOB cuda_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runtime/cuda/*_test.cc
+  ${PROJECT_SOURCE_DIR}/tests/runtime/cuda/*_util.cc)
 if(cuda_test_sources)
   set(fake_cuda_sources fake_cuda.cc fake_cuda_code.cc fake_driver.cc)
   set(fake_cuda_old_sources fake_cuda_old.cc)
   foreach(library fake_cuda fake_cuda_old)
-    list(TRANSFORM ${library}_sources PREPEND ${PROJECT_SOURCE_DIR}/tests/cuda/)
+    list(TRANSFORM ${library}_sources PREPEND ${PROJECT_SOURCE_DIR}/tests/runtime/cuda/)
     add_library(${library} MODULE ${${library}_sources})
     target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${library} PRIVATE Threads::Threads)

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "support/diagnostic.h"
+#include "diagnostics/diagnostic.h"
 
 namespace vyre {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "check_errors.h"
-#include "driver/device_name.h"
-#include "driver/device_options.h"
+#include "runtime/device_name.h"
+#include "runtime/device_options.h"
 
 namespace vyre {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "wire/bytes.h"
 #include "wire/fingerprint.h"
-#include "wire/format.h"
 #include "wire/wire.h"
+#include "wire/wire_bytes.h"
+#include "wire/wire_format.h"
 
 namespace vyre {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "driver/device.h"
 #include "programs.h"
+#include "runtime/device.h"
 
 namespace bench {
 

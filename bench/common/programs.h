@@ -1,7 +1,8 @@
 #pragma once
 
 // The programs of bench/programs.txt with their arguments and data. bench_cpu, bench_gpu,
-// bench_graph and tests/cpu/bench_programs_test.cc share them. Errors are std::runtime_error.
+// bench_graph and tests/runtime/cpu/bench_programs_test.cc share them. Errors are
+// std::runtime_error.
 
 #include <cstddef>
 #include <cstdint>

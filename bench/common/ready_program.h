@@ -2,8 +2,8 @@
 
 // A program of bench/programs.txt on a device: compiled, with its buffers allocated.
 
-#include "driver/device.h"
 #include "programs.h"
+#include "runtime/device.h"
 
 namespace bench {
 

@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <optional>
 
-#include "machine.h"
+#include "cpu_machine.h"
+#include "cpu_report.h"
 #include "passes.h"
 #include "plain.h"
-#include "report.h"
 
 namespace bench {
 namespace {

@@ -3,7 +3,7 @@
 // What the optimizer's passes gain on each kernel, by leaving them out, and what the checks of
 // bounds cost, by forcing them off. On one core.
 
-#include "measure.h"
+#include "cpu_measure.h"
 
 namespace bench {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "peers.h"
+#include "cpu_peers.h"
 
 #if __has_include(<CL/cl.h>)
 
@@ -10,7 +10,7 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 
-#include "host_memory.h"
+#include "cpu_host_memory.h"
 #include "support/file.h"
 
 namespace bench {

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "host_memory.h"
-#include "peers.h"
+#include "cpu_host_memory.h"
+#include "cpu_peers.h"
 
 namespace bench {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/programs.h"
-#include "peers.h"
-#include "report.h"
+#include "cpu_peers.h"
+#include "cpu_report.h"
 
 namespace bench {
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cases.h"
+#include "gpu_cases.h"
 
 namespace bench {
 namespace {

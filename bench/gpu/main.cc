@@ -10,8 +10,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "latency.h"
-#include "measure.h"
+#include "gpu_latency.h"
+#include "gpu_measure.h"
 
 namespace bench {
 namespace {

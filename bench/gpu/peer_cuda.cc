@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "embedded.h"
-#include "peers.h"
+#include "gpu_peers.h"
 
 namespace bench {
 

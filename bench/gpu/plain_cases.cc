@@ -1,4 +1,4 @@
-#include "cases.h"
+#include "gpu_cases.h"
 
 namespace bench {
 namespace {

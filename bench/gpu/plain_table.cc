@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure.h"
+#include "gpu_measure.h"
 
 namespace bench {
 namespace {
@@ -68,7 +68,8 @@ void print_plain_table(std::vector<Row> rows, const std::vector<std::string>& ba
 void print_loop_table(const std::vector<Row>& rows, const std::vector<std::string>& backends,
                       int samples) {
   fmt::print(
-      "\nLoops with run-time bounds, 2^20 invocations: device time, median of {}; polls = time with "
+      "\nLoops with run-time bounds, 2^20 invocations: device time, median of {}; polls = time "
+      "with "
       "stop polls / without\n| loop |",
       samples);
   for (const std::string& b : backends) fmt::print(" {} us | polls |", b);

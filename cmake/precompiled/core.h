@@ -31,5 +31,5 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "support/diagnostic.h"
-#include "support/result.h"
+#include "diagnostics/diagnostic.h"
+#include "diagnostics/result.h"

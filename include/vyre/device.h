@@ -37,10 +37,10 @@
 //   auto report = ticket->wait();                      // ys holds the result, or errors() says why
 //   not
 
-#include "driver/device.h"
-#include "driver/registry.h"
-#include "driver/run.h"
-#include "driver/run_graph.h"
+#include "runtime/device.h"
+#include "runtime/registry.h"
+#include "runtime/run_graph.h"
+#include "runtime/run_kernel.h"
 #include "vyre/diagnostic.h"
 #include "vyre/optimizer.h"
 #include "vyre/plan.h"

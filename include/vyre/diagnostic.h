@@ -26,8 +26,8 @@
 //   }
 //   use(*program);
 
-#include "support/code_table.h"
-#include "support/diagnostic.h"
-#include "support/explain.h"
-#include "support/failure.h"
-#include "support/result.h"
+#include "diagnostics/code_table.h"
+#include "diagnostics/diagnostic.h"
+#include "diagnostics/explain.h"
+#include "diagnostics/failure.h"
+#include "diagnostics/result.h"

@@ -25,7 +25,7 @@
 //   args.stop = &stop;
 //   vyre_kernel_saxpy(&args, 0, args.num_workgroups[0], arena);
 
-#include "emit/llvm/abi.h"
+#include "codegen/llvm/llvm_abi.h"
 
 namespace vyre::object {
 

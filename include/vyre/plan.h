@@ -23,6 +23,6 @@
 #include "ir/named_sizes.h"
 #include "plan/graph_plan.h"
 #include "plan/plan_file.h"
-#include "plan/split_grid.h"
+#include "plan/split/split_grid.h"
 #include "vyre/diagnostic.h"
 #include "vyre/program.h"

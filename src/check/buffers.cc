@@ -4,9 +4,9 @@
 
 #include <unordered_map>
 
-#include "check/formulas.h"
-#include "check/limits.h"
-#include "check/types.h"
+#include "check/check_formulas.h"
+#include "check/check_limits.h"
+#include "check/check_types.h"
 #include "ir/launch.h"
 
 namespace vyre {

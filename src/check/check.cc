@@ -3,17 +3,17 @@
 #include <iterator>
 #include <optional>
 
-#include "check/graph.h"
-#include "check/limits.h"
+#include "check/check_graph.h"
+#include "check/check_limits.h"
+#include "check/check_report.h"
+#include "check/check_structure.h"
+#include "check/check_types.h"
 #include "check/order.h"
 #include "check/placement.h"
-#include "check/report.h"
-#include "check/structure.h"
-#include "check/types.h"
 #include "check/uniformity.h"
 #include "check/update_order.h"
+#include "diagnostics/budget.h"
 #include "ir/stats.h"
-#include "support/budget.h"
 
 namespace vyre {
 namespace {

@@ -2,13 +2,14 @@
 
 // Is a program legal? Everything after this layer assumes a checked program.
 //
-// The checks, in order: structure (structure.h); then, if the program hangs together, limits
-// (limits.h), buffers and types (types.h), uniformity and the placement of barriers (uniformity.h,
-// placement.h), and order-dependent results (order.h). Graphs (graph.h) are checked against the
-// kernels that they call. Linear in the size of the program, without recursion, for any bytes.
+// The checks, in order: structure (check_structure.h); then, if the program hangs together, limits
+// (check_limits.h), buffers and types (check_types.h), uniformity and the placement of barriers
+// (uniformity.h, placement.h), and order-dependent results (order.h). Graphs (check_graph.h) are
+// checked against the kernels that they call. Linear in the size of the program, without recursion,
+// for any bytes.
 
+#include "diagnostics/diagnostic.h"
 #include "ir/module.h"
-#include "support/diagnostic.h"
 
 namespace vyre {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "check/limits.h"
-#include "check/structure.h"
+#include "check/check_limits.h"
+#include "check/check_structure.h"
 
 namespace vyre {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "check/limits.h"
+#include "check/check_limits.h"
 
 namespace vyre {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "check/limits.h"
+#include "check/check_limits.h"
 
 namespace vyre {
 namespace {

@@ -3,7 +3,7 @@
 // Barriers, subgroup operations and uniform loads stand where all invocations of their scope come
 // together.
 
-#include "check/report.h"
+#include "check/check_report.h"
 #include "check/uniformity.h"
 #include "ir/program.h"
 

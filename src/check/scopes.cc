@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "check/structure.h"
+#include "check/check_structure.h"
 
 namespace vyre {
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 #include <unordered_map>
 
+#include "check/check_limits.h"
 #include "check/flow_segments.h"
-#include "check/limits.h"
-#include "ir/atomic_update.h"
+#include "ir/eval/atomic_update.h"
 
 namespace vyre {
 namespace {

@@ -12,7 +12,7 @@
 // An order is proved to matter if all invocations make both updates, in one segment, at one index
 // that is uniform over them, and the program has no acq_rel atomic that could order them.
 
-#include "check/report.h"
+#include "check/check_report.h"
 #include "check/uniformity.h"
 #include "ir/program.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/op_properties.h"
+
 namespace vyre::interp {
 namespace {
 
@@ -105,14 +107,8 @@ void CodeWriter::straight(OpId id) {
 void CodeWriter::pure(OpId id) {
   const Op& op = p_.op(id);
   const ValueId result = p_.result(id);
+  if (is_launch_constant(op.code)) return constant(id, result);
   switch (op.code) {
-    case Opcode::Const:
-    case Opcode::NumWorkgroups:
-    case Opcode::WorkgroupSize:
-    case Opcode::SubgroupSize:
-    case Opcode::Len:
-    case Opcode::Len64:
-    case Opcode::Scalar: return constant(id, result);
     case Opcode::GlobalId:
     case Opcode::LocalId:
     case Opcode::WorkgroupId:

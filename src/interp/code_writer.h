@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "interp/code.h"
-#include "interp/liveness.h"
+#include "interp/interp_code.h"
+#include "interp/interp_liveness.h"
 #include "interp/slots.h"
 
 namespace vyre::interp {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interp/code.h"
+#include "interp/interp_code.h"
 
 namespace vyre::interp {
 

@@ -5,16 +5,17 @@
 // anything.
 //
 // Every entry point is a pure function of its arguments and may be called from several threads at
-// once. On an error nothing is returned but diagnostics; support/failure.h says whose fault it is.
+// once. On an error nothing is returned but diagnostics; diagnostics/failure.h says whose fault it
+// is.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "ir/launch.h"
 #include "ir/module.h"
-#include "support/result.h"
 
 namespace vyre::interp {
 

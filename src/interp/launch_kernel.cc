@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "interp/compile.h"
-#include "interp/machine.h"
+#include "interp/interp_machine.h"
 #include "interp/wording.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace vyre::interp {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "interp/limits.h"
-#include "interp/memory.h"
+#include "interp/interp_limits.h"
+#include "interp/interp_memory.h"
 
 namespace vyre::interp {
 

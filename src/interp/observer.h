@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "interp/code.h"
-#include "interp/limits.h"
+#include "interp/interp_code.h"
+#include "interp/interp_limits.h"
 #include "ir/module.h"
 
 namespace vyre::interp {

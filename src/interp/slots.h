@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "interp/code.h"
+#include "interp/interp_code.h"
 
 namespace vyre::interp {
 

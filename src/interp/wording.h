@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "diagnostics/diagnostic.h"
 #include "ir/program.h"
-#include "support/diagnostic.h"
 
 namespace vyre::interp {
 

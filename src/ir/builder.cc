@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "diagnostics/budget.h"
 #include "ir/stats.h"
-#include "support/budget.h"
 
 namespace vyre {
 

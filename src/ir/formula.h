@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "support/result.h"
+#include "diagnostics/result.h"
 
 namespace vyre {
 

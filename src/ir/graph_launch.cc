@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace vyre {
 namespace {

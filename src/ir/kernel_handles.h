@@ -10,9 +10,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "diagnostics/result.h"
 #include "ir/builder.h"
 #include "ir/scalar.h"
-#include "support/result.h"
 
 namespace vyre {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "ir/program.h"
-#include "support/result.h"
 
 namespace vyre {
 

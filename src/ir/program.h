@@ -33,10 +33,10 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnostics/work_deadline.h"
 #include "ir/formula.h"
 #include "ir/ops.h"
 #include "ir/types.h"
-#include "support/work_deadline.h"
 
 namespace vyre {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "diagnostics/budget.h"
 #include "ir/module.h"
-#include "support/budget.h"
 
 namespace vyre {
 

@@ -2,6 +2,20 @@
 
 namespace vyre::opt {
 
+namespace {
+
+constexpr TileCosts host_tile = {.cache_bytes = 256 << 10,
+                                 .device_byte = 30,
+                                 .cached_byte = 0,
+                                 .shared_byte = 0,
+                                 .clear_byte = 10,
+                                 .bounds_check = 12,
+                                 .index_op = 2,
+                                 .barrier = 30,
+                                 .tile_reuse = 4000};
+
+}  // namespace
+
 // `tile`: measured on one core of a server CPU: 35 ps for each byte of 64 MiB that is written and
 // read once; 2 to 4 ns for each workgroup that reuses a 256-byte tile; 5 to 27 ps for each bounds
 // check (bench/natural/handoffs.vyre). The rest was fitted to the graphs of bench/programs.txt on
@@ -27,15 +41,7 @@ constinit const DeviceCosts cpu_costs = {
     .margin = 1.2,
     .tile_margin = 1.1,
     .overlap_loss = 0.3,
-    .tile = {.cache_bytes = 256 << 10,
-             .device_byte = 30,
-             .cached_byte = 0,
-             .shared_byte = 0,
-             .clear_byte = 10,
-             .bounds_check = 12,
-             .index_op = 2,
-             .barrier = 30,
-             .tile_reuse = 4000},
+    .tile = host_tile,
 };
 
 // From data sheets of a data-center GPU: 132 multiprocessors at 1.7 GHz share 4.8 TB/s and an L2
@@ -88,15 +94,7 @@ constinit const DeviceCosts interpreter_costs = {
     .access_ns = {25, 25, 25, 25},
     .scalar_access_ns = 25,
     .barrier_ns = 100,
-    .tile = {.cache_bytes = 256 << 10,
-             .device_byte = 30,
-             .cached_byte = 0,
-             .shared_byte = 0,
-             .clear_byte = 10,
-             .bounds_check = 12,
-             .index_op = 2,
-             .barrier = 30,
-             .tile_reuse = 4000},
+    .tile = host_tile,
 };
 
 const DeviceCosts* find_costs(std::string_view name) {

@@ -38,7 +38,7 @@ struct TileCosts {
   uint64_t hiding_threads = 0;  // resident invocations that hide the latency of memory
 };
 
-/// Kernels as a whole (plan/fusion_cost.h), in nanoseconds. A vector is what executes one
+/// Kernels as a whole (plan/fusion/fusion_cost.h), in nanoseconds. A vector is what executes one
 /// instruction for several invocations: a subgroup.
 struct DeviceCosts {
   std::string_view name;

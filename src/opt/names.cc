@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "opt/opt_report.h"
 #include "opt/pass.h"
-#include "opt/report.h"
 
 namespace vyre::opt {
 namespace {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "ir/program.h"
-#include "support/result.h"
 
 namespace vyre::opt {
 

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "opt/opt_report.h"
 #include "opt/pass.h"
+#include "opt/pass_manager.h"
+#include "opt/pass_selection.h"
 #include "opt/profile_file.h"
-#include "opt/report.h"
-#include "opt/schedule.h"
-#include "opt/select.h"
 
 namespace vyre::opt {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "opt/select.h"
+#include "opt/pass_selection.h"
 #include "support/json.h"
 
 namespace vyre::opt {

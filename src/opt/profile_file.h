@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "diagnostics/result.h"
 #include "opt/hot_paths.h"
-#include "opt/report.h"
-#include "support/result.h"
+#include "opt/opt_report.h"
 
 namespace vyre::opt {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "plan/check_fusion.h"
-#include "plan/check_reuse.h"
-#include "plan/fusion_traffic.h"
+#include "plan/fusion/check_fusion.h"
+#include "plan/fusion/fusion_traffic.h"
+#include "plan/memory/check_reuse.h"
 #include "wire/fingerprint.h"
 
 namespace vyre::plan {

@@ -6,8 +6,8 @@
 // A plan is data. plan_graph() makes one; plan_file.h writes and reads it; apply_plan() takes one
 // from anywhere and believes nothing: what its checkers cannot prove is not applied.
 
-#include "plan/fuse_graph.h"
-#include "plan/reuse.h"
+#include "plan/fusion/fuse_graph.h"
+#include "plan/memory/reuse.h"
 #include "support/hash.h"
 
 namespace vyre::plan {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/passes/remove_dead_code.h"
 #include "text/print.h"
 

@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "check/check.h"
-#include "check/report.h"
-#include "check/structure.h"
+#include "check/check_report.h"
+#include "check/check_structure.h"
 #include "reduce/transform.h"
 #include "support/hash.h"
 

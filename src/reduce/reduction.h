@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "reduce/candidate.h"
-#include "support/result.h"
 
 namespace vyre::reduce {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "plan/reuse_live.h"
+#include "plan/memory/reuse_live.h"
 #include "support/bytes_text.h"
 
 namespace vyre::report {

@@ -36,8 +36,9 @@ struct GraphReport {
     std::vector<Call> calls;
     std::vector<std::string> joins;  // of each call but the first
     std::vector<Elided> elided;
-    uint64_t avoided_bytes = 0;  // of memory traffic, each time it runs (plan/fusion_traffic.h)
-    uint64_t runs = 0;           // how often it ran in the first repeat
+    uint64_t avoided_bytes =
+        0;              // of memory traffic, each time it runs (plan/fusion/fusion_traffic.h)
+    uint64_t runs = 0;  // how often it ran in the first repeat
     // Of the first repeat, as far as calls were timed one by one.
     uint64_t times = 0, total_ns = 0, min_ns = 0, max_ns = 0;
     // Of the buffers in slots that are live during it: their sum, and where the highest one ends.

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "opt/report.h"
+#include "diagnostics/diagnostic.h"
+#include "diagnostics/listing.h"
+#include "opt/opt_report.h"
 #include "report/graph_report.h"
-#include "support/diagnostic.h"
-#include "support/listing.h"
 
 namespace vyre::report {
 
@@ -65,7 +65,7 @@ struct RunReport {
   uint32_t device_index = 0;
   std::string device;
   std::string chosen_because;  // of `auto`; "" if it was named
-  uint32_t coarse = 1;         // invocations that one did the work of (plan/coarsen.h)
+  uint32_t coarse = 1;         // invocations that one did the work of (transform/coarsen.h)
   uint32_t subgroup_size = 0;
   std::array<uint32_t, 3> workgroup = {0, 0, 0};
   std::array<uint64_t, 3> num_workgroups = {0, 0, 0};

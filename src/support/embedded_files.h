@@ -13,7 +13,7 @@ struct EmbeddedFile {
   std::string_view bytes;
 };
 
-/// The pages of the error codes: src/support/codes/*.md.
+/// The pages of the error codes: src/diagnostics/codes/*.md.
 std::span<const EmbeddedFile> embedded_code_pages();
 /// The pieces of the report page: src/report/page/*, in the order of their names.
 std::span<const EmbeddedFile> embedded_report_page();

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "diagnostics/budget.h"
 #include "ir/ops.h"
 #include "ir/program.h"
-#include "support/budget.h"
 #include "text/lexer.h"
 
 namespace vyre::text {

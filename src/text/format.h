@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/result.h"
+#include "diagnostics/result.h"
 
 namespace vyre {
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "ir/stats.h"
-#include "text/kernel_lowering.h"
-#include "text/literal.h"
+#include "text/lower/kernel_lowering.h"
+#include "text/lower/literal.h"
 #include "text/parser.h"
 
 namespace vyre::text {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "support/diagnostic.h"
+#include "diagnostics/diagnostic.h"
 
 namespace vyre::text {
 

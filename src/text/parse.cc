@@ -6,9 +6,9 @@
 #include <exception>
 #include <unordered_set>
 
+#include "diagnostics/budget.h"
 #include "support/big_stack.h"
-#include "support/budget.h"
-#include "text/lower.h"
+#include "text/lower/lower.h"
 #include "text/parser.h"
 
 namespace vyre {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "diagnostics/diagnostic.h"
 #include "ir/module.h"
-#include "support/diagnostic.h"
 #include "support/file.h"
 
 namespace vyre {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "text/literal.h"
+#include "text/lower/literal.h"
 
 namespace vyre::text {
 

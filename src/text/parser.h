@@ -3,7 +3,7 @@
 // Tokens to syntax. Knows the grammar and nothing of names or types. Recovers at statement ends, so
 // that all errors of a file are found at once.
 
-#include "support/diagnostic.h"
+#include "diagnostics/diagnostic.h"
 #include "text/ast.h"
 
 namespace vyre::text {

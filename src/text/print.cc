@@ -6,7 +6,7 @@
 
 #include "support/append.h"
 #include "text/lexer.h"
-#include "text/literal.h"
+#include "text/lower/literal.h"
 
 namespace vyre {
 namespace {

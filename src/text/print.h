@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "diagnostics/listing.h"
 #include "ir/module.h"
-#include "support/listing.h"
 
 namespace vyre {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "wire/reader.h"
+#include "wire/wire_reader.h"
 
 namespace vyre::wire {
 

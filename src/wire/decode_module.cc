@@ -1,6 +1,6 @@
 #include "ir/stats.h"
 #include "wire/decode.h"
-#include "wire/formulas.h"
+#include "wire/wire_formulas.h"
 
 namespace vyre::wire {
 namespace {

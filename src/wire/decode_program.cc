@@ -1,7 +1,7 @@
 #include <unordered_set>
 
 #include "wire/decode.h"
-#include "wire/formulas.h"
+#include "wire/wire_formulas.h"
 
 namespace vyre::wire {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "wire/bytes.h"
-#include "wire/format.h"
+#include "wire/wire_bytes.h"
+#include "wire/wire_format.h"
 
 namespace vyre::wire {
 

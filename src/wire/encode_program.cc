@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "wire/encode.h"
-#include "wire/formulas.h"
+#include "wire/wire_formulas.h"
 
 namespace vyre::wire {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "wire/encode.h"
-#include "wire/formulas.h"
+#include "wire/wire_formulas.h"
 
 namespace vyre {
 namespace {

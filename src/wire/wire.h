@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "ir/module.h"
-#include "support/result.h"
 
 namespace vyre {
 

@@ -6,7 +6,7 @@
 
 #include "check/uniformity.h"
 #include "ir/stats.h"
-#include "tests/check/kernel_util.h"
+#include "tests/check/check_kernel_util.h"
 #include "text/print.h"
 
 namespace vyre::test {

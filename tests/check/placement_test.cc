@@ -1,7 +1,7 @@
 // Barriers, subgroup operations and uniform loads in the wrong place, and what the errors say.
 #include <gtest/gtest.h>
 
-#include "tests/check/kernel_util.h"
+#include "tests/check/check_kernel_util.h"
 
 namespace vyre::test {
 namespace {

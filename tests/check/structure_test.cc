@@ -1,12 +1,11 @@
 // Programs whose arrays contradict each other, and exits that do not fit.
-#include "check/structure.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "check/limits.h"
-#include "tests/check/kernel_util.h"
+#include "check/check_limits.h"
+#include "check/check_structure.h"
+#include "tests/check/check_kernel_util.h"
 
 namespace vyre::test {
 namespace {

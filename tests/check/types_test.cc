@@ -1,7 +1,7 @@
 // Each row of ops.def for each type, and accesses that do not fit their buffers.
 #include <gtest/gtest.h>
 
-#include "tests/check/kernel_util.h"
+#include "tests/check/check_kernel_util.h"
 
 namespace vyre::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/check/kernel_util.h"
+#include "tests/check/check_kernel_util.h"
 
 namespace vyre::test {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <map>
 
-#include "driver/reference/interp_backend.h"
-#include "driver/registry.h"
-#include "support/failure.h"
+#include "diagnostics/failure.h"
+#include "runtime/interp/interp_backend.h"
+#include "runtime/registry.h"
 #include "tests/cli/cli_util.h"
 #include "tools/vyre/commands.h"
-#include "tools/vyre/report.h"
+#include "tools/vyre/diagnostic_output.h"
 
 namespace vyre {
 namespace {

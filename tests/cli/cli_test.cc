@@ -1,7 +1,7 @@
 // The command line from outside: exit codes, streams, help.
 
-#include "support/code_table.h"
-#include "support/diagnostic.h"
+#include "diagnostics/code_table.h"
+#include "diagnostics/diagnostic.h"
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
 

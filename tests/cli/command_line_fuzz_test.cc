@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "lab/random.h"
+#include "generate/random.h"
 #include "tests/cli/cli_util.h"
 
 namespace vyre {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/vyre/command_line.h"
-#include "tools/vyre/elements.h"
+#include "tools/vyre/element_text.h"
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/program_file.h"
 

@@ -3,15 +3,15 @@
 
 #include <filesystem>
 
-#include "driver/registry.h"
 #include "opt/passes_doc.h"
 #include "opt/pipeline.h"
+#include "runtime/registry.h"
 #include "support/file.h"
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
 #include "tests/report/schema_util.h"
 #include "tools/vyre/commands.h"
-#include "tools/vyre/report.h"
+#include "tools/vyre/diagnostic_output.h"
 
 namespace vyre {
 namespace {

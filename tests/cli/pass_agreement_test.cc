@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "driver/registry.h"
 #include "opt/pipeline.h"
+#include "runtime/registry.h"
 #include "tests/cli/cli_util.h"
 #include "tools/vyre/command_line.h"
 #include "tools/vyre/commands.h"

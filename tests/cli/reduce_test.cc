@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "lab/fuzz.h"
+#include "fuzz/fuzz.h"
 #include "opt/pipeline.h"
 #include "tests/cli/cli_util.h"
 #include "tools/vyre/commands.h"

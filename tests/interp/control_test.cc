@@ -1,6 +1,6 @@
 // Masks: if, for, while, break, continue, return, in every nesting that C++ can repeat by itself.
 
-#include "tests/interp/kernel_util.h"
+#include "tests/interp/interp_kernel_util.h"
 
 namespace vyre::interp {
 namespace {

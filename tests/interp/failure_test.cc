@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "tests/interp/kernel_util.h"
+#include "tests/interp/interp_kernel_util.h"
 
 namespace vyre::interp {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "ir/eval.h"
-#include "tests/interp/kernel_util.h"
+#include "ir/eval/eval.h"
+#include "tests/interp/interp_kernel_util.h"
 
 namespace vyre::interp {
 namespace {

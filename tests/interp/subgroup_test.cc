@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "tests/interp/kernel_util.h"
+#include "tests/interp/interp_kernel_util.h"
 
 namespace vyre::interp {
 namespace {

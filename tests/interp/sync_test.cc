@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "tests/interp/kernel_util.h"
+#include "tests/interp/interp_kernel_util.h"
 
 namespace vyre::interp {
 namespace {

@@ -1,7 +1,7 @@
 // Every line of tests/data/*.tbl (results that vyre did not make) against eval, one lane at a time
 // and many lanes at once, and that the tables leave no pure op and no type out.
 
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 #include <gtest/gtest.h>
 

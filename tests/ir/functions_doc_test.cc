@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/expand_functions.h"
 #include "support/file.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "diagnostics/failure.h"
 #include "ir/builder.h"
-#include "support/failure.h"
 
 namespace vyre {
 namespace {

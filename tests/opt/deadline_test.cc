@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "emit/ptx/emit.h"
-#include "emit/spirv/emit.h"
+#include "codegen/ptx/ptx_emit.h"
+#include "codegen/spirv/spirv_emit.h"
+#include "diagnostics/work_deadline.h"
 #include "opt/pipeline.h"
-#include "plan/split_grid.h"
-#include "support/work_deadline.h"
+#include "plan/split/split_grid.h"
 #include "text/parse.h"
 #include "text/print.h"
 #include "wire/fingerprint.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/pass.h"
 #include "tests/opt/program_util.h"
 #include "text/print.h"

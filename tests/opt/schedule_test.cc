@@ -1,11 +1,10 @@
 // V0801, V0802, V0803, V0805
-#include "opt/schedule.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "check/check.h"
+#include "opt/pass_manager.h"
 #include "opt/pipeline.h"
 #include "support/file.h"
 #include "tests/opt/program_util.h"

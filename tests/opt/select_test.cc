@@ -1,7 +1,6 @@
-#include "opt/select.h"
-
 #include <gtest/gtest.h>
 
+#include "opt/pass_selection.h"
 #include "tests/opt/program_util.h"
 
 namespace vyre::opt {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/program.h"
 
 namespace vyre::opt {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lab/generate.h"
+#include "generate/generate.h"
 #include "support/json.h"
 #include "tests/plan/plan_file_util.h"
 #include "tests/report/schema_util.h"

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
-#include "driver/run_graph.h"
 #include "plan/plan_file.h"
-#include "tests/plan/fuse_util.h"
+#include "runtime/run_graph.h"
+#include "tests/plan/fusion/fuse_util.h"
 
 namespace vyre::plan {
 

@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "ir/eval.h"
-#include "lab/fuzz.h"
-#include "lab/reduce_mismatch.h"
+#include "differential/reduce_mismatch.h"
+#include "fuzz/fuzz.h"
+#include "ir/eval/eval.h"
 #include "opt/pipeline.h"
 #include "opt/rewriter.h"
 #include "text/parse.h"

@@ -6,9 +6,9 @@
 
 #include <cstring>
 
-#include "driver/reference/interp_backend.h"
-#include "driver/run_graph.h"
 #include "report/run_report.h"
+#include "runtime/interp/interp_backend.h"
+#include "runtime/run_graph.h"
 #include "support/json.h"
 #include "tests/report/graph_report_util.h"
 #include "tests/report/schema_util.h"

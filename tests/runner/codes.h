@@ -2,7 +2,7 @@
 
 // Lists of expected codes: `V0140 "expected u32" V0119`.
 
-#include "lab/expected_codes.h"
+#include "differential/expected_codes.h"
 
 namespace vyre::runner {
 

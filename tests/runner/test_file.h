@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/text_test.h"
+#include "differential/text_test.h"
 #include "tools/vyre/program_file.h"
 
 namespace vyre::runner {

@@ -4,7 +4,7 @@
 
 #include "fuzz/import_resolver.h"
 #include "tests/text/front_end_util.h"
-#include "tests/text_edits.h"
+#include "tests/text/text_edits.h"
 
 namespace vyre {
 namespace {

@@ -1,12 +1,12 @@
-// The pages of the language's errors (src/support/codes/text.md) show programs: the first raises
-// the page's code, the last does what the fix says.
+// The pages of the language's errors (src/diagnostics/codes/text.md) show programs: the first
+// raises the page's code, the last does what the fix says.
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "support/code_table.h"
+#include "diagnostics/code_table.h"
 #include "tools/vyre/program_file.h"
 
 namespace vyre {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
+#include "diagnostics/code_table.h"
 #include "fuzz/wire_decoder.h"
 #include "ir/builder.h"
-#include "support/code_table.h"
 #include "tests/wire/samples_util.h"
 
 namespace vyre {

@@ -252,8 +252,9 @@ void add_emit(CLI::App& app, EmitCommand& c) {
       ->option_text("F");
   add_optimizer_flags(app, c.optimizer);
   app.footer(
-      "The function is `vyre_kernel` of src/emit/llvm/abi.h, in PTX and SPIR-V those of\n"
-      "src/emit/ptx/abi.h and src/emit/spirv/abi.h. An object file has the symbols of\n"
+      "The function is `vyre_kernel` of src/codegen/llvm/llvm_abi.h, in PTX and SPIR-V those of\n"
+      "src/codegen/ptx/ptx_abi.h and src/codegen/spirv/spirv_abi.h. An object file has the symbols "
+      "of\n"
       "include/vyre/object.h. A kernel with grid barriers gives one function "
       "a\n"
       "segment. Inputs describe the launch that the kernel is optimized for; any buffer takes a\n"

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "support/result.h"
+#include "diagnostics/result.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/optimizer_flags.h"
 
@@ -51,7 +51,7 @@ struct EmitCommand {
   std::string target;
   std::string arch;
   std::string symbol;   // obj: of the function
-  std::string profile;  // emit/exact/profile.h
+  std::string profile;  // legalize/profile.h
   std::string backend;  // "": the one that runs code for the target
   std::string subgroup_size;
   LaunchFlags launch;  // inputs only
@@ -135,7 +135,7 @@ struct FuzzCommand {
 };
 
 struct CertifyCommand {
-  std::string backend = "auto";  // lab/device_spec.h
+  std::string backend = "auto";  // differential/device_spec.h
   std::string only, except;
   std::string part;   // "2/16"
   std::string tests;  // "": the programs in this binary

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/run_graph.h"
+#include "runtime/run_graph.h"
 
 namespace vyre::cli {
 namespace {

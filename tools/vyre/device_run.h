@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "driver/registry.h"
-#include "driver/run_graph.h"
+#include "runtime/registry.h"
+#include "runtime/run_graph.h"
+#include "tools/vyre/emit_target.h"
 #include "tools/vyre/execute.h"
 #include "tools/vyre/launch_flags.h"
-#include "tools/vyre/target.h"
 
 namespace vyre::cli {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text/literal.h"
+#include "text/lower/literal.h"
 
 namespace vyre::cli {
 

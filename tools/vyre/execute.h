@@ -4,9 +4,9 @@
 // on a device.
 
 #include "interp/interp.h"
-#include "tools/vyre/elements.h"
+#include "tools/vyre/element_text.h"
+#include "tools/vyre/emit_target.h"
 #include "tools/vyre/launch_flags.h"
-#include "tools/vyre/target.h"
 
 namespace vyre::cli {
 

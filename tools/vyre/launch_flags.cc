@@ -12,9 +12,9 @@
 #include <set>
 #include <utility>
 
-#include "driver/optimizer_target.h"
 #include "ir/graph_launch.h"
-#include "tools/vyre/elements.h"
+#include "runtime/compile/optimizer_target.h"
+#include "tools/vyre/element_text.h"
 #include "tools/vyre/numbers.h"
 
 namespace vyre::cli {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "interp/interp.h"
 #include "ir/launch.h"
-#include "support/result.h"
-#include "tools/vyre/target.h"
+#include "tools/vyre/emit_target.h"
 
 namespace vyre::cli {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "tools/vyre/commands.h"
-#include "tools/vyre/report.h"
+#include "tools/vyre/diagnostic_output.h"
 
 namespace vyre::cli {
 namespace {

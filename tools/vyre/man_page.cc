@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "tools/vyre/command_description.h"
-#include "tools/vyre/report.h"
+#include "tools/vyre/diagnostic_output.h"
 
 namespace vyre::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "text/literal.h"
+#include "text/lower/literal.h"
 
 namespace vyre::cli {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "driver/backend.h"
-#include "support/result.h"
+#include "diagnostics/result.h"
+#include "runtime/backend.h"
 
 namespace vyre::opt {
 struct OptimizeOptions;  // opt/pipeline.h, which half of the commands do without

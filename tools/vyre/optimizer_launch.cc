@@ -6,9 +6,9 @@
 #include <cstring>
 #include <optional>
 
-#include "driver/optimizer_target.h"
-#include "driver/registry.h"
-#include "support/work_deadline.h"
+#include "diagnostics/work_deadline.h"
+#include "runtime/compile/optimizer_target.h"
+#include "runtime/registry.h"
 
 namespace vyre::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <functional>
 #include <string>
 
-#include "driver/backend.h"
-#include "driver/compile_limits.h"
+#include "diagnostics/result.h"
 #include "opt/pass.h"
-#include "support/result.h"
+#include "runtime/backend.h"
+#include "runtime/compile/compile_limits.h"
 #include "tools/vyre/launch_flags.h"
 #include "tools/vyre/program_file.h"
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnostics/result.h"
 #include "support/output_file.h"
-#include "support/result.h"
 
 namespace vyre::cli {
 

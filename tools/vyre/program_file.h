@@ -8,8 +8,8 @@
 #include <string>
 
 #include "check/check.h"
+#include "diagnostics/diagnostic.h"
 #include "ir/module.h"
-#include "support/diagnostic.h"
 #include "support/file.h"
 
 namespace vyre::cli {

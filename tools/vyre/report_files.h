@@ -2,9 +2,9 @@
 
 // The files of `--report`, `--trace` and `--profile-out`.
 
+#include "diagnostics/result.h"
 #include "opt/profile_file.h"
 #include "report/run_report.h"
-#include "support/result.h"
 #include "tools/vyre/output_files.h"
 
 namespace vyre::cli {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "support/result.h"
+#include "diagnostics/result.h"
+#include "tools/vyre/emit_target.h"
 #include "tools/vyre/execute.h"
 #include "tools/vyre/output_files.h"
-#include "tools/vyre/target.h"
 
 namespace vyre::cli {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "support/result.h"
+#include "diagnostics/result.h"
 
 namespace vyre::cli {
 

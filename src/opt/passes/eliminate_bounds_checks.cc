@@ -1,7 +1,7 @@
 #include "opt/passes/eliminate_bounds_checks.h"
 
-#include "opt/bounds.h"
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
+#include "opt/analysis/bounds.h"
 #include "opt/passes/loop_versions.h"
 
 namespace vyre::opt {

@@ -1,6 +1,6 @@
 #include "opt/passes/fold_constants.h"
 
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace vyre::opt {
 namespace {

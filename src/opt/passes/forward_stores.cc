@@ -1,7 +1,7 @@
 #include "opt/passes/forward_stores.h"
 
-#include "opt/bounds.h"
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
+#include "opt/analysis/bounds.h"
 #include "opt/rewriter.h"
 
 namespace vyre::opt {

@@ -66,7 +66,7 @@ bool HandoffProof::prove(uint32_t buffer, HandoffCandidate& c, std::string& why,
 
 void HandoffProof::count_costs(HandoffCandidate& c) const {
   // Longer loops and larger arrays are not followed by the proof that an array need not be zeroed
-  // (emit/first_writes.cc).
+  // (codegen/common/first_writes.cc).
   constexpr uint64_t followed_trips = 64, followed_elements = 1 << 16;
   const uint64_t size = size_of(p_.buffers[c.buffer].element);
   bool is_followed = c.elements <= followed_elements;

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
+#include "opt/analysis/tile_bounds.h"
 #include "opt/passes/promote_handoffs.h"
-#include "opt/tile_bounds.h"
 
 namespace vyre::opt {
 

@@ -1,7 +1,7 @@
 #include "opt/passes/hoist_invariants.h"
 
-#include "ir/eval.h"
-#include "opt/facts.h"
+#include "ir/eval/eval.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/rewriter.h"
 
 namespace vyre::opt {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 
 namespace vyre::opt {
 

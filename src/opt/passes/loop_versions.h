@@ -3,7 +3,7 @@
 // The part of eliminate_bounds_checks that gives loops a copy without tests
 // (eliminate_bounds_checks.h).
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 
 namespace vyre::opt {
 

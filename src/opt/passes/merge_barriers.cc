@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/rewriter.h"
 
 namespace vyre::opt {

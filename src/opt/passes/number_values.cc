@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/rewriter.h"
 #include "support/hash.h"
 

@@ -1,6 +1,6 @@
 #include "opt/passes/remove_dead_buffers.h"
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 
 namespace vyre::opt {
 namespace {

@@ -1,6 +1,6 @@
 #include "opt/passes/remove_dead_stores.h"
 
-#include "opt/facts.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/rewriter.h"
 
 namespace vyre::opt {

@@ -3,8 +3,9 @@
 #include <array>
 #include <cassert>
 
-#include "ir/eval.h"
-#include "opt/facts.h"
+#include "ir/eval/eval.h"
+#include "ir/op_properties.h"
+#include "opt/analysis/analysis_cache.h"
 #include "opt/passes/fold_constants.h"
 #include "opt/passes/simplify_ids.h"
 #include "opt/passes/simplify_rules.h"
@@ -14,17 +15,6 @@ namespace vyre::opt {
 namespace {
 
 using Kind = RuleNode::Kind;
-
-/// The comparison with its operands exchanged; Const for ops that are none.
-Opcode mirrored(Opcode code) {
-  switch (code) {
-    case Opcode::Lt: return Opcode::Gt;
-    case Opcode::Le: return Opcode::Ge;
-    case Opcode::Gt: return Opcode::Lt;
-    case Opcode::Ge: return Opcode::Le;
-    default: return Opcode::Const;
-  }
-}
 
 /// What a rule's text stands for in one place.
 struct Match {
@@ -269,11 +259,10 @@ struct State {
   void constant_to_the_right(OpId op) {
     const Op& o = p.op(op);
     if (o.operands.count != 2) return;
-    const Opcode other = mirrored(o.code);
-    if (!info(o.code).commutative && other == Opcode::Const) return;
+    if (!info(o.code).commutative && !is_ordered_comparison(o.code)) return;
     if (!r.constant(r.operand(op, 0)) || r.constant(r.operand(op, 1))) return;
     std::swap(p.list(o.operands)[0], p.list(o.operands)[1]);
-    if (other != Opcode::Const) p.op(op).code = other;
+    p.op(op).code = mirrored(o.code);
     r.mark_changed();
   }
 

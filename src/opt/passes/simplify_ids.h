@@ -12,8 +12,8 @@
 //   global_id.d / workgroup_size.d -> workgroup_id.d
 //   global_id.d % workgroup_size.d -> local_id.d
 //
-// tests/opt/simplify_proof_test.cc proves them. Each lowers the weight of simplify_rules.h, ids
-// counted as ops of weight 4.
+// tests/opt/passes/simplify_proof_test.cc proves them. Each lowers the weight of simplify_rules.h,
+// ids counted as ops of weight 4.
 
 #include "opt/rewriter.h"
 

@@ -6,8 +6,8 @@
 #include <cassert>
 #include <charconv>
 
-#include "ir/eval.h"
-#include "opt/value_range.h"
+#include "ir/eval/eval.h"
+#include "opt/analysis/value_range.h"
 
 namespace vyre::opt {
 namespace {

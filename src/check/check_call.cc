@@ -1,0 +1,158 @@
+#include "check/check_call.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "check/check_limits.h"
+
+namespace vyre {
+namespace {
+
+bool is_read_only(Role r) { return r == Role::In || r == Role::Uniform; }
+
+class CallCheck {
+ public:
+  CallCheck(const Program& k, const Graph& g, const FormulaFacts& f, const GraphNode& c,
+            Diagnostics& list)
+      : k_(k), g_(g), formulas_(f), call_(c), list_(list) {}
+
+  void run() {
+    std::vector<uint32_t> parameters;  // those that take an argument
+    for (uint32_t i = 0; i < k_.buffers.size(); ++i) {
+      const Buffer& b = k_.buffers[i];
+      if (b.role == Role::Scratch)
+        check_scratch(b);
+      else if (is_parameter(b.role))
+        parameters.push_back(i);
+    }
+    check_grid();
+    if (call_.args.size() != parameters.size()) {
+      add(Code::CallArgumentCount, fmt::format("{} takes {} arguments, not {}", quoted(k_.name),
+                                               parameters.size(), call_.args.size()))
+          .with_fix("give one argument for each parameter but the `scratch` ones, in order");
+      return;
+    }
+    for (size_t i = 0; i < parameters.size(); ++i)
+      check_argument(k_.buffers[parameters[i]], call_.args[i]);
+  }
+
+ private:
+  Diagnostic& add(Code code, std::string message) {
+    list_.push_back(diagnose(code, call_.place, std::move(message)));
+    return list_.back();
+  }
+
+  // Nobody gives a length in a call.
+  void check_scratch(const Buffer& b) {
+    if (b.count != no_formula) return;
+    add(Code::ScratchWithoutLength,
+        fmt::format("the scratch parameter {} of {} has no length, and a call gives none",
+                    quoted(b.name), quoted(k_.name)))
+        .with_fix("declare its length in the kernel");
+  }
+
+  void check_grid() {
+    if (k_.grid_dims == 0) {
+      add(Code::CallGrid, fmt::format("{} has no grid, so a graph cannot call it", quoted(k_.name)))
+          .with_fix("declare `grid(…)` in the kernel");
+      return;
+    }
+    if (call_.grid.empty()) return;
+    if (call_.grid.size() != k_.grid_dims)
+      add(Code::CallGrid, fmt::format("the grid of {} has {} dimensions, not {}", quoted(k_.name),
+                                      k_.grid_dims, call_.grid.size()))
+          .with_fix("give as many counts as the kernel's grid has dimensions");
+    for (const GraphElement& e : call_.grid) {
+      if (e.buffer >= g_.buffers.size()) {
+        add(Code::BrokenProgram, "the buffer that this call takes its grid from does not exist");
+        return;
+      }
+      const GraphBuffer& b = g_.buffers[e.buffer];
+      if (b.role != Role::Scalar && is_integer(b.element)) continue;
+      add(Code::CallGrid, fmt::format("a grid is read from a buffer of integers, but {} is {} {}",
+                                      quoted(b.name), name(b.role), name(b.element)))
+          .with_fix("use a buffer of u32");
+    }
+  }
+
+  void check_argument(const Buffer& parameter, const GraphArg& arg) {
+    if (arg.buffer != none && arg.buffer >= g_.buffers.size()) {
+      add(Code::BrokenProgram, "an argument of this call does not exist");
+      return;
+    }
+    const GraphBuffer* given = arg.buffer == none ? nullptr : &g_.buffers[arg.buffer];
+    const bool wants_scalar = parameter.role == Role::Scalar;
+    const bool is_scalar = !given || given->role == Role::Scalar;
+    if (wants_scalar != is_scalar) {
+      add(Code::CallArgumentKind,
+          fmt::format("{} of {} takes a {}, not a {}", quoted(parameter.name), quoted(k_.name),
+                      wants_scalar ? "scalar" : "buffer", is_scalar ? "scalar" : "buffer"));
+      return;
+    }
+    if (!given) return check_constant(parameter, arg.bits);
+    if (given->element != parameter.element)
+      add(Code::CallArgumentType,
+          fmt::format("{} of {} is {}, but {} is {}", quoted(parameter.name), quoted(k_.name),
+                      name(parameter.element), quoted(given->name), name(given->element)));
+    if (is_scalar) return;
+    check_role(parameter, *given);
+    check_alias(parameter, *given, arg.buffer);
+    check_length(parameter, *given);
+  }
+
+  void check_constant(const Buffer& parameter, uint64_t bits) {
+    if ((bits & ~low_mask(width_of(parameter.element))) == 0) return;
+    add(Code::ConstantTooWide,
+        fmt::format("the constant {:#x} has more bits than {}", bits, name(parameter.element)));
+  }
+
+  void check_role(const Buffer& parameter, const GraphBuffer& given) {
+    if (is_read_only(parameter.role) || is_writable(given.role)) return;
+    add(Code::CallWritesInput,
+        fmt::format("{} writes to its parameter {}, but {} is `{}`", quoted(k_.name),
+                    quoted(parameter.name), quoted(given.name), name(given.role)))
+        .with_fix("pass a `buffer` of the graph, or its `out` or `inout`");
+  }
+
+  // Memory given twice may only be read.
+  void check_alias(const Buffer& parameter, const GraphBuffer& given, uint32_t buffer) {
+    const auto [first, is_new] = passed_.emplace(buffer, &parameter);
+    if (is_new) return;
+    if (is_read_only(parameter.role) && is_read_only(first->second->role)) return;
+    add(Code::CallAliasing,
+        fmt::format("{} is given to {} twice, as {} ({}) and {} ({})", quoted(given.name),
+                    quoted(k_.name), quoted(first->second->name), name(first->second->role),
+                    quoted(parameter.name), name(parameter.role)))
+        .with_fix("use two buffers, or one `inout` parameter");
+    // A later read-only use is measured against the writing one.
+    if (!is_read_only(parameter.role)) first->second = &parameter;
+  }
+
+  void check_length(const Buffer& parameter, const GraphBuffer& given) {
+    uint64_t wanted = 0;
+    if (!k_.formulas.is_constant(parameter.count, &wanted)) return;
+    const std::optional<uint64_t> has = formulas_.constant(given.count);
+    if (!has || *has == wanted) return;
+    add(Code::CallArgumentLength,
+        fmt::format("{} of {} has {} elements, but {} has {}", quoted(parameter.name),
+                    quoted(k_.name), wanted, quoted(given.name), *has))
+        .with_fix("make the lengths equal");
+  }
+
+  const Program& k_;
+  const Graph& g_;
+  const FormulaFacts& formulas_;
+  const GraphNode& call_;
+  Diagnostics& list_;
+  std::unordered_map<uint32_t, const Buffer*> passed_;  // first parameter that took a buffer
+};
+
+}  // namespace
+
+void check_call(const Program& kernel, const Graph& graph, const FormulaFacts& formulas,
+                const GraphNode& call, Diagnostics& list) {
+  CallCheck(kernel, graph, formulas, call, list).run();
+}
+
+}  // namespace vyre

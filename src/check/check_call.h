@@ -1,0 +1,15 @@
+#pragma once
+
+// One call of a graph against the kernel that it names.
+
+#include "check/check_formulas.h"
+#include "diagnostics/diagnostic.h"
+#include "ir/module.h"
+
+namespace vyre {
+
+/// `formulas` are the graph's. The kernel has no errors of its own.
+void check_call(const Program& kernel, const Graph& graph, const FormulaFacts& formulas,
+                const GraphNode& call, Diagnostics& list);
+
+}  // namespace vyre

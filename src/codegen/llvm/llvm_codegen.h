@@ -1,0 +1,18 @@
+#pragma once
+
+// LLVM's description of the machine that a module is for.
+
+#include <llvm/Target/TargetMachine.h>
+
+#include "codegen/llvm/llvm_emit.h"
+#include "codegen/llvm/module_state.h"
+
+namespace vyre::emit_llvm {
+
+/// This thread's own: LLVM keeps state in it while it compiles.
+llvm::TargetMachine& target_machine(Isa isa, Effort effort = Effort::Full);
+
+/// Tells the module and its functions what they are for, where the emitter has not done so.
+void set_target(Module& module);
+
+}  // namespace vyre::emit_llvm

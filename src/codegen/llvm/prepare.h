@@ -1,0 +1,57 @@
+#pragma once
+
+// Brings a program into the form that the emitter walks, and finds out what the emitter asks about
+// it: the subgroup size, what is the same in all lanes, where lanes part, where a workgroup waits.
+
+#include <cstdint>
+#include <vector>
+
+#include "check/uniformity.h"
+#include "codegen/common/first_writes.h"
+#include "codegen/llvm/llvm_emit.h"
+#include "ir/program.h"
+#include "transform/long_loops.h"
+
+namespace vyre::emit_llvm {
+
+/// A program without function ops; if it is phased, its barriers are in the form of
+/// transform/structure_exits.h.
+struct Prepared {
+  Program program;
+  std::vector<OpId> original;  // by op: the one of the program that was given
+  UniformityInfo uniformity;
+
+  uint32_t lanes = 1;               // S, the subgroup size
+  uint32_t workgroup = 1;           // invocations
+  uint32_t subgroups = 1;           // of a workgroup
+  bool rows = false;                // lanes of a subgroup are neighbours in x, with one y and z
+  bool phased = false;              // there are workgroup barriers to wait at
+  bool abreast = false;             // neighbouring workgroups take each subgroup in turn
+  std::vector<bool> holds_barrier;  // by op, if phased: inside its blocks
+
+  // Flow of lanes, by op.
+  std::vector<bool> masked;     // a loop that lanes leave one by one
+  std::vector<bool> continues;  // a loop with a `continue`
+  std::vector<bool> drops;      // lanes may be missing after it
+  PollWeights polls;            // of loops
+  bool masked_body = false;     // returns take single lanes out
+  bool has_traps = false;
+  std::vector<uint32_t> uses;  // of values
+
+  bool uniform(ValueId v) const { return uniformity.value(v) >= Uniformity::Subgroup; }
+};
+
+Prepared prepare(const Program& program, const EmitOptions& options);
+
+/// A stretch is run subgroup by subgroup, and one ends before and behind ops that hold a barrier.
+inline ArrayUse array_use(const Prepared& k) {
+  return {.program = k.program,
+          .uniformity = k.uniformity,
+          .holds_barrier = k.holds_barrier,
+          .workgroup = k.workgroup,
+          .lanes = k.lanes,
+          .in_step = k.lanes,
+          .waits_around = true};
+}
+
+}  // namespace vyre::emit_llvm

@@ -1,0 +1,31 @@
+#pragma once
+
+// Which loops keep carried values in the slots of the loop around them.
+//
+// A loop nest carries a variable through each of its levels: n variables in n nested loops are n²
+// carried values. Where a loop begins with a value that is in a slot of the loop around, it may go
+// on in that slot. What the loop around then yields is in its slot already, and a value that is
+// only passed on is neither loaded nor stored: the code grows with the text again.
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/llvm/lane_strides.h"
+#include "codegen/llvm/prepare.h"
+
+namespace vyre::emit_llvm {
+
+struct SharedSlots {
+  static constexpr uint32_t own = ~0u;
+
+  SharedSlots(const Prepared& kernel, const Shapes& shapes);
+
+  /// By value, for arguments of loops: which carried value of the loop around has the slot.
+  std::vector<uint32_t> of_argument;
+  /// By value: it is only passed on between loops that share its slot.
+  std::vector<bool> passes;
+  /// By index into Program::ids, for operands of `yield`: the value is in its slot already.
+  std::vector<bool> in_place;
+};
+
+}  // namespace vyre::emit_llvm

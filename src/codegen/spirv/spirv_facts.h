@@ -1,0 +1,62 @@
+#pragma once
+
+// What the emitter asks about a program before it writes a word: the program with what the device
+// cannot do expanded, what codegen/ptx/ptx_facts.h finds in it, how subgroups are made, and which
+// flow is uniform.
+
+#include <optional>
+#include <vector>
+
+#include "check/uniformity.h"
+#include "codegen/ptx/ptx_facts.h"
+#include "codegen/spirv/spirv_emit.h"
+#include "legalize/expand.h"
+
+namespace vyre::emit_spirv {
+
+/// How the lanes of a subgroup exchange values.
+enum class Lanes : uint8_t {
+  Alone,      // one lane
+  Shuffle,    // by instructions: the device's subgroups are these, or aligned multiples of them
+  Slots,      // the same, but through shared memory
+  Workgroup,  // through shared memory between barriers of the workgroup: they are larger
+};
+
+struct Facts : emit_ptx::Facts {
+  std::vector<OpId> given;       // by op: the one of the program that was given
+  std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
+  std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
+  std::vector<bool>
+      saturates;  // by op: a 64-bit sum or difference that may be part of one that does
+  Lanes lanes_by = Lanes::Alone;
+  bool has_lanes = false;  // subgroup ops, or `lane_id`
+  /// The workgroup is declared as one row. Devices cut each row of x into subgroups of its own, so
+  /// only a row, or rows of whole subgroups, are numbered as the law numbers invocations.
+  bool in_a_row = false;
+  /// As many invocations as are declared: more than the workgroup has where its last subgroup must
+  /// be full. Those in addition leave at once.
+  uint32_t declared = 1;
+  bool syncs = false;   // barriers, uniform loads, subgroup ops
+  bool orders = false;  // … or atomics with an order: plain accesses take part in an order
+  /// Do barriers order accesses to buffers? Not if those that are written are used behind the last
+  /// barrier only.
+  bool orders_buffers = false;
+  bool polls_any = false;  // some loop polls the stop word
+  /// Who traps goes on without effects, because others wait for it (spirv_sync.cc).
+  bool has_ghosts = false;
+  std::optional<UniformityInfo> uniformity;  // where ghosts or polls need it
+
+  Uniformity flow(OpId op) const { return uniformity ? uniformity->flow(op) : Uniformity::Varying; }
+};
+
+/// A `for` from a negative constant. NVIDIA's compiler counts its trips wrong where it finds that
+/// their number is constant: -5..1 of i64 had five.
+bool begins_below_zero(const Program& program, OpId loop);
+
+/// Sums and differences of 64 bits that something may be made of that saturates: they are limited
+/// before or after, chosen, or masked. Empty if the device's compiler may see them.
+std::vector<bool> find_saturating(const Program& program, const emit_exact::Profile& profile);
+
+Result<Facts> find_facts(const Program& program, const EmitOptions& options);
+
+}  // namespace vyre::emit_spirv

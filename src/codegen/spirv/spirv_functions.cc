@@ -1,0 +1,72 @@
+// Functions of the module: the kernel, and what it calls.
+//
+// An op that the device computes wrong, and that takes long to compute from others, is a call. The
+// function is written when it is first needed, by an emitter of its own: what is computed once is
+// computed at the start of the function that needs it.
+
+#include <fmt/format.h>
+
+#include "codegen/spirv/spirv_emitter.h"
+#include "legalize/expand.h"
+
+namespace vyre::emit_spirv {
+
+/// Its id. `body` gets the parameters, and gives the result or 0.
+Id Emitter::function(const Signature& s, const std::function<Id(std::span<const Id>)>& body) {
+  const Id first = label(), start = start_here_ = label();
+  std::vector<Id> parameters;
+  for (size_t k = 0; k < s.parameters.size(); ++k) parameters.push_back(m_.new_id());
+  begin(first);
+  if (const Id result = body(parameters))
+    eff(spv::OpReturnValue, {result});
+  else if (flow_ != Flow::Gone)
+    eff(spv::OpReturn, {});
+  eff(spv::OpFunctionEnd, {});
+  at_start([&] { jump(first); });
+
+  const Id id = m_.new_id(), type = s.result ? s.result : m_.type_void();
+  Words head;
+  head.put(spv::OpFunction,
+           {type, id, spv::FunctionControlMaskNone, m_.type_function(type, s.parameters)});
+  for (size_t k = 0; k < s.parameters.size(); ++k)
+    head.put(spv::OpFunctionParameter, {s.parameters[k], parameters[k]});
+  head.put(spv::OpLabel, {start});
+  for (const Value& v : p_.values) {
+    unit_.uses_f32 |= v.type == Type::F32;
+    unit_.uses_f64 |= v.type == Type::F64;
+  }
+  for (Words* piece : {&head, &variables_, &start_, &body_})
+    unit_.functions.push_back(std::move(*piece));
+  if (options_.debug) m_.name(id, s.name);
+  return id;
+}
+
+/// An op that is marked by_function (legalize/expand.h).
+Id Emitter::call(Opcode code, Type t, std::span<const Id> in) {
+  Id& function = unit_.forms[{code, t}];
+  if (!function) function = form_function(code, t);
+  std::vector<uint32_t> operands = {function};
+  operands.insert(operands.end(), in.begin(), in.end());
+  const Id result = m_.new_id();
+  put(spv::OpFunctionCall, type_of(t), result, operands);
+  return result;
+}
+
+Id Emitter::form_function(Opcode code, Type t) {
+  Facts facts;
+  facts.program = emit_exact::form(code, t, options_.profile);
+  facts.uses = count_uses(facts.program);
+  facts.saturates = find_saturating(facts.program, options_.profile);
+  Emitter inner(facts, given_, options_, unit_);
+  const auto arguments = facts.program.args(0);
+  const Signature signature = {.name = fmt::format("{}_{}", mnemonic(code), name(t)),
+                               .result = type_of(t),
+                               .parameters = std::vector<Id>(arguments.size(), type_of(t))};
+  return inner.function(signature, [&](std::span<const Id> operands) {
+    for (size_t k = 0; k < operands.size(); ++k) inner.set(arguments[k], operands[k]);
+    inner.block(0);
+    return inner.yielded_[0];
+  });
+}
+
+}  // namespace vyre::emit_spirv

@@ -1,0 +1,149 @@
+// Pure ops: which part knows them; bools, comparisons and choices.
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+#include "codegen/spirv/spirv_emitter.h"
+#include "legalize/floats.h"
+
+namespace vyre::emit_spirv {
+namespace {
+
+bool is_shift(Opcode code) {
+  return code == Opcode::Shl || code == Opcode::Shr || code == Opcode::RotL || code == Opcode::RotR;
+}
+
+/// Whether what it does with `bits` is done to a sign alone, or to all but that.
+bool masks_sign(Opcode code, uint32_t bits) {
+  switch (code) {
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor: return bits == 0x80000000 || bits == 0x7fffffff;
+    case Opcode::Add:
+    case Opcode::Sub: return bits == 0x80000000;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void Emitter::pure_op(OpId id) {
+  const Op& o = p_.op(id);
+  const ValueId v = p_.result(id);
+  if (f_.uses[v] == 0) return;
+  const auto operands = p_.operands(id);
+  if (o.code == Opcode::Cast || o.code == Opcode::Bitcast) {
+    const Type from = p_.type(operands[0]), to = o.type;
+    const Id x = get(operands[0]);
+    if (from == to) return set(v, x);
+    if (o.code == Opcode::Cast) return set(v, cast(to, from, x));
+    return set(v, bitcast(to, from, x, never_nan(operands[0]) || o.attr & emit_exact::any_nan));
+  }
+  if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
+  if (const Id low = extend_by_shifts(id)) return set(v, low);
+  Id in[4];
+  for (uint32_t k = 0; k < operands.size(); ++k) in[k] = operand_of(id, k);
+  if (o.attr == emit_exact::may_flush)
+    return set(v, extended(GLSLstd450FAbs, type_of(o.type), {in[0]}));
+  if (o.attr == emit_exact::by_function) return set(v, call(o.code, o.type, {in, operands.size()}));
+  if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
+  if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));
+  set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
+}
+
+/// An operand of a pure op. What would let the device's compiler find an operation that it gets
+/// wrong it does not know: constants by which float operations are found that flush subnormals, and
+/// one operand of sums that may saturate.
+Id Emitter::operand_of(OpId id, uint32_t k) {
+  const Op& o = p_.op(id);
+  const ValueId v = p_.operand(id, k);
+  if (k == 1 && !f_.saturates.empty() && f_.saturates[id]) return hidden(o.type, get(v));
+  if (const auto c = constant(v)) {
+    const uint32_t bits = static_cast<uint32_t>(*c);
+    if (is_integer(o.type) && width_of(o.type) == 32 && masks_sign(o.code, bits))
+      return sign_mask(bits);
+    if (emit_exact::compares32(o.code, o.type, p_.type(v))) return limit(bits);
+  }
+  return get(v);
+}
+
+Id Emitter::compute(Opcode code, Type t, std::span<const Id> in) {
+  if (t == Type::Bool) return boolean(code, in);
+  if (is_float(t) && !options_.profile.zero_operands) return compute_hidden(code, t, in);
+  return compute_number(code, t, in);
+}
+
+/// What is computed of numbers that the device's compiler does not know it does not know either.
+Id Emitter::compute_hidden(Opcode code, Type t, std::span<const Id> in) {
+  Id operands[4];
+  for (size_t k = 0; k < in.size(); ++k) operands[k] = hidden(t, in[k]);
+  const Id result = compute_number(code, t, {operands, in.size()});
+  opaque_.insert(result);
+  return result;
+}
+
+Id Emitter::compute_number(Opcode code, Type t, std::span<const Id> in) {
+  if (const Id result = compare(code, t, in)) return result;
+  return is_float(t) ? floating(code, t, in) : integer(code, t, in);
+}
+
+Id Emitter::boolean(Opcode code, std::span<const Id> in) {
+  switch (code) {
+    case Opcode::And: return ins(spv::OpLogicalAnd, b(), {in[0], in[1]});
+    case Opcode::Or: return ins(spv::OpLogicalOr, b(), {in[0], in[1]});
+    case Opcode::Xor:
+    case Opcode::Ne: return ins(spv::OpLogicalNotEqual, b(), {in[0], in[1]});
+    case Opcode::Eq: return ins(spv::OpLogicalEqual, b(), {in[0], in[1]});
+    default: return negated(in[0]);
+  }
+}
+
+/// 0 for what is no comparison.
+Id Emitter::compare(Opcode code, Type t, std::span<const Id> in) {
+  const bool f = is_float(t), s = is_signed(t);
+  spv::Op op = spv::OpNop;
+  switch (code) {
+    case Opcode::Eq: op = f ? spv::OpFOrdEqual : spv::OpIEqual; break;
+    case Opcode::Ne:
+      op = f ? spv::OpFUnordNotEqual : spv::OpINotEqual;  // true with NaN
+      break;
+    case Opcode::Lt: op = f ? spv::OpFOrdLessThan : s ? spv::OpSLessThan : spv::OpULessThan; break;
+    case Opcode::Le:
+      op = f ? spv::OpFOrdLessThanEqual : s ? spv::OpSLessThanEqual : spv::OpULessThanEqual;
+      break;
+    case Opcode::Gt:
+      op = f ? spv::OpFOrdGreaterThan : s ? spv::OpSGreaterThan : spv::OpUGreaterThan;
+      break;
+    case Opcode::Ge:
+      op = f   ? spv::OpFOrdGreaterThanEqual
+           : s ? spv::OpSGreaterThanEqual
+               : spv::OpUGreaterThanEqual;
+      break;
+    default: return 0;
+  }
+  return ins(op, b(), {in[0], in[1]});
+}
+
+/// Narrow integers: the low bits, extended as their type says.
+Id Emitter::normalize(Type t, Id x) {
+  const uint32_t width = width_of(t);
+  if (width >= 32) return x;
+  if (!is_signed(t))
+    return ins(spv::OpBitwiseAnd, u32(), {x, c32(static_cast<uint32_t>(low_mask(width)))});
+  return sign_extended(x, width);
+}
+
+/// The low bits, the highest of them in all above. By one instruction: of the two shifts that do
+/// the same NVIDIA's compiler makes an extension all the same, and where a negation is extended it
+/// negates what is extended instead, which is wrong for the lowest number.
+Id Emitter::sign_extended(Id x, uint32_t width) {
+  if (options_.profile.bits) return ins(spv::OpBitFieldSExtract, u32(), {x, c32(0), c32(width)});
+  const Id top = ins(spv::OpShiftLeftLogical, u32(), {x, c32(32 - width)});
+  return ins(spv::OpShiftRightArithmetic, u32(), {top, c32(32 - width)});
+}
+
+Id Emitter::zero_extended(Type t, Id x) {
+  if (width_of(t) >= 32 || !is_signed(t)) return x;
+  return ins(spv::OpBitwiseAnd, u32(), {x, c32(static_cast<uint32_t>(low_mask(width_of(t))))});
+}
+
+}  // namespace vyre::emit_spirv

@@ -1,0 +1,35 @@
+#pragma once
+
+// Whose fault an error is. The command line turns it into its exit code: 1 the program failed, 2
+// the input was bad, 3 the device or the system failed.
+
+#include "diagnostics/diagnostic.h"
+
+namespace vyre {
+
+enum class Failure : uint8_t { BadInput, ProgramFailed, System };
+
+/// By the ranges of launch.def and sanitize.def: 501..519 say what a running program did (a trap, a
+/// limit passed), 551..559 what the sanitizer found in it, 521..539 what the machine could not do.
+/// Of driver.def: 702..709 a device that is not here, 718..722 one that is too small for the
+/// program, 723 a limit passed. All of gpu.def. Of opt.def: 805 a bug of a pass. Every other code
+/// is about the input.
+constexpr Failure classify(Code code) {
+  const auto number = static_cast<unsigned>(code);
+  const auto in = [number](unsigned first, unsigned last) {
+    return number >= first && number <= last;
+  };
+  if (in(501, 519) || in(551, 559) || number == 723) return Failure::ProgramFailed;
+  if (in(521, 539) || in(702, 709) || in(718, 722) || in(731, 799) || number == 805)
+    return Failure::System;
+  return Failure::BadInput;
+}
+
+/// Of a list: the first error decides.
+inline Failure classify(const Diagnostics& list) {
+  for (const Diagnostic& d : list)
+    if (d.severity == Severity::Error) return classify(d.code);
+  return Failure::BadInput;
+}
+
+}  // namespace vyre

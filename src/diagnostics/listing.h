@@ -1,0 +1,41 @@
+#pragma once
+
+// Text of which every line knows the source line that it came from: a printed program, the code
+// that a backend made of it.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnostics/diagnostic.h"
+
+namespace vyre {
+
+struct ListingLine {
+  std::string text;
+  uint32_t file = 0;    // in Listing::files
+  uint32_t line = 0;    // 0: it came from no line
+  uint32_t column = 0;  // 1-based; 0: not known
+};
+
+struct Listing {
+  std::string language;  // for people: "x86-64-v3 assembly"
+  std::vector<std::string> files;
+  std::vector<ListingLine> lines;
+
+  void add(std::string text, const Place& place) {
+    if (place.line == 0) {
+      lines.push_back({std::move(text)});
+      return;
+    }
+    // Programs come from a handful of files.
+    const auto it = std::find(files.begin(), files.end(), place.file);
+    const auto file = static_cast<uint32_t>(it - files.begin());
+    if (it == files.end()) files.push_back(place.file);
+    lines.push_back({std::move(text), file, place.line, place.column});
+  }
+};
+
+}  // namespace vyre

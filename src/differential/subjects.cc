@@ -1,0 +1,141 @@
+// The list of what is compared. A new backend, pass or plan adds its Subject to all_subjects.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "check/check.h"
+#include "differential/device_subject.h"
+#include "differential/differential.h"
+#include "differential/mismatch_judge.h"
+#include "differential/opt_subjects.h"
+#include "differential/plan_subjects.h"
+#include "text/parse.h"
+#include "text/print.h"
+#include "wire/fingerprint.h"
+#include "wire/wire.h"
+
+namespace vyre::lab {
+namespace {
+
+bool chooses_subgroup(const Generated& g) { return g.fixed_subgroup() == 0; }
+
+// ---- The interpreter in other orders and at other subgroup sizes.
+
+void add_interpreters(std::vector<Subject>& list) {
+  constexpr std::pair<interp::Schedule, std::string_view> schedules[] = {
+      {interp::Schedule::Order, "order"},
+      {interp::Schedule::Reverse, "reverse"},
+      {interp::Schedule::Random, "random"}};
+  for (const uint32_t size : {32u, 8u, 16u, 64u})
+    for (const auto& [schedule, name] : schedules) {
+      if (size == 32 && schedule == interp::Schedule::Order) continue;  // the reference itself
+      Subject s;
+      s.name = fmt::format("interp:{}:{}", name, size);
+      s.subgroup_size = size;
+      if (size != 32) s.applies = chooses_subgroup;
+      s.run = [size = size, schedule = schedule](const Generated& g) {
+        return run_interpreter(g.module, g,
+                               {.subgroup_size = size, .schedule = schedule, .seed = g.seed});
+      };
+      list.push_back(std::move(s));
+    }
+}
+
+// ---- Through text and through bytes.
+
+Diagnostic changed(std::string what) {
+  return diagnose(Code::RoundTripChanged, {}, std::move(what));
+}
+
+/// Runs what came back, if it is still the same program.
+Result<Outputs> run_copy(const Module& copy, const Generated& g, std::string_view how) {
+  if (fingerprint(copy) != fingerprint(g.module))
+    return changed(fmt::format("the fingerprint changed through {}", how));
+  for (const Diagnostic& d : check(copy))
+    if (d.severity == Severity::Error)
+      return changed(fmt::format("the checker refuses what came back from {}: {}", how, d.message));
+  return run_interpreter(copy, g, {});
+}
+
+Result<Outputs> run_from_text(const Generated& g) {
+  const std::string text = print(g.module);
+  const ParseOutcome parsed = parse(text, {.file_name = "<printed>"});
+  if (!parsed.module)
+    return changed(fmt::format("the printed program does not parse: {}:{}: {}",
+                               parsed.diagnostics[0].place.line, parsed.diagnostics[0].place.column,
+                               parsed.diagnostics[0].message));
+  if (print(*parsed.module) != text)
+    return changed("the printed program prints differently after parsing");
+  return run_copy(*parsed.module, g, "text");
+}
+
+Result<Outputs> run_from_wire(const Generated& g) {
+  const auto bytes = encode(g.module);
+  const auto decoded = decode_module(bytes);
+  if (!decoded)
+    return changed("the encoded program does not decode: " + decoded.errors()[0].message);
+  if (encode(*decoded) != bytes)
+    return changed("the encoded program has another encoding after decoding");
+  return run_copy(*decoded, g, "wire form");
+}
+
+// ---- The sanitizer, which must find neither races nor values that depend on the order. It gives
+// no outputs of its own.
+
+Result<Outputs> run_sanitized(const Generated& g) {
+  if (auto finding = unspecified_result(g)) return std::move(*finding);
+  return reference(g);
+}
+
+// ---- Devices, through the driver.
+
+/// The interpreter is a group already; on a device it is one more of it.
+std::string subject_name(const std::string& device) {
+  return device == "interp" ? "interp:driver" : device;
+}
+
+constexpr uint64_t slow_device_turns = 25;
+
+/// Opened when they first run something: who asks for another subject need not wait for a GPU.
+void add_devices(std::vector<Subject>& list) {
+  for (const PresentDevice& d : present_devices()) {
+    Subject s;
+    s.name = subject_name(d.name);
+    s.subgroup_size = d.info.limits.default_subgroup_size;
+    s.run = [name = d.name, opened = std::make_shared<std::optional<Subject>>()](
+                const Generated& g) -> Result<Outputs> {
+      if (!*opened) {
+        auto subject = open_subject({name, {}, {}}, name);
+        if (!subject) return std::move(subject.errors());
+        *opened = std::move(*subject);
+      }
+      return (*opened)->run(g);
+    };
+    const auto add = [&](Subject subject) {
+      // What `auto` passes over is slow: without being asked for it takes few programs.
+      if (!d.info.not_automatic.empty()) subject.turns *= slow_device_turns;
+      list.push_back(std::move(subject));
+    };
+    if (d.name != "interp")
+      for (Subject& o : optimized_subjects(s)) add(std::move(o));
+    add(random_plan_subject(d.name, s.subgroup_size));
+    add(std::move(s));
+  }
+}
+
+}  // namespace
+
+std::vector<Subject> all_subjects() {
+  std::vector<Subject> list;
+  add_interpreters(list);
+  list.push_back({"text", run_from_text});
+  list.push_back({"wire", run_from_wire});
+  list.push_back({"sanitizer", run_sanitized});
+  for (Subject& s : opt_subjects()) list.push_back(std::move(s));
+  for (Subject& s : plan_subjects()) list.push_back(std::move(s));
+  add_devices(list);
+  return list;
+}
+
+}  // namespace vyre::lab

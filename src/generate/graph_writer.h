@@ -1,0 +1,43 @@
+#pragma once
+
+// Writes a few random kernels and a graph that calls them, so that what one leaves another reads.
+// Internal to the generator.
+
+#include <vector>
+
+#include "generate/generate.h"
+#include "generate/kernel_writer.h"
+
+namespace vyre::lab {
+
+class GraphWriter {
+ public:
+  GraphWriter(Random& random, const GenerateOptions& options) : r_(random), options_(options) {}
+  Generated write();
+
+ private:
+  /// A buffer or scalar of the graph. Parameters come first in the end, so indices are not final.
+  struct Slot {
+    Role role = Role::In;
+    Type element = Type::U32;
+    uint64_t count = 0;  // of a scalar its bits
+    std::vector<std::byte> data;
+  };
+
+  GraphNode call(uint32_t kernel);
+  GraphArg scalar_argument(Type type, uint64_t bits);
+  uint32_t buffer_argument(const Buffer& parameter, uint64_t count, std::vector<uint32_t>& taken);
+  uint32_t add_slot(Role role, Type element, uint64_t count);
+  uint32_t integer_slot(bool or_bool);
+  void add_nodes(GraphNode call);
+  void declare();
+
+  Random& r_;
+  const GenerateOptions& options_;
+  Generated g_;
+  Graph graph_;
+  std::vector<WrittenKernel> kernels_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace vyre::lab

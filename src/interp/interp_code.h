@@ -1,0 +1,123 @@
+#pragma once
+
+// Flat code: what a structured program becomes before it runs. One instruction works on all lanes
+// of a frame (a workgroup, or several packed side by side). Control is jumps plus masks, so that
+// the state of a run is a pc and a frame: depth of nesting costs no stack, and a frame can be set
+// aside at a grid barrier.
+//
+// Pure instructions run on all lanes, active or not: they are total and write only places that no
+// other lane's future needs. Memory writes, traps, and copies into carried values and results are
+// under the active mask.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "interp/interp_memory.h"
+#include "ir/eval/eval.h"
+#include "ir/program.h"
+
+namespace vyre::interp {
+
+/// A place in a frame, in units of 64 bytes.
+using Slot = uint32_t;
+inline constexpr Slot no_slot = ~0u;
+
+enum class Do : uint8_t {
+  Eval,         // out = eval(in…)
+  Fill,         // out = bits in every lane
+  Copy,         // out = in[0], all lanes
+  CopyActive,   // out = in[0], active lanes
+  Load,         // out = buffer[in[0] + plus]
+  Store,        // buffer[in[0] + plus] = in[1]
+  Atomic,       // out = old buffer[in[0]]; operands in[1], in[2]
+  Subgroup,     // out = op over the subgroup of in[0], in[1]
+  IfBegin,      // splits the active lanes by in[0]; target: else, exit: after the if
+  ArmEnd,       // goes to the other arm (target) if it waits, else rejoins at exit
+  ForBegin,     // i = out, lo hi step = in; exit: its LoopEnd
+  ForNext,      // target: the body; falls to its LoopEnd
+  WhileBegin,   // exit: its LoopEnd
+  Test,         // keeps lanes where in[0] holds; exit: LoopEnd if none are left
+  WhileNext,    // target: the test; falls to its LoopEnd
+  LoopEnd,      // all lanes that entered go on, but for dead ones
+  Continue,     // active lanes wait for the next iteration
+  Break,        // active lanes wait for the LoopEnd
+  Return,       // active lanes are done
+  Trap,         // active lanes die with code in[0]
+  Assert,       // active lanes where in[0] does not hold die with code in[1]
+  Barrier,      // nothing but news for an observer, and compiled for one only; bits: its scope
+  GridBarrier,  // sets the frame aside until every frame is here
+  Poll,         // looks at the clock; in long stretches without loops
+  End,
+};
+
+/// `for` over one integer type: both give the number of active lanes left.
+struct ForFns {
+  /// i = lo; active &= lo < hi && step > 0.
+  uint32_t (*begin)(uint32_t lanes, uint8_t* active, void* i, const void* lo, const void* hi,
+                    const void* step);
+  /// Where i + step is still below hi in exact integers: i += step; elsewhere active = 0.
+  uint32_t (*next)(uint32_t lanes, uint8_t* active, void* i, const void* hi, const void* step);
+};
+
+struct Instr {
+  Do what = Do::End;
+  uint8_t operands = 0;         // Eval
+  uint8_t width = 0;            // bytes of a lane: Fill, Copy, CopyActive
+  bool else_empty = false;      // IfBegin: lanes that fail the condition just wait
+  Opcode code = Opcode::Const;  // Subgroup
+  Type type = Type::Void;       // Subgroup
+  Slot out = no_slot;
+  std::array<Slot, 4> in = {no_slot, no_slot, no_slot, no_slot};
+  // If: joined lanes, and the arm that waits. Loops: lanes that entered, and those of the next
+  // iteration. Continue: mask_b only.
+  Slot mask_a = no_slot, mask_b = no_slot;
+  uint32_t target = 0, exit = 0;
+  uint32_t escape =
+      0;  // ArmEnd, LoopEnd: where to go with no active lane: the end of the block around
+  uint32_t buffer = 0;
+  uint32_t plus = 0;
+  union {
+    EvalFn eval;
+    MemoryFn memory;
+    AtomicFn atomic;
+    const ForFns* loop;
+    uint64_t bits = 0;
+  };
+  OpId op = none;  // for messages; of a Poll, the loop around
+};
+
+/// A value that is the same in every lane of every frame; filled when a frame is made.
+struct Constant {
+  Slot slot;
+  Type type;
+  Opcode code;    // Const, NumWorkgroups, WorkgroupSize, SubgroupSize, Len, Len64, Scalar
+  uint64_t attr;  // Op::attr
+};
+
+/// An id that lanes differ in; filled when a frame begins with a workgroup.
+struct Id {
+  Slot slot;
+  Opcode code;  // GlobalId, LocalId, WorkgroupId, LaneId
+  uint32_t dim;
+};
+
+struct FlatCode {
+  const Program* program = nullptr;
+  std::vector<Instr> instrs;
+  std::vector<Constant> constants;
+  std::vector<Id> ids;
+
+  uint32_t group_lanes = 1;  // invocations of a workgroup
+  uint32_t groups = 1;       // workgroups packed into a frame
+  uint32_t lanes = 1;        // group_lanes * groups
+  uint32_t stride = 64;  // lanes rounded up to 64: bytes of a mask, and of a lane array per byte
+
+  Slot active = 0;     // mask: lanes that execute
+  Slot dead = 0;       // mask: lanes that returned or trapped
+  uint64_t units = 0;  // of all slots
+  bool grid_sync = false;
+  bool uses_subgroups = false;
+};
+
+}  // namespace vyre::interp

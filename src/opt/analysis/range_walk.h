@@ -1,0 +1,95 @@
+#pragma once
+
+// The walk behind Ranges (ranges.h): once over the program with the conditions of every place; on
+// the way, rounds over each outermost loop until what it carries is settled.
+
+#include <vector>
+
+#include "opt/analysis/ranges.h"
+
+namespace vyre::opt {
+
+class RangeWalk {
+ public:
+  explicit RangeWalk(Ranges& ranges);
+  void run();
+
+ private:
+  enum class Mode : uint8_t {
+    Grow,    // loops' values are joined with what they were
+    Shrink,  // and replaced by what comes in and around
+    Record   // nothing changes any more: write down what holds where
+  };
+  static constexpr uint32_t rounds_before_jump = 2, rounds_before_all = 8, most_rounds = 14;
+
+  void walk_from(BlockId root);
+  void settle(OpId loop);
+  void forget_carried(OpId loop);
+  void enter(BlockId block);
+  void leave(BlockId block);
+  void visit(OpId op);
+  void exit(OpId op);
+  void apply(OpId op);
+
+  // Loops.
+  void enter_for(OpId op, BlockId body);
+  void enter_carried(OpId op, BlockId block, uint32_t first_operand, uint32_t first_argument);
+  void finish_loop(OpId op);
+  void update_argument(ValueId argument, ValueId initial, const ValueRange* bound);
+  ValueRange jump(Type type, const ValueRange& old, const ValueRange& grown) const;
+  /// Of a value that each iteration of a `for` changes by a bounded step; none if it is not one.
+  std::optional<ValueRange> counted(OpId loop, uint32_t carried) const;
+  struct Step {
+    Wide lo = 0, hi = 0;
+  };
+  std::optional<Step> step_of(ValueId v, ValueId argument, int depth) const;
+
+  // Conditions (range_conditions.cc). They hold until the scope that is open ends.
+  void assume(ValueId condition, bool truth);
+  void assume_comparison(Opcode code, ValueId a, ValueId b);
+  void narrow(ValueId v, const ValueRange& to);
+  void narrow(ValueId v, Wide lo, Wide hi);
+  void narrow_operands(ValueId v);
+  void bound(ValueId a, ValueId b, bool strict);
+  void open_scope() { scopes_.push_back({undo_.size(), opened_.size(), opened_bounds_.size()}); }
+  void close_scope();
+
+  /// Collects what flows into a value from several places.
+  void merge(ValueId into, const ValueRange& r);
+  ValueRange merged(ValueId v) const;
+
+  const Program& p_;
+  Ranges& out_;
+  Mode mode_ = Mode::Record;
+  uint32_t round_ = 0;  // over the outermost loop
+  uint32_t most_rounds_seen_ = 1;
+  bool changed_ = false;
+  uint32_t next_ = 0;  // position of the op that comes next
+
+  std::vector<ValueRange> now_;  // by value, at the current place
+  std::vector<ValueRange> merged_;
+  std::vector<bool> has_merged_;
+  std::vector<OpId> loops_;      // around the current place
+  std::vector<bool> continued_;  // by loop: has a `continue`
+  std::vector<bool> carries_;    // by outermost loop: it or a loop in it carries values
+
+  struct Undo {
+    ValueId value;
+    ValueRange range;
+  };
+  struct Scope {
+    size_t undo, opened, bounds;
+  };
+  std::vector<Undo> undo_;
+  std::vector<Scope> scopes_;
+  std::vector<uint32_t> opened_, opened_bounds_;    // of out_.narrowed_, out_.bounds_
+  std::vector<uint32_t> top_narrowed_, top_bound_;  // by value: what holds now
+  struct Assumption {
+    ValueId condition;
+    bool truth;
+  };
+  std::vector<Assumption> assumptions_;
+  std::vector<ValueId> narrowed_now_;
+};
+
+}  // namespace vyre::opt

@@ -1,0 +1,24 @@
+#pragma once
+
+// Puts the buffers, formulas, tables, names and places of two kernels into one program. The
+// kernels' copies refer to them by their new numbers, so that ops can be copied as they are.
+
+#include "plan/fusion/join.h"
+
+namespace vyre::plan {
+
+/// Where things of two kernels are in the joined program.
+struct HandoffKernels {
+  Program to;  // no ops yet but an empty body
+  Program producer, consumer;
+  std::vector<JoinedParameter> parameters;
+  uint32_t count = 0;   // the scalar: elements of the buffer, u64
+  uint32_t groups = 0;  // the scalar: workgroups of the producer's launch, u32
+  uint32_t window = 0;  // the shared array; the kernels' buffer is this one
+};
+
+/// `elements`: of the shared array.
+HandoffKernels join_kernels(const Program& producer, uint32_t producer_buffer,
+                            const Program& consumer, uint32_t consumer_buffer, uint64_t elements);
+
+}  // namespace vyre::plan

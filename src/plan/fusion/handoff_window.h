@@ -1,0 +1,26 @@
+#pragma once
+
+// What fuse_handoff() must know of a pair of kernels, proved: the window (fuse_handoff.h), and the
+// launches for which it holds.
+
+#include "plan/fusion/fuse_handoff.h"
+
+namespace vyre::plan {
+
+struct HandoffFacts {
+  HandoffWindow window;
+  uint64_t most_producer_groups = 0;  // workgroups of the producer's launch
+  uint64_t most_consumer_groups = 0;
+  uint64_t most_count = 0;       // elements of the buffer; 0: any number
+  bool stores_from_zero = true;  // no store can have a negative index, wrapped or not
+  bool loads_inside = true;      // loads are inside the window in every launch of the law
+  bool stores_inside = false;    // so are stores of invocations that are run, if is_aligned
+  bool is_aligned = false;       // window of workgroup w begins with what one invocation writes
+};
+
+/// The facts, or why there is no handoff.
+std::optional<HandoffFacts> find_handoff(const Program& producer, uint32_t producer_buffer,
+                                         const Program& consumer, uint32_t consumer_buffer,
+                                         uint64_t budget, std::string& why_not);
+
+}  // namespace vyre::plan

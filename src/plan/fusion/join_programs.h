@@ -1,0 +1,37 @@
+#pragma once
+
+// Makes joined programs: bodies one after the other, or a body inlined where its result is loaded.
+//
+// A buffer that stays with its invocation becomes a variable that begins as zero. A store outside
+// of the buffer is dropped, so each store compares its index with the length that the buffer would
+// have. Elements that round (f16, bf16) are kept in a private array of one element.
+
+#include <vector>
+
+#include "plan/fusion/join.h"
+
+namespace vyre::plan {
+
+/// A kernel on its way into a group: one of the graph's, or what was joined so far.
+struct Part {
+  Program program;
+  std::vector<uint32_t> memory;  // by buffer: what it is bound to; equal numbers are one memory
+  std::vector<JoinedParameter> origin;  // by buffer, of parameters but scratch ones
+  uint32_t launch = 0;                  // the kernel of the group that it is launched as
+};
+
+/// The graph's kernel number `kernel` of the group, bound to `memory`.
+Part make_part(const Program& program, std::vector<uint32_t> memory, uint32_t kernel);
+
+/// One after the other. Those in `elided` are not parameters of the result.
+Part join_in_order(const std::vector<Part>& parts, const std::vector<uint32_t>& elided);
+
+/// The consumer, which computes what it loads from the memory `handed`: the producer's invocation i
+/// stores its element scale · i + offset, in one store.
+Part join_by_recomputing(const Part& producer, const Part& consumer, uint32_t handed, int64_t scale,
+                         int64_t offset);
+
+/// In the form that callers of join.h see.
+JoinedProgram finish(Part part);
+
+}  // namespace vyre::plan

@@ -1,0 +1,114 @@
+// What scratch reuse must know of a graph.
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/eval/eval.h"
+#include "opt/analysis/effects.h"
+#include "plan/memory/reuse.h"
+
+namespace vyre::plan {
+namespace {
+
+/// Does the loop surely run? Of `while` nobody knows, and a formula that fails ends the run.
+bool surely_runs(const Graph& g, const GraphNode& node, const GraphShape& shape) {
+  if (node.kind != GraphNodeKind::Repeat) return false;
+  const FormulaEnv env{[&](uint32_t i) { return static_cast<__int128>(shape.counts[i]); },
+                       [&](uint32_t i) -> __int128 {
+                         const Type t = g.buffers[i].element;
+                         if (!is_signed(t)) return shape.scalars[i];
+                         const uint64_t in[] = {shape.scalars[i]};
+                         return static_cast<int64_t>(eval_bits(Opcode::Cast, Type::I64, t, in, 1));
+                       },
+                       [&](uint32_t i) { return g.buffers[i].name; }};
+  const Result<uint64_t> times = evaluate(g.formulas, node.count, env, "count");
+  return times && *times > 0;
+}
+
+class Reader {
+ public:
+  Reader(const Module& module, const Graph& graph, const GraphShape& shape)
+      : module_(module), g_(graph), shape_(shape), effects_(module.kernels.size()) {}
+
+  ReuseInput run() {
+    in_.buffers.resize(g_.buffers.size());
+    for (size_t b = 0; b < g_.buffers.size(); ++b) {
+      if (g_.buffers[b].role != Role::Scalar) in_.buffers[b].bytes = shape_.bytes(g_, b);
+      in_.buffers[b].host = g_.buffers[b].parameter;
+    }
+    struct Open {
+      uint32_t first;
+      bool runs;
+    };
+    std::vector<Open> open;
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      const GraphNode& node = g_.nodes[i];
+      const auto arms = static_cast<uint32_t>(in_.arms.size());
+      switch (node.kind) {
+        case GraphNodeKind::Call: add_arm(i); break;
+        case GraphNodeKind::While: in_.buffers[node.flag.buffer].indirect = true; [[fallthrough]];
+        case GraphNodeKind::Repeat: open.push_back({arms, surely_runs(g_, node, shape_)}); break;
+        case GraphNodeKind::End:
+          if (arms > open.back().first)
+            in_.loops.push_back({open.back().first, arms - 1, open.back().runs});
+          open.pop_back();
+          break;
+      }
+    }
+    // Outer loops first.
+    std::reverse(in_.loops.begin(), in_.loops.end());
+    return std::move(in_);
+  }
+
+ private:
+  void add_arm(uint32_t at) {
+    const GraphNode& node = g_.nodes[at];
+    const Program& k = module_.kernels[node.kernel];
+    auto& effects = effects_[node.kernel];
+    if (!effects) effects = opt::Effects(k).of_program();
+    for (const GraphElement& e : node.grid) in_.buffers[e.buffer].indirect = true;
+    Arm arm{at, k.name, {}};
+    size_t next = 0;
+    for (uint32_t p = 0; p < k.buffers.size(); ++p) {
+      const Role role = k.buffers[p].role;
+      if (!is_parameter(role) || role == Role::Scratch || next >= node.args.size()) continue;
+      const GraphArg& arg = node.args[next++];
+      if (role == Role::Scalar || arg.buffer == none) continue;
+      ArmUse use;
+      use.buffer = arg.buffer;
+      use.overwrites = role == Role::Out;
+      use.reads = effects->reads >> p & 1;
+      use.writes = use.overwrites || (effects->writes >> p & 1);
+      use.atomics = effects->atomics >> p & 1;
+      merge(arm, use);
+    }
+    in_.arms.push_back(std::move(arm));
+  }
+
+  /// A buffer may be bound to several parameters that only read.
+  static void merge(Arm& arm, const ArmUse& use) {
+    for (ArmUse& known : arm.uses) {
+      if (known.buffer != use.buffer) continue;
+      known.reads |= use.reads;
+      known.writes |= use.writes;
+      known.atomics |= use.atomics;
+      known.overwrites &= use.overwrites;
+      return;
+    }
+    arm.uses.push_back(use);
+  }
+
+  const Module& module_;
+  const Graph& g_;
+  const GraphShape& shape_;
+  std::vector<std::optional<opt::EffectSummary>> effects_;  // by kernel
+  ReuseInput in_;
+};
+
+}  // namespace
+
+ReuseInput reuse_input(const Module& module, const Graph& graph, const GraphShape& shape) {
+  return Reader(module, graph, shape).run();
+}
+
+}  // namespace vyre::plan

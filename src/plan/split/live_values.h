@@ -1,0 +1,55 @@
+#pragma once
+
+// What lives across the cuts, and where it is kept.
+
+#include <vector>
+
+#include "plan/split/split_facts.h"
+#include "plan/split/split_grid.h"
+
+namespace vyre::plan {
+
+/// Words of the hidden u32 buffers that hold a value: one, or two for 64 bits.
+struct Slot {
+  HiddenBuffer::Rate rate = HiddenBuffer::Rate::PerInvocation;
+  uint32_t first = none;  // none: not kept
+  uint32_t words = 1;
+};
+
+/// A shared or private array that is kept: where in the hidden buffer with its rate and element.
+struct KeptArray {
+  uint32_t array = 0;   // buffer of the program
+  uint64_t count = 0;   // elements
+  uint32_t hidden = 0;  // index into LiveValues::hidden
+  uint64_t offset = 0;
+};
+
+struct SegmentNeeds {
+  std::vector<ValueId> imports;     // top values of other segments, in order of their first use
+  std::vector<ValueId> parameters;  // values that the host computes: imports, or parts of them
+  bool sync = false;                // it has ops that need uniform flow
+  uint64_t reads = 0, writes = 0;
+  uint32_t first_of_loop = none, last_of_loop = none;  // of the outermost loop around it
+  uint64_t restore = 0, save = 0;                      // arrays, by bit
+};
+
+struct LiveValues {
+  std::vector<SegmentNeeds> segments;
+  std::vector<Slot> slots;          // by value; of the home of a value
+  std::vector<ValueId> owner;       // by home: the value that stands for all that share its slot
+  std::vector<uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
+  std::vector<uint32_t> word;       // by op: of a device loop, the host's word
+  std::vector<KeptArray> arrays;
+  std::vector<HiddenBuffer> hidden;
+  uint32_t by_invocation = none, by_workgroup = none, once = none;  // the u32 buffers of `hidden`
+};
+
+/// Finds where a grid's uniform_load needs no second barrier: nothing up to the next cut writes the
+/// buffer. Before everything else, because it decides where the cuts are.
+void merge_uniform_loads(SplitFacts& facts);
+
+/// A variable that a loop carries has one slot with the values that are assigned to it, where no
+/// other value is live there (plan/split/slot_sharing.h).
+LiveValues find_live_values(const SplitFacts& facts);
+
+}  // namespace vyre::plan

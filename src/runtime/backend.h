@@ -1,0 +1,240 @@
+#pragma once
+
+// What a backend is: a probe, devices, memory, compiled kernels, and submissions of commands. About
+// a dozen functions; everything else (lengths, limits, hazards, traps as diagnostics, undefined
+// buffers, telemetry, splitting at grid barriers) is written once above them, in device.cc.
+//
+// A backend may trust what it is given: programs are checked, handles are alive and its own, ranges
+// are inside their memory, launches fit its limits.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnostics/listing.h"
+#include "diagnostics/result.h"
+#include "ir/launch.h"
+#include "ir/program.h"
+#include "runtime/compile/compile_limits.h"
+#include "runtime/device_options.h"
+
+namespace vyre::opt {
+struct PassDescriptor;
+struct ProfileData;
+enum class Profile : uint8_t;
+}  // namespace vyre::opt
+
+namespace vyre::driver {
+
+struct DeviceLimits {
+  uint32_t workgroup_invocations = 1024;
+  uint64_t shared_bytes = 0;  // of one workgroup
+  /// Of the private arrays of one invocation. For more, the driver's compiler takes too long or the
+  /// hardware has no memory.
+  uint64_t private_bytes = ~uint64_t{0};
+  /// Invocations that hold private arrays at once; 0: BackendDevice::working_bytes() has them.
+  uint64_t resident_invocations = 0;
+  uint64_t buffer_bytes = 0;  // of one buffer
+  uint64_t memory_bytes = 0;  // of the device
+  std::vector<uint32_t> subgroup_sizes;
+  uint32_t default_subgroup_size = 32;
+  /// Programs with grid barriers may run as they are, if BackendDevice::runs_at_once says so.
+  bool native_grid_barrier = false;
+  bool forward_progress = false;
+  bool loops = false;          // takes DeviceCommand::Kind::Loop
+  bool vector_access = false;  // its code loads and stores neighbouring elements in one access
+  /// Launches of so many invocations are better done by fewer that each do several; 0: never.
+  uint64_t coarse_from = 0;
+};
+
+struct DeviceInfo {
+  std::string backend;  // "interp"
+  uint32_t index = 0;
+  std::string name;            // "reference interpreter, one core"
+  std::string target;          // what compiled code is for, part of cache keys
+  std::string driver_version;  // part of cache keys
+  DeviceLimits limits;
+  bool keeps_code = true;      // its kernels may serialize: worth a look into the compile cache
+  bool optimizes = false;      // programs are optimized for it unless asked otherwise
+  std::string costs = "gpu";   // the cost table (opt/device_costs.h)
+  uint32_t compute_units = 0;  // instead of the table's; 0: those of the table
+  std::string not_automatic;   // why `auto` passes it over; "": it does not
+  std::span<const DeviceOption> options;  // of this backend; a table that is never destroyed
+  std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
+};
+
+/// How the driver optimizes a program before the backend sees it. Not part of cache keys: these are
+/// of the optimized program, which is what the code depends on.
+struct Optimization {
+  /// Unset: OpenOptions::passes, VYRE_PASSES, or else Release where the device optimizes.
+  std::optional<opt::Profile> profile;
+  /// These in this order, whatever selection would say; empty: none.
+  std::optional<std::vector<const opt::PassDescriptor*>> passes;
+  std::shared_ptr<const opt::ProfileData> learnt;  // what earlier runs have taught
+  uint64_t launch_bytes = 0;                       // of all buffers of the launch, if it is known
+  bool keep_texts = false;                         // opt::ScheduleOptions::keep_texts, for reports
+  /// For bisection: the runs of passes after which a kernel stops, by its name. Others run all.
+  std::map<std::string, uint64_t> stop_after;
+  bool check_passes = false;  // check the program after every run of a pass
+  bool operator==(const Optimization&) const = default;
+};
+
+/// What compiling depends on besides the program. Part of cache keys.
+struct CompileOptions {
+  uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
+  bool stoppable = true;       // poll the deadline at back-edges
+  bool checked = false;        // the program passed check() (check/check.h); not part of the keys
+  Optimization optimize;       // done when the backend is asked
+  CompileLimits limits;        // not part of cache keys: code does not depend on them
+  /// Options of the device: "schedule=reverse" (runtime/device_options.h). Sorted.
+  std::vector<std::string> extra;
+  bool operator==(const CompileOptions&) const = default;
+};
+
+/// Code on a device. Backends derive from it.
+class CompiledKernel {
+ public:
+  virtual ~CompiledKernel() = default;
+  /// Bytes that load_kernel() takes back, for the compile cache; empty: not worth keeping.
+  virtual std::vector<std::byte> serialize() const { return {}; }
+  uint32_t subgroup_size = 0;
+  uint64_t compile_ns = 0;
+  uint64_t emit_ns = 0;  // of it: from the program to the code that is compiled; 0: not known
+};
+
+using MemoryHandle = uint64_t;
+using SubmissionHandle = uint64_t;
+
+/// One thing to do, in order. A Launch's memory is by buffer index of its program.
+struct DeviceCommand {
+  enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch, Loop } kind = Kind::Fill;
+  /// Its own time is wanted. Neighbours of which it is not may share one time, told of the first.
+  bool timed = true;
+  /// False for all commands of a submission: no time is wanted.
+  bool measured = true;
+  MemoryHandle memory = 0;  // Upload, Readback, Fill: the memory; Copy: the destination
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  MemoryHandle source = 0;  // Copy
+  uint64_t source_offset = 0;
+  uint8_t value = 0;  // Fill
+  /// Upload: what to write. Readback: the backend assigns the bytes to it; its capacity suffices,
+  /// so that the host neither allocates nor zeroes memory that the device then overwrites.
+  std::shared_ptr<std::vector<std::byte>> staging;
+  // Launch.
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<CompiledKernel> kernel;
+  std::vector<MemoryHandle> buffers;
+  std::vector<uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
+  std::vector<uint64_t> scalars;  // bits
+  LaunchShape shape;
+  /// Bytes that its workgroups may take together, where the backend knows only while they run how
+  /// many are under way; 0: as many as the device has.
+  uint64_t working_limit = 0;
+  /// Workgroups in x that one of the device's does (transform/coarsen.h): only ceil(n / coarse) are
+  /// needed, and more do no harm. The kernel is told `shape.num_workgroups`.
+  uint32_t coarse = 1;
+  // Loop: does `body` (Fill, Copy and Launch) again and again, without the host: `rounds` times. If
+  // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of
+  // it are not all zero, looked at before each round. One round is a sequence that will come again:
+  // what is made of a body may be kept for the next command that has the same one.
+  std::shared_ptr<const std::vector<DeviceCommand>> body;
+  uint64_t rounds = 0;
+};
+
+struct Trap {
+  uint32_t code = 0;
+  std::array<uint32_t, 3> invocation = {0, 0, 0};
+  OpId op = none;
+};
+
+/// How a submission ended.
+struct SubmissionOutcome {
+  enum class Kind : uint8_t { Done, Trapped, TimedOut, Failed } kind = Kind::Done;
+  size_t command = 0;               // the one that failed; what later ones did is not looked at
+  size_t inside = 0;                // if that is a Loop: the one of its body
+  Trap trap;                        // Trapped
+  OpId stopped_at = none;           // TimedOut: the loop
+  Diagnostics errors;               // Failed
+  std::vector<uint64_t> device_ns;  // by command
+  std::vector<uint64_t> rounds;     // of Loops, in the order of the commands: how many were begun
+};
+
+class BackendDevice {
+ public:
+  virtual ~BackendDevice() = default;
+  virtual const DeviceInfo& info() const = 0;
+
+  /// Zeroed memory, or an error with numbers.
+  virtual Result<MemoryHandle> allocate(uint64_t bytes) = 0;
+  /// No submission uses it any more.
+  virtual void release(MemoryHandle memory) = 0;
+
+  virtual Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
+                                                          const CompileOptions& options) = 0;
+  /// May a program with grid barriers be compiled as it is? Asked where the limits say that some
+  /// may.
+  virtual bool has_native_barrier(const Program&) { return true; }
+  /// May a launch of such a kernel run, all its workgroups at once? Else the driver runs the
+  /// program split.
+  virtual bool runs_at_once(const CompiledKernel&, const LaunchShape&) { return true; }
+  /// May it be a coarse launch? Only if its grid is one that the device has as it is.
+  virtual bool takes_coarse(const CompileOptions&, const LaunchShape&) { return true; }
+  /// Bytes that a launch takes besides its buffers, for the workgroups that run at once: shared and
+  /// private arrays, and values that live across barriers. Saturates. 0 where a thread takes at
+  /// most small_working_bytes: those are the process's.
+  virtual uint64_t working_bytes(const CompiledKernel&, const Program&, const LaunchShape&) {
+    return 0;
+  }
+  static constexpr uint64_t small_working_bytes = 256 << 10;
+  /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
+  virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>,
+                                                      const CompileOptions&,
+                                                      std::span<const std::byte>) {
+    return nullptr;
+  }
+
+  /// The code that compile() makes of a program, to read, each instruction with the place of its
+  /// op. Nothing: the device runs the program itself. For people: it may take as long as compiling.
+  virtual Result<std::optional<Listing>> list_code(const Program&, const CompileOptions&) {
+    return std::optional<Listing>();
+  }
+
+  /// Begins the commands after everything submitted to the stream before and after `after` (of
+  /// which some may have been waited for). Streams are numbers from 0, made when first used. A
+  /// launch that would begin past the deadline is a TimedOut.
+  virtual Result<SubmissionHandle> submit(
+      uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
+      std::optional<std::chrono::steady_clock::time_point> deadline) = 0;
+  /// Also true for one that was waited for.
+  virtual bool is_done(SubmissionHandle submission) = 0;
+  /// The share of it that is done, from 0 to 1. A guess will do.
+  virtual double progress(SubmissionHandle) { return 0; }
+  /// Waits for it and forgets it: called once for each submission.
+  virtual SubmissionOutcome wait(SubmissionHandle submission) = 0;
+
+  /// The device will be closed, and nobody asks how its work ends: launches under way end as soon
+  /// as they can, done or not. Threads that wait for them are then free to go.
+  virtual void stop() {}
+};
+
+/// One way to run programs. Stateless; devices are opened from it.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  /// The devices that are there, or why there is none.
+  virtual std::vector<DeviceInfo> probe(std::string* why_none) = 0;
+  virtual Result<std::unique_ptr<BackendDevice>> open(uint32_t index) = 0;
+};
+
+}  // namespace vyre::driver

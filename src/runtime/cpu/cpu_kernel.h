@@ -1,0 +1,47 @@
+#pragma once
+
+// A compiled kernel in this process, and its form in the compile cache.
+
+#include <atomic>
+#include <memory>
+
+#include "codegen/llvm/llvm_emit.h"
+#include "runtime/backend.h"
+#include "runtime/cpu/cpu_jit.h"
+
+namespace vyre::driver {
+
+/// What CompileOptions::extra and the environment say.
+struct CpuOptions {
+  emit_llvm::Isa isa = emit_llvm::Isa::X86_64_V2;
+  uint32_t threads = 0;  // 0: all of the device
+};
+
+struct CpuKernel : CompiledKernel {
+  emit_llvm::KernelInfo info;
+  emit_llvm::Isa isa = emit_llvm::Isa::X86_64_V2;
+  uint32_t threads = 0;
+  std::vector<std::byte> object;
+  std::unique_ptr<LinkedCode> code;
+  std::atomic<uint64_t> group_ns{0};  // see KernelCall
+
+  std::vector<std::byte> serialize() const override;
+};
+
+/// V0521.
+Diagnostic out_of_memory_in_llvm(const Program& program);
+
+/// A kernel without `code`: an object file. V0521 if LLVM finds no memory.
+Result<std::shared_ptr<CpuKernel>> compile_object(const Program& program,
+                                                  const CompileOptions& options,
+                                                  const CpuOptions& cpu);
+
+Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
+                                                  const CompileOptions& options,
+                                                  const CpuOptions& cpu);
+
+/// From what serialize() gave; null if the bytes are not what it gave for these options.
+std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const CompileOptions& options,
+                                           const CpuOptions& cpu, std::span<const std::byte> bytes);
+
+}  // namespace vyre::driver

@@ -1,0 +1,242 @@
+#pragma once
+
+// What Device, Executable and Ticket share. Internal to src/runtime.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "opt/analysis/full_writes.h"
+#include "opt/opt_report.h"
+#include "plan/split/split_grid.h"
+#include "runtime/device.h"
+#include "runtime/submit/submit_sequence.h"
+
+namespace vyre::driver {
+
+/// A program and what the optimizer made of it.
+struct Optimized {
+  std::vector<const opt::PassDescriptor*> passes;  // that were chosen
+  uint64_t launch_bytes = 0;                       // what they were told of the launch
+  std::shared_ptr<const Program> given, program;   // the same if no pass ran
+  uint64_t stop_after = ~uint64_t{0};              // opt::ScheduleOptions::stop_after
+  bool has_texts = false;                          // the report keeps programs as text
+  opt::FullWrites full_writes;                     // of `program`; proves nothing if no pass ran
+  uint32_t coarse = 1;                             // DeviceCommand::coarse; not 1: `program` is
+  opt::RunReport report;
+};
+
+struct ExecutableState {
+  struct Segment {
+    std::shared_ptr<const Program> program;
+    std::shared_ptr<CompiledKernel> kernel;
+  };
+  uint32_t device = 0;
+  std::shared_ptr<const Program> given;    // by the caller
+  std::shared_ptr<const Program> program;  // the optimized one, which the rest is about
+  opt::RunReport optimizer;
+  std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
+  std::vector<Segment> segments;                // one, the program itself, if it does not
+  opt::FullWrites full_writes;                  // of the program
+  uint32_t subgroup_size = 0;
+  CompileOptions options;  // that the backend was given
+  uint32_t coarse = 1;     // DeviceCommand::coarse of its launches
+  /// The same program in another form for some launches. Of one whose grid barriers are the
+  /// device's: split, for more workgroups than run at once. Of a small one: coarse, for large
+  /// grids. Made when it is first needed.
+  struct Alternative {
+    uint32_t coarse = 1;  // not 1: the other form is coarse
+    bool always = false;  // however small a launch is
+    std::mutex mutex;
+    Executable executable;
+  };
+  std::shared_ptr<Alternative> alternative;
+  /// Launches of it wait for all their workgroups: no part of other things.
+  bool is_cooperative() const { return alternative && alternative->coarse == 1; }
+  std::string_view origin = "compiled";
+  uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
+};
+
+/// A submission under way.
+///
+/// It is `recorded` when the last of its commands is with the backend. Most are when submit()
+/// returns; one that must wait for a word of the device, or for one that does, is driven by the
+/// thread of its stream (submit_drive.cc).
+struct TicketState {
+  // Set before anybody else sees it.
+  uint64_t number = 0;  // in the order of submission
+  uint32_t stream = 0;
+  double time_limit = 0;
+  Deadline deadline;
+  bool call_times = true, times = true;
+  struct Out {
+    std::shared_ptr<std::vector<std::byte>> staging;
+    std::span<std::byte> to;
+    std::vector<std::byte>* all = nullptr;  // takes the staging memory instead of a copy
+  };
+  std::vector<Out> readbacks;
+  std::vector<Executable> executables;  // by command as submitted; empty but for launches
+  std::vector<uint64_t> launch_bytes;   // the same
+  std::vector<std::shared_ptr<const GraphState>> graphs;  // the same, of graphs
+  std::vector<uint32_t> reads, writes;                    // slots
+  std::vector<MemoryHandle> temporaries;  // scratch and hidden buffers of its launches
+  uint64_t temporary_bytes = 0;
+
+  // Of whoever records it, until it is recorded; then of whoever settles it.
+  Recorder recorder;
+  Part part;  // the first one; then the notes of the one under way
+  SubmitReport report;
+  /// SubmitReport::graphs of a command.
+  std::vector<uint64_t>& runs_of(uint32_t command, size_t nodes);
+
+  // Guarded by the device's mutex.
+  bool recorded = false;
+  SubmissionHandle handle = 0;                      // of the last part
+  std::optional<SubmissionOutcome> ended;           // it failed before there was a last part
+  std::vector<std::shared_ptr<TicketState>> after;  // on other streams: to be recorded before
+  struct Need {
+    std::shared_ptr<TicketState> writer;
+    uint32_t command = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Need> needs;  // whose failure leaves us without something that we read
+
+  std::mutex mutex;  // of the end: one settles, the others wait for it
+  std::atomic<bool> finished{false};
+  bool delivered = false;      // readbacks are in the caller's memory
+  Diagnostics errors;          // fixed once finished
+  bool out_of_memory = false;  // there was none for the report or the errors; fixed once finished
+  bool failed() const { return out_of_memory || !errors.empty(); }
+};
+
+struct Slot {
+  MemoryHandle memory = 0;
+  uint64_t bytes = 0;
+  uint32_t generation = 1;
+  bool alive = false;
+  bool undefined = false;
+  bool of_graph = false;                              // memory of a graph: handles are not accepted
+  uint32_t users = 0;                                 // submissions under way
+  std::shared_ptr<TicketState> writer;                // the last one that writes it
+  std::vector<std::shared_ptr<TicketState>> readers;  // since then, the last of each stream
+};
+
+struct StreamState {
+  std::deque<std::shared_ptr<TicketState>> pending;  // not settled
+  std::deque<std::shared_ptr<TicketState>> held;     // not recorded
+  std::thread driver;                                // of the held ones; made when needed
+};
+
+/// Memory of graphs that are gone: freed when somebody comes by. Graphs hold this and not the
+/// device: one that goes on a thread of the device must not be the last to hold it.
+struct Retired {
+  std::mutex mutex;
+  std::list<std::vector<Buffer>> buffers;  // guarded; of each graph, whose own list is moved here
+};
+
+/// V0725: `what` was made by default or moved from.
+Diagnostic empty_handle(std::string_view what, std::string fix);
+
+struct DeviceState {
+  uint32_t id = 0;
+  std::unique_ptr<BackendDevice> backend;
+  OpenOptions options;
+  std::string chosen_because;
+  CompileOptions standing;  // of the device's name: its subgroup size and extra options
+  Backend* calibrates_barriers =
+      nullptr;  // not null: calibration chooses the form of grid barriers
+  std::optional<std::vector<const opt::PassDescriptor*>> passes;  // of OpenOptions or VYRE_PASSES
+
+  std::mutex mutex;  // guards what follows
+  std::condition_variable changed;
+  std::atomic<bool> closing{false};  // set with the mutex held
+  std::vector<Slot> slots;
+  std::vector<uint32_t> free_slots;
+  uint64_t used = 0;
+  uint64_t peak = 0;  // of `used`
+  uint64_t submitted = 0;
+  std::map<uint32_t, StreamState> streams;
+  /// Kernels that somebody still has, by cache key: a hit in memory then loads nothing.
+  std::map<std::string, std::weak_ptr<CompiledKernel>> alive;
+  size_t alive_sweep = 64;  // entries at which those of nobody are dropped
+  /// The last programs that were optimized, the newest first: compiling one again runs no pass.
+  std::deque<std::shared_ptr<const Optimized>> optimized;
+  /// The last programs that passed check(), the newest first: compiling one again checks nothing.
+  std::deque<std::shared_ptr<const Program>> checked;
+
+  Sequences sequences;
+
+  const std::shared_ptr<Retired> retired = std::make_shared<Retired>();
+
+  ~DeviceState();
+
+  /// The options of a compile, with those of the device's name where they say nothing.
+  CompileOptions completed(CompileOptions options) const;
+
+  /// device_compile.cc
+  Result<Executable> compile(const Optimized& optimized, uint64_t optimize_ns,
+                             const CompileOptions& options, bool split,
+                             std::shared_ptr<ExecutableState::Alternative> other = nullptr);
+  /// The executable that a launch of this shape needs: itself, or its split or coarse form.
+  Result<Executable> fitting(const Executable& executable, const LaunchShape& shape);
+
+  /// device_optimize.cc
+  Result<std::shared_ptr<const Optimized>> optimize(const Program& program,
+                                                    const CompileOptions& options);
+
+  /// The errors of check(), which a program that was compiled lately is known not to have.
+  Result<> check_once(const Program& program);
+
+  /// True if compiles with these options run passes, whatever the program is.
+  bool runs_passes(const CompileOptions& options) const;
+
+  /// Why a handle cannot be used on this device, or nothing. Of a buffer: with the mutex held.
+  std::optional<Diagnostic> problem(const Buffer& b, bool must_be_defined);
+  std::optional<Diagnostic> problem(const Executable& e) const;
+  uint64_t limit() const {
+    const uint64_t all = backend->info().limits.memory_bytes;
+    return options.memory_limit ? std::min(options.memory_limit, all) : all;
+  }
+  /// With the mutex held.
+  Result<MemoryHandle> take(uint64_t bytes, const std::string& what);
+
+  Result<std::shared_ptr<TicketState>> submit(const std::vector<Command>& commands,
+                                              const SubmitOptions& options);
+  /// Gives it to the backend at once if it can be, else to the thread of its stream. With the mutex
+  /// held.
+  Result<> begin(const std::shared_ptr<TicketState>& ticket);
+  /// Holds it for the thread of its stream. With the mutex held.
+  void hold(std::shared_ptr<TicketState> ticket);
+  /// Adds the times of a part.
+  static void account(TicketState& t, const SubmissionOutcome& outcome);
+
+  /// Waits for the backend and lets go of the buffers. Once; others wait for it.
+  void settle(const std::shared_ptr<TicketState>& t);
+  /// Settles what has ended by itself, so that tickets that nobody waits for do not pile up.
+  void reap();
+  void reap_if_many();
+  void free_retired();
+  /// Memory of the caller's, or of a graph.
+  Result<Buffer> allocate(uint64_t bytes, bool of_graph);
+  /// With the mutex held; nobody uses it.
+  void give_back(const Buffer& buffer);
+  void finish();
+  bool is_done(const TicketState& t);
+  double progress(const TicketState& t);
+
+ private:
+  void work(StreamState& stream);
+  std::optional<SubmissionOutcome> drive(TicketState& t, std::vector<SubmissionHandle> after,
+                                         SubmissionHandle& last);
+  SubmissionOutcome outcome_of(TicketState& t);
+  void settle_one(TicketState& t);
+  void settle_up_to(uint64_t number);
+  void conclude(TicketState& t, SubmissionOutcome& o, std::vector<LaunchSample>& samples);
+  void let_go(TicketState& t, bool ok);
+};
+
+}  // namespace vyre::driver

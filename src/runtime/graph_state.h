@@ -1,0 +1,141 @@
+#pragma once
+
+// A graph that is ready to run: what is behind GraphExecutable, and how it becomes device commands.
+// Internal to src/runtime.
+
+#include "ir/graph_launch.h"
+#include "plan/graph_plan.h"
+#include "runtime/device_state.h"
+
+namespace vyre::driver {
+
+/// A place on the device.
+struct MemoryRange {
+  MemoryHandle memory = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  bool operator==(const MemoryRange&) const = default;
+};
+
+struct GraphState {
+  /// A call of the planned graph, as far as it is known before it is reached.
+  struct Call {
+    Executable executable;
+    Diagnostics errors;             // it cannot run: told when it is reached
+    std::vector<uint32_t> bound;    // by buffer of the kernel: the graph's
+    std::vector<uint64_t> scalars;  // by buffer of the kernel: bits
+    LaunchShape shape;              // of calls with a grid of their own: the largest
+    uint32_t arm = 0;               // number among the calls
+    uint64_t bytes = 0;             // of the buffers bound
+  };
+  /// Where a buffer of the planned graph lives: in memory[index] at an offset. Parameters are given
+  /// at each launch.
+  struct Home {
+    uint32_t index = none;
+    uint64_t offset = 0;
+  };
+
+  GraphState() = default;
+  GraphState(const GraphState&) = delete;
+  ~GraphState();
+
+  const Graph& graph() const { return planned.fused.graph(); }
+  /// Errors of a call, as of the graph that was written.
+  Diagnostics blame(Diagnostics errors, uint32_t node, bool trapped) const {
+    return plan::blame_fused(std::move(errors), planned, given, given.graphs[0], node, trapped);
+  }
+
+  uint32_t device = 0;
+  std::shared_ptr<Retired> retired;  // where its memory goes
+  Module given;                      // the graph as written, with its kernels
+  plan::PlannedGraph planned;
+  std::vector<std::optional<Call>> calls;  // by node of the planned graph
+  std::vector<Home> homes;                 // by buffer of the planned graph
+  std::list<std::vector<Buffer>> memory_node = std::list<std::vector<Buffer>>(1);
+  std::vector<Buffer>& memory = memory_node.front();
+  uint32_t scratch = none;            // of memory: what kernels have for one launch each
+  std::vector<uint32_t> clear_first;  // buffers that start as zeros, and that nobody clears later
+  struct Clear {
+    uint32_t node = 0;  // when it is first reached: a call, or a loop that begins with the call
+    uint32_t buffer = 0;
+  };
+  std::vector<Clear> clears;  // of the reuse plan, ascending
+
+  /// What a launch was recorded as, if it was one piece: the next with the same buffers and scalars
+  /// need not be recorded again.
+  struct Replay {
+    std::vector<MemoryRange> places;
+    std::vector<uint64_t> scalars;
+    std::shared_ptr<const std::vector<DeviceCommand>> body;
+    std::shared_ptr<const std::vector<CommandNote>> notes;  // of the body
+    std::shared_ptr<const std::vector<uint64_t>> runs;      // CommandNote::runs
+  };
+  struct Replays {
+    std::mutex mutex;
+    std::deque<Replay> last;  // guarded; the newest first
+    static constexpr size_t most = 4;
+  };
+  const std::shared_ptr<Replays> replays = std::make_shared<Replays>();
+  MemoryNeed need, unplanned;
+  uint64_t memory_limit = 0;  // GraphOptions::memory_limit
+  uint64_t plan_ns = 0;
+};
+
+/// A module of the graph and the kernels that it calls. A call of a kernel that `module` does not
+/// have stays such a call, for check() to find.
+Module called_module(const Module& module, const Graph& graph);
+
+/// The sizes of a call for the program that runs, which has the call's parameters.
+Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,
+                                    const GraphShape& shape);
+
+/// Where the buffers of a launch (launch_buffers()) lie in memory that the calls of a graph share;
+/// places are aligned.
+struct LaunchScratch {
+  std::vector<uint64_t> offsets;  // by buffer of the (extended) shape; of others 0
+  LaunchShape shape;              // with the hidden buffers
+  uint64_t bytes = 0;
+};
+Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape& shape);
+
+/// The launches of a graph, one after the other, with what must be cleared for them.
+class GraphScript : public Script {
+ public:
+  /// `places`: by buffer of the planned graph. `scalars`: of the graph, as given now. With the
+  /// device's mutex held, which later parts are recorded without.
+  GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
+              GraphShape shape, DeviceState& device, TicketState& ticket);
+
+  bool record(Part& part, uint32_t command, const Deadline& deadline, double time_limit) override;
+  void answer(std::span<const std::byte> polled) override;
+
+ private:
+  CommandNote note(DeviceCommand::Kind kind, uint32_t node) const;
+  void fill(Part& part, const MemoryRange& where, uint32_t node) const;
+  void clear_up_to(Part& part, uint32_t node);
+  void begin_call(uint32_t node);
+  void keep_for_replay(const Part& part, size_t first) const;
+  bool is_for_device(const GraphLoop& loop) const;
+  Result<bool> loop(Part& part, const GraphLoop& loop);
+  void read(Part& part, const GraphStep& step);
+  Result<> launch(Part& part, const GraphStep& step);
+  Result<MemoryRange> scratch(uint64_t bytes, const Program& program);
+
+  const std::shared_ptr<const GraphState> s_;
+  const std::vector<MemoryRange> places_;
+  const GraphShape shape_;
+  DeviceState& d_;
+  TicketState& t_;
+  GraphCursor cursor_;
+  std::unique_ptr<Script> split_;  // the call under way, if it runs in segments
+  uint32_t split_node_ = 0;
+  uint32_t command_ = 0;
+  uint64_t call_ = 0;  // CommandNote::call of the call under way
+  size_t cleared_ = 0;
+  bool begun_ = false;
+  const MemoryRange scratch_;  // of the graph
+  MemoryRange extra_;          // scratch of launches that turned out larger than was known
+  Diagnostics failed_;         // told once what is recorded has run
+};
+
+}  // namespace vyre::driver

@@ -1,0 +1,101 @@
+#pragma once
+
+// A device whose memory is the host's and whose streams are queues of this process: what the
+// interpreter and the CPU backend have in common. They differ in how a kernel is made and run.
+//
+// A stream runs its submissions in order on a thread of its own. Whoever waits for a submission
+// that nobody has begun runs it himself: a small launch then costs no switch of threads.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "runtime/backend.h"
+#include "runtime/host_memory.h"
+
+namespace vyre::driver {
+
+class HostDevice : public BackendDevice {
+ public:
+  const DeviceInfo& info() const final { return info_; }
+
+  Result<MemoryHandle> allocate(uint64_t bytes) final;
+  void release(MemoryHandle memory) final;
+
+  Result<SubmissionHandle> submit(
+      uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
+      std::optional<std::chrono::steady_clock::time_point> deadline) final;
+  bool is_done(SubmissionHandle submission) final;
+  double progress(SubmissionHandle submission) final;
+  SubmissionOutcome wait(SubmissionHandle submission) final;
+
+ protected:
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+  explicit HostDevice(DeviceInfo info) : info_(std::move(info)) {}
+  ~HostDevice() override { close(); }
+
+  /// What a launch needs to know of its submission.
+  struct Surroundings {
+    const Deadline& deadline;
+    SubmissionOutcome& outcome;
+    std::function<void(double)> progress;  // the share of this launch; from any thread
+  };
+  /// Runs a kernel on the calling thread (and others). `buffers`: by buffer index, null if there is
+  /// none. False: it did not end well, and the outcome says how.
+  virtual bool launch(const DeviceCommand& command, std::span<std::byte* const> buffers,
+                      const Surroundings& around) = 0;
+  /// Sets bytes of a buffer.
+  virtual void fill(std::byte* at, uint64_t bytes, uint8_t value);
+
+  /// Forgets what has not begun and waits for what has. A derived class calls it first in its
+  /// destructor, after telling its launches to stop.
+  void close();
+
+  /// What is left, in seconds for people: whole milliseconds read better.
+  static double seconds_left(const std::chrono::steady_clock::time_point& deadline);
+
+ private:
+  struct Stream;
+  struct Job {
+    std::vector<DeviceCommand> commands;
+    std::vector<SubmissionHandle> after;
+    Deadline deadline;
+    Stream* stream = nullptr;
+    SubmissionOutcome outcome;
+    bool done = false;
+    std::atomic<double> fraction{0};  // of its commands
+  };
+  struct Stream {
+    std::deque<std::shared_ptr<Job>> queue;
+    bool running = false;  // the first of the queue, by somebody
+    std::condition_variable changed;
+    std::thread thread;
+  };
+
+  bool can_begin(const Stream& s) const;
+  void run_first(std::unique_lock<std::mutex>& lock, Stream& s);
+  void work(Stream& s);
+  void execute(Job& job) noexcept;
+  void run_commands(Job& job);
+  bool run(Job& job, const DeviceCommand& c);
+  bool loop(Job& job, const DeviceCommand& c);
+  bool fill_until(Job& job, const DeviceCommand& c);
+  std::byte* address(MemoryHandle h);
+
+  const DeviceInfo info_;
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable ended_;
+  bool closing_ = false;
+  MemoryHandle next_memory_ = 0;
+  SubmissionHandle next_job_ = 0;
+  std::map<MemoryHandle, HostMemory> memory_;
+  std::map<SubmissionHandle, std::shared_ptr<Job>> jobs_;
+  std::map<uint32_t, Stream> streams_;
+};
+
+}  // namespace vyre::driver

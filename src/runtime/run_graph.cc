@@ -1,0 +1,207 @@
+#include "runtime/run_graph.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "check/check.h"
+#include "interp/launch_kernel.h"
+#include "ir/graph_launch.h"
+#include "plan/graph_plan.h"
+#include "runtime/buffer_owner.h"
+#include "runtime/graph_state.h"
+#include "runtime/run_trace.h"
+
+namespace vyre::driver {
+namespace {
+
+class GraphRun {
+ public:
+  GraphRun(Device& device, const Module& module, const Graph& graph,
+           const interp::GraphInputs& inputs, const RunOptions& options)
+      : device_(device),
+        module_(module),
+        g_(graph),
+        inputs_(inputs),
+        options_(options),
+        owner_(device) {}
+
+  Result<GraphRunOutcome> run() {
+    if (!options_.compile.checked)
+      if (Diagnostics found = check(called_module(module_, g_)); has_errors(found)) return found;
+    Result<GraphShape> shape =
+        resolve_graph(g_, inputs_.data, inputs_.lengths, options_.output_limit);
+    if (!shape) return shape.errors();
+    if (auto ready = prepare(*shape); !ready) return ready.errors();
+    if (auto there = allocate(*shape); !there) return there.errors();
+    const uint32_t repeats = std::max(1u, options_.repeat);
+    for (uint32_t i = 0; i < repeats; ++i) {
+      // How many launches there will be is known only for graphs without `while`: with several
+      // repeats these are what is counted, else the work of each part is.
+      if (options_.progress)
+        progress_ = [this, i, repeats](double f) {
+          options_.progress(repeats > 1 ? double(i) / repeats : f);
+        };
+      if (auto done = run_once(i == 0); !done) return done.errors();
+    }
+    progress_ = nullptr;
+    if (auto down = read_back(*shape); !down) return down.errors();
+    out_.counts = std::move(shape->counts);
+    out_.device_bytes = device_.memory_peak();
+    out_.events = trace_.take();
+    return std::move(out_);
+  }
+
+ private:
+  Result<> prepare(const GraphShape& shape) {
+    GraphOptions how;
+    how.compile = options_.compile;
+    how.compile.limits = compile_limits(options_);
+    how.compile.checked = true;
+    how.fuse = options_.fuse;
+    how.reuse = options_.reuse;
+    how.plan = options_.plan;
+    how.memory_limit = options_.memory_limit;
+    const uint64_t begin = steady_ns();
+    Result<GraphExecutable> made = device_.prepare(module_, g_, shape, how);
+    if (!made) return made.errors();
+    out_.graph = *made;
+    out_.working_bytes = made->memory().working;
+    std::vector<bool> seen(made->planned().fused.module.kernels.size());
+    const Graph& planned = made->planned().fused.graph();
+    for (uint32_t i = 0; i < planned.nodes.size(); ++i) {
+      const Executable* e = made->executable(i);
+      if (!e || seen[planned.nodes[i].kernel]) continue;
+      seen[planned.nodes[i].kernel] = true;
+      if (options_.compiled) options_.compiled(*e);
+      if (e->program().subgroup == 0) out_.subgroup_size = e->subgroup_size();
+      if (out_.origin != "compiled") out_.origin = e->origin();
+      out_.times.optimize += e->optimize_ns();
+      out_.times.emit += e->emit_ns();
+    }
+    trace_.host("prepare", begin);
+    const uint64_t all = steady_ns() - begin;
+    prepare_seconds_ = double(all) / 1e9;
+    out_.times.compile = all - std::min(all, out_.times.optimize + out_.times.emit);
+    return Ok{};
+  }
+
+  Result<> allocate(const GraphShape& shape) {
+    arguments_.reserve(g_.buffers.size());
+    out_.buffers.resize(g_.buffers.size());
+    for (size_t i = 0; i < g_.buffers.size() && g_.buffers[i].parameter; ++i) {
+      if (g_.buffers[i].role == Role::Scalar) {
+        arguments_.emplace_back(Scalar{g_.buffers[i].element, shape.scalars[i]});
+        continue;
+      }
+      Result<Buffer> made = owner_.allocate(shape.bytes(g_, i));
+      if (!made) {
+        for (Diagnostic& d : made.errors())
+          d.message = fmt::format("`{}` of graph `{}`: {}", g_.buffers[i].name, g_.name, d.message);
+        return made.errors();
+      }
+      arguments_.emplace_back(*made);
+      const Role role = g_.buffers[i].role;
+      if (is_host_input(role) && role != Role::InOut)
+        uploads_.push_back(Upload{*made, *inputs_.data[i]});
+      if (auto restore = restore_of(role, *made, inputs_.data, i, options_)) {
+        uploads_.push_back(*restore);
+        restores_.push_back(std::move(*restore));
+      }
+    }
+    return Ok{};
+  }
+
+  Buffer buffer(size_t parameter) const { return std::get<Buffer>(arguments_[parameter]); }
+
+  Result<> run_once(bool first) {
+    const uint64_t upload_begin = steady_ns();
+    const Result<SubmitReport> up =
+        submit(first ? "upload" : "restore", first ? uploads_ : restores_, 0);
+    if (!up) return up.errors();
+    trace_.device(first ? "upload" : "restore", upload_begin, up->upload_ns);
+    const uint64_t begin = steady_ns();
+    const Result<SubmitReport> ran =
+        submit("run", {LaunchGraph{out_.graph, arguments_}}, options_.time_limit);
+    if (!ran) return ran.errors();
+    trace_calls(*ran, begin);
+    out_.device_ns.push_back(ran->run_ns + ran->fill_ns);
+    if (!first) return Ok{};
+    out_.uploaded = up->uploaded;
+    out_.times.upload = begin - upload_begin;
+    out_.times.run = steady_ns() - begin;
+    out_.calls = ran->call_count;
+    out_.runs.resize(out_.graph.planned().fused.graph().nodes.size());
+    for (const SubmitReport::GraphRuns& g : ran->graphs) out_.runs = g.runs;
+    out_.call_ns = ran->calls;
+    out_.segments = ran->launches;
+    return Ok{};
+  }
+
+  /// They ran one after the other; gaps between them are not known.
+  void trace_calls(const SubmitReport& ran, uint64_t begin) {
+    const plan::FusedGraph& fused = out_.graph.planned().fused;
+    for (const CallTime& call : ran.calls) {
+      trace_.device_at(fused.module.kernels[fused.graph().nodes[call.node].kernel].name, begin,
+                       call.ns, call.node);
+      begin += call.ns;
+    }
+  }
+
+  Result<> read_back(const GraphShape& shape) {
+    std::vector<Command> readbacks;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      if (!is_host_output(g_.buffers[i].role) || !is_requested(options_, i)) continue;
+      if (Result<> r = reserve_output(out_.buffers[i], shape.bytes(g_, i), g_.buffers[i].name); !r)
+        return r;
+      readbacks.push_back(ReadbackAll{buffer(i), &out_.buffers[i]});
+    }
+    const uint64_t begin = steady_ns();
+    const Result<SubmitReport> down = submit("readback", std::move(readbacks), 0);
+    if (!down) return down.errors();
+    trace_.device("readback", begin, down->readback_ns);
+    out_.times.readback = steady_ns() - begin;
+    out_.read_back = down->read_back;
+    return Ok{};
+  }
+
+  Result<SubmitReport> submit(const std::string& name, std::vector<Command> commands,
+                              double time_limit) {
+    if (commands.empty()) return SubmitReport{};
+    SubmitOptions o;
+    o.time_limit = time_limit;
+    o.time_used = prepare_seconds_;
+    o.call_times = options_.call_times || device_.has_telemetry();
+    const uint64_t begin = steady_ns();
+    const Result<Ticket> t = device_.submit(std::move(commands), o);
+    if (!t) return t.errors();
+    Result<SubmitReport> done = wait_for(*t, progress_);
+    if (done) trace_.host(name, begin, name == "readback");
+    return done;
+  }
+
+  Device& device_;
+  const Module& module_;
+  const Graph& g_;
+  const interp::GraphInputs& inputs_;
+  const RunOptions& options_;
+  BufferOwner owner_;
+  std::vector<Argument> arguments_;          // by parameter of the graph
+  std::vector<Command> uploads_, restores_;  // before the first repeat; before each later one
+  GraphRunOutcome out_;
+  RunTrace trace_;
+  double prepare_seconds_ = 0;
+  std::function<void(double)> progress_;
+};
+
+}  // namespace
+
+Result<GraphRunOutcome> run_graph(Device& device, const Module& module, const Graph& graph,
+                                  const interp::GraphInputs& inputs,
+                                  const RunOptions& options) try {
+  return GraphRun(device, module, graph, inputs, options).run();
+} catch (const std::bad_alloc&) {
+  return interp::out_of_memory("a run of a graph");
+}
+
+}  // namespace vyre::driver

@@ -1,0 +1,111 @@
+#pragma once
+
+// Shared by run_kernel.cc and run_graph.cc: events of a run, what each repeat restores, requested
+// outputs, and waiting with progress.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "runtime/run_kernel.h"
+
+namespace vyre::driver {
+
+inline uint64_t steady_ns() {
+  return uint64_t(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+/// Events in the order in which they began, the host's before the device's.
+class RunTrace {
+ public:
+  /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
+  void host(std::string name, uint64_t begin, bool always = false) {
+    if (always || host_.size() < traced_events)
+      host_.push_back({std::move(name), false, begin, steady_ns() - begin});
+  }
+  /// Compiling that began at `begin` and ended just now, taken apart; adds to the times.
+  void compiled(const Executable& e, uint64_t begin, StageTimes& times) {
+    const uint64_t all = steady_ns() - begin;
+    const uint64_t optimize = std::min(e.optimize_ns(), all),
+                   emit = std::min(e.emit_ns(), all - optimize);
+    const uint64_t compile = all - optimize - emit;
+    times.optimize += optimize;
+    times.emit += emit;
+    times.compile += compile;
+    for (const auto& [name, ns] : {std::pair("optimize", optimize), std::pair("emit", emit),
+                                   std::pair("compile", compile)}) {
+      if (ns > 0 && host_.size() < traced_events) host_.push_back({name, false, begin, ns});
+      begin += ns;
+    }
+  }
+  /// Work of the device that ended just now, and began after the host did at `begin`.
+  void device(std::string name, uint64_t begin, uint64_t ns) {
+    if (device_.size() >= traced_events) return;
+    const uint64_t end = steady_ns();
+    ns = std::min(ns, end - begin);
+    device_.push_back({std::move(name), true, end - ns, ns});
+  }
+  /// A call of a graph whose beginning is known, if only from the times of what ran before it.
+  void device_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
+    if (device_.size() < traced_events) device_.push_back({std::move(name), true, begin, ns, node});
+  }
+  std::vector<RunEvent> take() {
+    host_.insert(host_.end(), std::make_move_iterator(device_.begin()),
+                 std::make_move_iterator(device_.end()));
+    return std::move(host_);
+  }
+
+ private:
+  std::vector<RunEvent> host_, device_;
+};
+
+/// True if the caller wants the bytes of an output.
+inline bool is_requested(const RunOptions& options, size_t buffer) {
+  return options.outputs.empty() || (buffer < options.outputs.size() && options.outputs[buffer]);
+}
+
+/// Reserves memory for an output that will be read back as a whole; it is not zeroed.
+inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
+                               const std::string& name) {
+  try {
+    memory.reserve(bytes);
+  } catch (const std::exception&) {
+    return diagnose(Code::OutOfMemory, {},
+                    fmt::format("out of memory: the output `{}` needs {} bytes", name, bytes))
+        .with_fix("use smaller lengths");
+  }
+  return Ok{};
+}
+
+/// The command that writes parameter `i` of the caller before each repeat, if a launch may change
+/// it. Its memory on the host is allocated once for all repeats. `data` may end before an output.
+inline std::optional<Command> restore_of(
+    Role role, const Buffer& to, std::span<const std::optional<std::vector<std::byte>>> data,
+    size_t i, const RunOptions& options) {
+  if (role == Role::Out && options.dirty_outputs) return Fill{to, dirty_byte};
+  if (role != Role::InOut) return std::nullopt;
+  if (options.repeat <= 1) return Upload{to, *data[i]};
+  return UploadAll{to, std::make_shared<std::vector<std::byte>>(*data[i])};
+}
+
+/// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.
+inline Result<SubmitReport> wait_for(const Ticket& t, const std::function<void(double)>& progress) {
+  if (progress) {
+    auto nap = std::chrono::microseconds(20);
+    while (!t.is_done()) {
+      std::this_thread::sleep_for(nap);
+      nap = std::min(nap * 2, std::chrono::microseconds(10'000));
+      progress(t.progress());
+    }
+  }
+  return t.wait();
+}
+
+}  // namespace vyre::driver

@@ -1,0 +1,37 @@
+#pragma once
+
+// Memory that the device adds to the arguments of a launch. Submissions allocate what
+// launch_buffers() lists, and Device::memory_need() sums it up. Internal to src/runtime.
+
+#include <string>
+#include <vector>
+
+#include "runtime/device_state.h"
+
+namespace vyre::driver {
+
+/// Memory for one launch, which holds zeros when it begins.
+struct LaunchBuffer {
+  uint32_t index =
+      0;  // of the program; after its buffers come the spill buffers of a split program
+  uint64_t bytes = 0;
+  std::string what;  // for messages
+};
+
+/// The sizes of a launch with the spill buffers of the executable, if it is split.
+Result<LaunchShape> extended_shape(const ExecutableState& executable, const LaunchShape& shape);
+
+/// Scratch buffers, then spill buffers. `extended`: from extended_shape().
+std::vector<LaunchBuffer> launch_buffers(const ExecutableState& executable,
+                                         const LaunchShape& extended);
+
+/// BackendDevice::working_bytes() of a launch, or of that segment of a split program which takes
+/// most. `extended`: from extended_shape().
+uint64_t working_bytes(BackendDevice& backend, const ExecutableState& executable,
+                       const LaunchShape& extended);
+
+/// V0503 if the need is above the limit; a limit of 0 is none. `whose`: "kernel `k`".
+std::optional<Diagnostic> beyond_memory_limit(const MemoryNeed& need, uint64_t limit,
+                                              const std::string& whose, const Place& place);
+
+}  // namespace vyre::driver

@@ -1,0 +1,302 @@
+#include "runtime/submit/submit_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/submit/memory_need.h"
+
+namespace vyre::driver {
+
+using Kind = DeviceCommand::Kind;
+
+SubmissionBuilder::SubmissionBuilder(DeviceState& device, TicketState& ticket, size_t commands)
+    : d_(device), t_(ticket) {
+  t_.executables.resize(commands);
+  t_.launch_bytes.resize(commands);
+  t_.graphs.resize(commands);
+  t_.recorder.reserve(commands);
+}
+
+SubmissionBuilder::~SubmissionBuilder() {
+  if (kept_) return;
+  for (const MemoryHandle m : t_.temporaries) d_.backend->release(m);
+  d_.used -= t_.temporary_bytes;
+}
+
+void SubmissionBuilder::report(Diagnostic d) {
+  d.message = fmt::format("command {}: {}", number_ + 1, d.message);
+  errors.push_back(std::move(d));
+}
+
+bool SubmissionBuilder::usable(const Buffer& b, bool must_be_defined) {
+  if (b.device == d_.id && is_redefined(b)) must_be_defined = false;
+  if (auto p = d_.problem(b, must_be_defined)) {
+    report(std::move(*p));
+    return false;
+  }
+  // A writer that is under way may still fail.
+  const auto& writer = d_.slots[b.slot].writer;
+  if (must_be_defined && writer) t_.needs.push_back({writer, number_, b.bytes});
+  return true;
+}
+
+bool SubmissionBuilder::inside(const Buffer& b, uint64_t offset, uint64_t bytes,
+                               std::string_view what) {
+  if (offset <= b.bytes && bytes <= b.bytes - offset) return true;
+  report(diagnose(Code::RangeOutside, {},
+                  fmt::format("{} of {} bytes at offset {} of a buffer of {}", what, bytes, offset,
+                              b.bytes))
+             .with_fix("stay inside the buffer"));
+  return false;
+}
+
+bool SubmissionBuilder::is_redefined(const Buffer& b) const {
+  return std::find(redefined.begin(), redefined.end(), b.slot) != redefined.end();
+}
+
+void SubmissionBuilder::writes(const Buffer& b, bool whole) {
+  t_.writes.push_back(b.slot);
+  if (whole && !is_redefined(b)) redefined.push_back(b.slot);
+}
+
+void SubmissionBuilder::fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value) {
+  DeviceCommand c;
+  c.kind = Kind::Fill;
+  c.memory = memory;
+  c.offset = offset;
+  c.bytes = bytes;
+  c.value = value;
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Upload& u) {
+  if (!may_upload(u.to, u.offset, u.bytes.size())) return;
+  upload(u.to, u.offset, std::make_shared<std::vector<std::byte>>(u.bytes.begin(), u.bytes.end()));
+}
+
+void SubmissionBuilder::one(const UploadAll& u) {
+  if (!u.bytes)
+    return report(empty_handle("the vector of the upload", "pass a vector as UploadAll::bytes"));
+  if (may_upload(u.to, 0, u.bytes->size())) upload(u.to, 0, u.bytes);
+}
+
+bool SubmissionBuilder::may_upload(const Buffer& to, uint64_t offset, uint64_t bytes) {
+  const bool whole = offset == 0 && bytes == to.bytes;
+  return usable(to, !whole) && inside(to, offset, bytes, "an upload");
+}
+
+void SubmissionBuilder::upload(const Buffer& to, uint64_t offset,
+                               std::shared_ptr<std::vector<std::byte>> bytes) {
+  DeviceCommand c;
+  c.kind = Kind::Upload;
+  c.memory = d_.slots[to.slot].memory;
+  c.offset = offset;
+  c.bytes = bytes->size();
+  c.staging = std::move(bytes);
+  writes(to, offset == 0 && c.bytes == to.bytes);
+  t_.report.uploaded += c.bytes;
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Readback& r) {
+  if (!usable(r.from, true) || !inside(r.from, r.offset, r.bytes.size(), "a readback")) return;
+  read_back(r.from, r.offset, r.bytes.size(),
+            {std::make_shared<std::vector<std::byte>>(), r.bytes, nullptr});
+}
+
+void SubmissionBuilder::one(const ReadbackAll& r) {
+  if (!r.to)
+    return report(empty_handle("the vector of the readback", "pass a vector as ReadbackAll::to"));
+  if (!usable(r.from, true)) return;
+  auto staging = std::make_shared<std::vector<std::byte>>();
+  if (r.to->empty()) staging->swap(*r.to);  // memory that the caller has reserved is used
+  read_back(r.from, 0, r.from.bytes, {std::move(staging), {}, r.to});
+}
+
+/// The memory is reserved and not zeroed: the backend assigns the bytes.
+void SubmissionBuilder::read_back(const Buffer& from, uint64_t offset, uint64_t bytes,
+                                  TicketState::Out out) {
+  DeviceCommand c;
+  c.kind = Kind::Readback;
+  c.memory = d_.slots[from.slot].memory;
+  c.offset = offset;
+  c.bytes = bytes;
+  c.staging = out.staging;
+  c.staging->reserve(bytes);
+  t_.readbacks.push_back(std::move(out));
+  output_bytes += bytes;
+  reads(from);
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Copy& k) {
+  const bool whole = k.to_offset == 0 && k.bytes == k.to.bytes;
+  if (!usable(k.from, true) || !usable(k.to, !whole) ||
+      !inside(k.from, k.from_offset, k.bytes, "a copy from") ||
+      !inside(k.to, k.to_offset, k.bytes, "a copy to"))
+    return;
+  DeviceCommand c;
+  c.kind = Kind::Copy;
+  c.memory = d_.slots[k.to.slot].memory;
+  c.offset = k.to_offset;
+  c.bytes = k.bytes;
+  c.source = d_.slots[k.from.slot].memory;
+  c.source_offset = k.from_offset;
+  reads(k.from);
+  writes(k.to, whole);
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::one(const Fill& f) {
+  const uint64_t bytes = f.bytes == ~0ull ? f.to.bytes - std::min(f.offset, f.to.bytes) : f.bytes;
+  const bool whole = f.offset == 0 && bytes == f.to.bytes;
+  if (!usable(f.to, !whole) || !inside(f.to, f.offset, bytes, "a fill")) return;
+  fill(d_.slots[f.to.slot].memory, f.offset, bytes, f.value);
+  writes(f.to, whole);
+}
+
+// ---- Launches.
+
+/// Of what is bound. Many a launch is that before it with other scalars.
+Result<LaunchShape> SubmissionBuilder::shape_of(
+    const Program& p, const std::optional<std::array<uint64_t, 3>>& grid) {
+  if (last_.program == &p && last_.grid == grid && last_.counts == binding_.counts &&
+      (!last_.by_scalars || last_.scalars == binding_.scalars))
+    return last_.shape;
+  Result<LaunchShape> shape = resolve_launch(p, binding_.counts, binding_.scalars, grid);
+  if (!shape) return shape;
+  const auto is_scalar = [](const FormulaNode& n) { return n.op == FormulaOp::Scalar; };
+  last_.by_scalars = std::any_of(p.formulas.nodes.begin(), p.formulas.nodes.end(), is_scalar);
+  last_.program = &p;
+  last_.counts = binding_.counts;
+  last_.scalars = binding_.scalars;
+  last_.grid = grid;
+  last_.shape = *shape;
+  return shape;
+}
+
+/// Launches of one submission run one after the other, so they may share memory that lives for one.
+std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const std::string& what) {
+  for (size_t i = 0; i < temporaries_.size(); ++i)
+    if (temporaries_[i].bytes == bytes && temporaries_[i].command != number_) {
+      temporaries_[i].command = number_;
+      fill(t_.temporaries[i], 0, bytes, 0);
+      return t_.temporaries[i];
+    }
+  const DeviceInfo& info = d_.backend->info();
+  make_room_for_one(t_.temporaries);
+  Result<MemoryHandle> made =
+      bytes <= info.limits.buffer_bytes
+          ? d_.take(bytes, what)
+          : diagnose(Code::DeviceMemoryExceeded, {},
+                     fmt::format("{} has {} bytes; {} allows {} in one buffer", what, bytes,
+                                 info.name, info.limits.buffer_bytes))
+                .with_fix("launch a smaller grid, or use another device");
+  if (!made) {
+    for (Diagnostic& d : made.errors()) report(std::move(d));
+    return std::nullopt;
+  }
+  t_.temporary_bytes += bytes;
+  t_.temporaries.push_back(*made);
+  temporaries_.push_back({bytes, number_});
+  return *made;
+}
+
+/// Zeros for outputs, and who reads and writes what.
+void SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand& c) {
+  size_t next = 0;
+  for (size_t i = 0; i < p.buffers.size(); ++i) {
+    const auto& b = p.buffers[i];
+    if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
+    const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]);
+    if (!buffer) continue;
+    const bool cleared = b.role == Role::Out && l.clear_outputs;
+    if (cleared && !l.executable.state()->full_writes.covers(uint32_t(i), c.shape, c.scalars))
+      fill(c.buffers[i], 0, buffer->bytes, 0);
+    if (is_writable(b.role))
+      writes(*buffer, cleared);
+    else
+      reads(*buffer);
+  }
+}
+
+/// Scratch and spill buffers. The shape of the command has the latter.
+bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceCommand& c) {
+  for (const LaunchBuffer& b : launch_buffers(e, c.shape)) {
+    const auto memory = temporary(b.bytes, b.what);
+    if (!memory) return false;
+    if (b.index >= c.buffers.size()) c.buffers.resize(b.index + 1);
+    c.buffers[b.index] = *memory;
+  }
+  c.scalars.resize(c.buffers.size());
+  return true;
+}
+
+/// V0503 if the workgroups of a launch take more than the device's memory limit leaves.
+bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) {
+  const uint64_t left = d_.limit() - std::min(d_.used, d_.limit());
+  if (working <= left) return true;
+  report(
+      diagnose(Code::MemoryLimitExceeded, {},
+               fmt::format("memory limit: the workgroups of {} that run at once need {} bytes for "
+                           "arrays and values; {} of {} are left on {}",
+                           whose, working, left, d_.limit(), d_.backend->info().name))
+          .with_fix("raise the memory limit, or use smaller shared and private arrays"));
+  return false;
+}
+
+/// Compares the workgroups of a launch with the limit. Its shape has the spill buffers.
+bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceCommand& c) {
+  if (d_.options.memory_limit == 0) return true;
+  c.working_limit = std::max<uint64_t>(1, d_.limit() - std::min(d_.used, d_.limit()));
+  return leaves_room(working_bytes(*d_.backend, e, c.shape),
+                     fmt::format("kernel `{}`", e.program->name));
+}
+
+void SubmissionBuilder::one(const Launch& l) {
+  if (auto problem = d_.problem(l.executable)) return report(std::move(*problem));
+  const ExecutableState* e = l.executable.state();
+  const Program& p = *e->program;
+  if (!bind(l, p, binding_)) return;
+  Result<LaunchShape> shape = shape_of(p, l.grid);
+  if (!shape) {
+    for (Diagnostic& d : shape.errors()) report(std::move(d));
+    return;
+  }
+  DeviceCommand c;
+  c.kind = Kind::Launch;
+  c.timed = t_.call_times;
+  c.buffers = std::move(binding_.memory);
+  c.scalars = std::move(binding_.bits);
+  c.shape = std::move(*shape);
+  prepare(l, p, c);
+  t_.executables[number_] = l.executable;
+  const auto& n = c.shape.num_workgroups;
+  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return;  // outputs are zeros, and that is all
+  if (e->plan) return launch_split(l, std::move(c));
+  if (!take_temporaries(*e, c) || !leaves_room(*e, c)) return;
+  c.program = e->segments[0].program;
+  c.kernel = e->segments[0].kernel;
+  c.coarse = e->coarse;
+  t_.recorder.add(number_, std::move(c));
+}
+
+void SubmissionBuilder::launch_split(const Launch& l, DeviceCommand c) {
+  LaunchShape shape = std::move(c.shape);
+  const std::shared_ptr<const ExecutableState> e = l.executable.shared_state();
+  const std::vector<plan::HiddenBuffer>& hidden = e->plan->hidden;
+  Result<LaunchShape> extended = extended_shape(*e, shape);
+  if (!extended) {
+    for (Diagnostic& d : extended.errors()) report(std::move(d));
+    return;
+  }
+  c.shape = std::move(*extended);
+  if (!take_temporaries(*e, c) || !leaves_room(*e, c)) return;
+  size_t words = 0;
+  for (size_t i = 0; i < hidden.size(); ++i)
+    if (hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = e->program->buffers.size() + i;
+  t_.recorder.add(number_, std::make_unique<SplitLaunch>(e, std::move(shape), std::move(c), words));
+}
+
+}  // namespace vyre::driver

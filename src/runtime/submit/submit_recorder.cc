@@ -1,0 +1,147 @@
+#include "runtime/submit/submit_recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/device_state.h"
+
+namespace vyre::driver {
+
+using Kind = DeviceCommand::Kind;
+
+namespace {
+
+/// The scalars that the host sets at each launch come after all other buffers.
+DeviceCommand with_parameters(DeviceCommand command, size_t count) {
+  command.buffers.resize(command.buffers.size() + count);
+  command.scalars.resize(command.buffers.size());
+  if (!command.offsets.empty()) command.offsets.resize(command.buffers.size());
+  return command;
+}
+
+}  // namespace
+
+SplitLaunch::SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
+                         DeviceCommand command, size_t words)
+    : executable_(std::move(executable)),
+      shape_(std::move(shape)),
+      command_(with_parameters(std::move(command), executable_->plan->parameters.size())),
+      words_(words),
+      control_(*executable_->plan, {executable_->program.get(), &shape_, command_.scalars,
+                                    executable_->subgroup_size}) {}
+
+DeviceCommand SplitLaunch::launch(const plan::StepControl::Action& action) const {
+  DeviceCommand c = command_;
+  c.program = executable_->segments[action.segment].program;
+  c.kernel = executable_->segments[action.segment].kernel;
+  std::copy(action.parameters.begin(), action.parameters.end(),
+            c.scalars.end() - static_cast<ptrdiff_t>(action.parameters.size()));
+  return c;
+}
+
+DeviceCommand SplitLaunch::poll(uint32_t word) const {
+  DeviceCommand c;
+  c.kind = Kind::Readback;
+  c.memory = command_.buffers[words_];
+  c.offset = uint64_t{word} * 4 + (words_ < command_.offsets.size() ? command_.offsets[words_] : 0);
+  c.bytes = 4;
+  c.staging = std::make_shared<std::vector<std::byte>>(4);
+  return c;
+}
+
+void Recorder::add(uint32_t command, DeviceCommand device) {
+  CommandNote note;
+  note.kind = device.kind;
+  note.command = command;
+  add(std::move(device), std::move(note));
+}
+
+void Recorder::add(DeviceCommand device, CommandNote note) {
+  if (items_.empty()) return first_.add(std::move(device), std::move(note));
+  const uint32_t command = note.command;
+  items_.push_back({command, std::move(device), std::move(note), nullptr});
+}
+
+void Recorder::add(uint32_t command, std::unique_ptr<Script> script) {
+  items_.push_back({command, {}, {}, std::move(script)});
+}
+
+void Recorder::reserve(size_t commands) {
+  first_.commands.reserve(commands);
+  first_.notes.reserve(commands);
+}
+
+Part Recorder::cut(size_t from) {
+  Part part;
+  for (size_t i = from; i < first_.commands.size(); ++i)
+    part.add(std::move(first_.commands[i]), std::move(first_.notes[i]));
+  first_.commands.resize(from);
+  first_.notes.resize(from);
+  first_.launches -= part.launches;
+  return part;
+}
+
+Part Recorder::next(const Deadline& deadline, double time_limit) {
+  Part part = std::exchange(first_, {});
+  while (!items_.empty()) {
+    Item& item = items_.front();
+    if (item.script) {
+      if (!item.script->record(part, item.command, deadline, time_limit)) return part;
+    } else {
+      part.add(std::move(item.device), std::move(item.note));
+    }
+    items_.pop_front();
+  }
+  part.is_last = true;
+  return part;
+}
+
+bool SplitLaunch::record(Part& part, uint32_t command, const Deadline& deadline,
+                         double time_limit) {
+  using Step = plan::StepControl::Kind;
+  const auto note = [&](uint32_t segment) {
+    CommandNote n;
+    n.kind = Kind::Launch;
+    n.command = command;
+    n.segment = segment;
+    n.executable = executable_.get();
+    part.notes.push_back(n);
+  };
+  while (part.launches < Recorder::most_launches) {
+    const plan::StepControl::Action action = control_.next();
+    switch (action.kind) {
+      case Step::Done: return true;
+      case Step::Launch:
+        ++part.launches;
+        note(action.segment);
+        part.commands.push_back(launch(action));
+        break;
+      case Step::Poll:
+        note(none);
+        part.commands.push_back(poll(action.word));
+        part.polled = part.commands.back().staging;
+        return false;
+      case Step::Pause:
+        if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+          const Program& p = *executable_->program;
+          part.errors.push_back(
+              diagnose(
+                  Code::TimeLimitExceeded, p.place(p.loc),
+                  fmt::format("kernel `{}` was still running after {} seconds", p.name, time_limit))
+                  .with_fix("raise the time limit, or make the loop end"));
+        }
+        return false;  // what there is may begin meanwhile, and the caller is not kept
+    }
+  }
+  return false;
+}
+
+void SplitLaunch::answer(std::span<const std::byte> polled) {
+  uint32_t word = 0;
+  std::memcpy(&word, polled.data(), sizeof word);
+  control_.answer(word != 0);
+}
+
+}  // namespace vyre::driver

@@ -1,0 +1,187 @@
+// Loops that look at a word, without the host: a batch of rounds is recorded, each behind a gate.
+// The gate is a kernel that writes the sizes of the round's dispatches: those that they have, or
+// zeros once the word is zero. Copies and fills are dispatches too.
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/vulkan/vulkan_recorder.h"
+
+namespace vyre::driver::vulkan {
+
+struct Recorder::Gated {
+  uint32_t dispatches = 0;  // of a round, at most
+  uint32_t next = 0;        // of this round
+  uint32_t blocks = 0;      // control blocks
+  uint32_t next_block = 0;  // of this round
+  bool first_round = true;
+  Arena::Place sizes, control, state;
+  Piece args;
+  std::vector<Piece> between;  // of copies that overlap, by round: the same each time
+  size_t next_between = 0;
+};
+
+namespace {
+
+constexpr uint64_t block_stride = 64;  // of control blocks: the gate knows it
+static_assert(sizeof(emit_spirv::ControlBlock) <= block_stride);
+constexpr uint64_t size_bytes = 3 * sizeof(uint32_t);
+
+}  // namespace
+
+Result<uint64_t> Recorder::control_block(size_t number, size_t inside, Gated* gated) {
+  if (!gated) {
+    const Result<Arena::Place> place = f_.words.take(sizeof(emit_spirv::ControlBlock));
+    if (!place) return place.errors();
+    recorded.told.push_back({number, inside, new (place->host) emit_spirv::ControlBlock()});
+    tells_host_ = true;
+    return place->address;
+  }
+  // One for all rounds: none begins after a trap.
+  const uint64_t offset = gated->next_block++ * block_stride;
+  if (gated->first_round) {
+    auto* block = reinterpret_cast<emit_spirv::ControlBlock*>(gated->control.host + offset);
+    recorded.told.push_back({number, inside, block});
+  }
+  return gated->control.address + offset;
+}
+
+void Recorder::dispatch_gated(const std::array<uint32_t, 3>& groups, Gated& g) {
+  const uint64_t offset = g.next++ * size_bytes;
+  std::memcpy(g.sizes.host + offset, groups.data(), size_bytes);
+  c_.vk.vkCmdDispatchIndirect(cb_, g.args.buffer, g.args.offset + offset);
+}
+
+Result<> Recorder::batch(const DeviceCommand& loop, size_t number, uint64_t rounds) {
+  using Kind = DeviceCommand::Kind;
+  stamp(loop.timed, number);
+  Gated g;
+  for (const DeviceCommand& c : *loop.body) {
+    g.dispatches += c.kind == Kind::Copy ? 2 : 1;
+    g.blocks += c.kind == Kind::Launch;
+  }
+  g.dispatches = std::max(g.dispatches, 1u);
+  const auto take = [&](uint64_t bytes, Arena::Place& to) -> Result<> {
+    const Result<Arena::Place> place = f_.words.take(std::max<uint64_t>(bytes, 64), true);
+    if (!place) return place.errors();
+    to = *place;
+    std::memset(to.host, 0, bytes);
+    return Ok{};
+  };
+  if (Result<> r = take(g.dispatches * size_bytes, g.sizes); !r) return r;
+  if (Result<> r = take(g.blocks * block_stride, g.control); !r) return r;
+  if (Result<> r = take(2 * sizeof(uint32_t), g.state); !r) return r;
+  for (uint32_t i = 0; i < g.blocks; ++i)
+    new (g.control.host + i * block_stride) emit_spirv::ControlBlock();
+  Result<Piece> args = workshop_.device_memory.take(g.dispatches * size_bytes);
+  if (!args) return args.errors();
+  f_.held.emplace_back(&workshop_.device_memory, *args);
+  g.args = *args;
+  recorded.batch = reinterpret_cast<const uint32_t*>(g.state.host);
+  tells_host_ = true;
+
+  for (uint64_t r = 0; r < rounds; ++r) {
+    if (Result<> done = gate(loop, g); !done) return done;
+    g.next = g.next_block = 0;
+    g.next_between = 0;
+    for (size_t i = 0; i < loop.body->size(); ++i) {
+      const DeviceCommand& c = (*loop.body)[i];
+      Result<> done = c.kind == Kind::Fill   ? gated_fill(c, g)
+                      : c.kind == Kind::Copy ? gated_copy(c, g)
+                                             : launch(c, number, i, &g);
+      if (!done) return done;
+    }
+    g.first_round = false;
+  }
+  return Ok{};
+}
+
+Result<> Recorder::gate(const DeviceCommand& loop, Gated& g) {
+  const auto helper = workshop_.helpers.get(Helper::Gate, workshop_.context, workshop_.profile);
+  if (!helper) return helper.errors();
+  full_barrier();
+  hazards_.clear();
+  accesses_.clear();
+  const Piece& w = piece(loop.memory);
+  // The word may lie across two.
+  const uint64_t shift = loop.offset % 4 * 8;
+  const uint64_t mask =
+      loop.bytes >= 8 ? ~uint64_t{0} : ((uint64_t{1} << loop.bytes * 8) - 1) << shift;
+  const Bound bound[] = {{loop.offset / 4},
+                         {mask & 0xffffffff},
+                         {mask >> 32},
+                         {g.blocks},
+                         {w.address, w.bytes / 4},
+                         {g.sizes.address, g.dispatches * 3},
+                         {g.control.address, g.blocks * block_stride / 4},
+                         {g.args.address, g.dispatches * 3},
+                         {g.state.address, 2}};
+  if (Result<> r = dispatch(*(*helper)->kernel, *(*helper)->program, bound, {1, 1, 1}, 0); !r)
+    return r;
+  auto m = made<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+  m.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+  m.dstAccessMask =
+      VK_ACCESS_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+  c_.vk.vkCmdPipelineBarrier(
+      cb_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+      VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &m, 0,
+      nullptr, 0, nullptr);
+  return Ok{};
+}
+
+namespace {
+
+/// Workgroups of 64 for the words that a range of bytes touches.
+std::array<uint64_t, 3> groups_of(uint64_t offset, uint64_t bytes) {
+  const uint64_t words = (offset + bytes + 3) / 4 - offset / 4;
+  return {(words + 63) / 64, 1, 1};
+}
+
+}  // namespace
+
+Result<> Recorder::gated_fill(const DeviceCommand& c, Gated& g) {
+  if (c.bytes == 0) return Ok{};
+  const auto helper = workshop_.helpers.get(Helper::Fill, workshop_.context, workshop_.profile);
+  if (!helper) return helper.errors();
+  const Piece& to = piece(c.memory);
+  accesses_.assign(
+      {{to.address + c.offset / 4 * 4, to.address + (c.offset + c.bytes + 3) / 4 * 4, true}});
+  const Bound bound[] = {
+      {c.offset}, {c.offset + c.bytes}, {c.value * 0x01010101u}, {to.address, to.bytes / 4}};
+  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(c.offset, c.bytes), 0,
+                  &g);
+}
+
+Result<> Recorder::gated_copy(const Piece& from, uint64_t from_offset, const Piece& to,
+                              uint64_t to_offset, uint64_t bytes, Gated& g) {
+  const auto helper = workshop_.helpers.get(Helper::Copy, workshop_.context, workshop_.profile);
+  if (!helper) return helper.errors();
+  accesses_.assign(
+      {{from.address + from_offset, from.address + from_offset + bytes, false},
+       {to.address + to_offset / 4 * 4, to.address + (to_offset + bytes + 3) / 4 * 4, true}});
+  const Bound bound[] = {{to_offset},
+                         {to_offset + bytes},
+                         {from_offset},
+                         {from.address, from.bytes / 4},
+                         {to.address, to.bytes / 4}};
+  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(to_offset, bytes), 0,
+                  &g);
+}
+
+Result<> Recorder::gated_copy(const DeviceCommand& c, Gated& g) {
+  if (c.bytes == 0) return Ok{};
+  const Piece &from = piece(c.source), &to = piece(c.memory);
+  // Inside one memory words are read that others write: by way of another.
+  if (c.source != c.memory) return gated_copy(from, c.source_offset, to, c.offset, c.bytes, g);
+  if (g.next_between == g.between.size()) {
+    Result<Piece> taken = workshop_.device_memory.take(c.bytes);
+    if (!taken) return taken.errors();
+    f_.held.emplace_back(&workshop_.device_memory, *taken);
+    g.between.push_back(*taken);
+  }
+  const Piece& between = g.between[g.next_between++];
+  if (Result<> r = gated_copy(from, c.source_offset, between, 0, c.bytes, g); !r) return r;
+  return gated_copy(between, 0, to, c.offset, c.bytes, g);
+}
+
+}  // namespace vyre::driver::vulkan

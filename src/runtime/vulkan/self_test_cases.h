@@ -1,0 +1,42 @@
+#pragma once
+
+// The kernels of the self-test: groups of ops that share their operands and one pipeline.
+
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "legalize/profile.h"
+
+namespace vyre::driver::vulkan {
+
+using ProfileFlag = bool emit_exact::Profile::*;
+
+/// One result of a group's kernel.
+struct TestRow {
+  /// Switched off if it is wrong, one after the other; none: nothing can be done.
+  std::vector<std::pair<ProfileFlag, std::string>> flags;
+  std::string key;         // op_key() of the op: what is refused if it stays wrong
+  std::string expression;  // for people
+  uint32_t buffer = 0;     // of the program: where the result is
+};
+
+struct TestGroup {
+  std::string name;
+  Program program;
+  std::vector<TestRow> rows;
+  ProfileFlag needs = nullptr;  // without it the device refuses the kernel, rightly
+  uint32_t elements = 0;        // of its inputs
+};
+
+/// The kernel of a text of the self-test.
+Program self_test_program(const std::string& source);
+
+/// All of them, the ones that others rest on first.
+std::vector<TestGroup> self_test_groups();
+
+/// Operands for an input of the program: corners, each with each, then random numbers of kinds that
+/// find mistakes.
+std::vector<std::byte> self_test_input(const Program& program, uint32_t buffer, uint32_t elements);
+
+}  // namespace vyre::driver::vulkan

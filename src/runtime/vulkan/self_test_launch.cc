@@ -1,0 +1,97 @@
+#include "runtime/vulkan/self_test_launch.h"
+
+#include <cstring>
+
+namespace vyre::driver::vulkan {
+namespace {
+
+using Kind = DeviceCommand::Kind;
+
+/// The memory of a launch's buffers, by buffer.
+class Memories {
+ public:
+  explicit Memories(VulkanDevice& device) : d_(device) {}
+  Memories(const Memories&) = delete;
+  ~Memories() {
+    for (const MemoryHandle m : handles)
+      if (m) d_.release(m);
+  }
+
+  Result<> take(const Program& p, const LaunchShape& shape) {
+    handles.resize(p.buffers.size());
+    for (uint32_t b = 0; b < p.buffers.size(); ++b) {
+      if (!is_parameter(p.buffers[b].role) || p.buffers[b].role == Role::Scalar) continue;
+      Result<MemoryHandle> m = d_.allocate(shape.counts[b] * size_of(p.buffers[b].element));
+      if (!m) return m.errors();
+      handles[b] = *m;
+    }
+    return Ok{};
+  }
+
+  std::vector<MemoryHandle> handles;
+
+ private:
+  VulkanDevice& d_;
+};
+
+using Staging = std::shared_ptr<std::vector<std::byte>>;
+
+DeviceCommand command(Kind kind, MemoryHandle memory, Staging staging) {
+  DeviceCommand c;
+  c.kind = kind;
+  c.timed = false;
+  c.memory = memory;
+  c.bytes = staging ? staging->size() : 0;
+  c.staging = std::move(staging);
+  return c;
+}
+
+/// Uploads, the launch, and readbacks to where `results` (by buffer) are.
+std::vector<DeviceCommand> commands_of(const TestLaunch& l, const LaunchShape& shape,
+                                       const std::vector<MemoryHandle>& memory,
+                                       std::vector<Staging>& results) {
+  const auto& buffers = l.program->buffers;
+  std::vector<DeviceCommand> commands, readbacks;
+  DeviceCommand launch = command(Kind::Launch, 0, nullptr);
+  launch.program = l.program;
+  launch.kernel = l.kernel;
+  launch.buffers = memory;
+  launch.scalars.assign(buffers.size(), 0);
+  launch.shape = shape;
+  for (uint32_t b = 0; b < buffers.size(); ++b) {
+    const auto& data = l.inputs.data[b];
+    if (buffers[b].role == Role::Scalar)
+      std::memcpy(&launch.scalars[b], data->data(), data->size());
+    else if (data)
+      commands.push_back(
+          command(Kind::Upload, memory[b], std::make_shared<std::vector<std::byte>>(*data)));
+    if (!is_host_output(buffers[b].role)) continue;
+    const uint64_t bytes = shape.counts[b] * size_of(buffers[b].element);
+    results[b] = std::make_shared<std::vector<std::byte>>(bytes);
+    readbacks.push_back(command(Kind::Readback, memory[b], results[b]));
+  }
+  commands.push_back(std::move(launch));
+  commands.insert(commands.end(), readbacks.begin(), readbacks.end());
+  return commands;
+}
+
+}  // namespace
+
+Result<TestEnd> run_test(VulkanDevice& d, const TestLaunch& l) {
+  const Result<LaunchShape> shape = resolve_launch(*l.program, l.inputs);
+  if (!shape) return shape.errors();
+  Memories memory(d);
+  if (Result<> taken = memory.take(*l.program, *shape); !taken) return taken.errors();
+  std::vector<Staging> results(memory.handles.size());
+  const Result<SubmissionHandle> submitted =
+      d.submit(0, commands_of(l, *shape, memory.handles, results), {}, l.deadline);
+  if (!submitted) return submitted.errors();
+  const SubmissionOutcome o = d.wait(*submitted);
+  if (o.kind == SubmissionOutcome::Kind::Failed) return o.errors;
+  TestEnd end{o.kind, o.stopped_at, {}};
+  for (const Staging& r : results)
+    end.buffers.push_back(r ? std::move(*r) : std::vector<std::byte>());
+  return end;
+}
+
+}  // namespace vyre::driver::vulkan

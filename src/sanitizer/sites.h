@@ -1,0 +1,51 @@
+#pragma once
+
+// The places in a program that touch memory: accesses of one kind to one buffer on one line (of one
+// chain of calls) are one site. Findings are about pairs of sites, so a loop that was unrolled or a
+// `load_n` is one place, as it is for the reader.
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/eval/atomic_update.h"
+#include "ir/program.h"
+
+namespace vyre::interp {
+
+struct Site {
+  OpId op = none;  // the first one, for messages
+  uint32_t buffer = 0;
+  bool writes = false;
+  bool atomic = false;
+  bool workgroup_scope = false;  // an atomic that is one for its own workgroup only
+  bool acq_rel = false;
+  bool gives_value = false;                  // an atomic whose result is used
+  AtomicUpdate update = AtomicUpdate::None;  // a cas that fails has one, too
+  uint32_t order_site =
+      none;  // as findings about order know it: of a cas that fails, where it writes
+};
+
+/// What the sanitizer has to know of a memory op.
+struct SiteOfOp {
+  uint32_t site = none;
+  uint32_t failed_site = none;  // atomic_cas: where it did not write
+  Type index = Type::U32;       // as the memory functions take it
+  uint8_t bytes = 0;            // load_as: bytes of the value; else 0
+  bool acq_rel = false;
+  bool modifies = false;  // an atomic that is not only a load
+  bool replaces = false;  // … and gives no thought to what was there
+};
+
+struct Sites {
+  std::vector<Site> sites;
+  std::vector<SiteOfOp> of_op;       // by op
+  std::vector<bool> written;         // by buffer: some op writes it
+  std::vector<bool> order_matters;   // by buffer: the order of its atomics may
+  bool synchronizes = false;         // by acq_rel atomics
+  bool synchronizes_groups = false;  // some of them at the scope of a workgroup, in device memory
+};
+
+/// Sites in the order of the program. Linear.
+Sites find_sites(const Program& program);
+
+}  // namespace vyre::interp

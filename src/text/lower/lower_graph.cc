@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "ir/stats.h"
+#include "text/lower/kernel_lowering.h"
+#include "text/parser.h"
+
+namespace vyre::text {
+namespace {
+
+struct GraphLowering {
+  ModuleContext& context;
+  const Decl& decl;
+  const Module& module;
+  Graph graph;
+  Ast& ast = context.ast;
+  std::unordered_map<uint32_t, uint32_t> buffer_of_symbol;  // of equal names the first
+  std::unordered_map<uint32_t, const Param*> param_of_symbol;
+
+  uint32_t find(uint32_t symbol) const {
+    const auto found = buffer_of_symbol.find(symbol);
+    return found == buffer_of_symbol.end() ? none : found->second;
+  }
+
+  FormulaId formula(ExprId e) {
+    return lower_formula(context, graph.formulas, e, [&](uint32_t symbol) {
+      const uint32_t i = find(symbol);
+      if (i == none) {  // a parameter that comes later?
+        const auto p = param_of_symbol.find(symbol);
+        return p == param_of_symbol.end() ? FormulaName{} : FormulaName{0, !p->second->array, true};
+      }
+      const bool scalar = graph.buffers[i].role == Role::Scalar;
+      if (scalar && !is_integer(graph.buffers[i].element))
+        return FormulaName{
+            i, true, false, no_formula,
+            fmt::format("is {}, a size is made of integers", name(graph.buffers[i].element))};
+      return FormulaName{i, scalar, false};
+    });
+  }
+
+  void add(TokenId name, Role role, Type element, ExprId size, bool parameter) {
+    if (find(ast.tokens[name].symbol) != none)
+      context
+          .error(name, Code::DuplicateName,
+                 fmt::format("`{}` is declared twice in this graph", ast.text(name)))
+          .with_fix("rename one of them");
+    GraphBuffer b;
+    b.name = std::string(ast.text(name));
+    b.role = role;
+    b.element = element;
+    if (role == Role::Scalar)
+      b.count = graph.formulas.constant(1);
+    else if (size != none)
+      b.count = formula(size);
+    b.parameter = parameter;
+    b.place = ast.place(name);
+    graph.buffers.push_back(std::move(b));
+    buffer_of_symbol.emplace(ast.tokens[name].symbol, uint32_t(graph.buffers.size() - 1));
+  }
+
+  uint32_t buffer(TokenId name) {
+    const uint32_t i = find(ast.tokens[name].symbol);
+    if (i != none) return i;
+    std::vector<std::string> names;
+    if (context.may_suggest())
+      for (const GraphBuffer& b : graph.buffers) names.push_back(b.name);
+    const auto near = context.nearest_name(ast.text(name), names);
+    context
+        .error(name, Code::UnknownName, fmt::format("the graph has no buffer `{}`", ast.text(name)))
+        .with_fix(near.empty() ? fmt::format("declare it: `buffer {}: T[n]`", ast.text(name))
+                               : fmt::format("did you mean `{}`?", near));
+    return none;
+  }
+
+  GraphElement element(const GraphRef& r) {
+    GraphElement e;
+    e.buffer = buffer(r.name);
+    if (e.buffer == none || r.index == none) return e;
+    const GraphBuffer& b = graph.buffers[e.buffer];
+    if (b.role == Role::Scalar || (!is_integer(b.element) && b.element != Type::Bool))
+      context
+          .error(r.name, Code::GraphElement, fmt::format("`{}` is no buffer of integers", b.name))
+          .with_fix("use a buffer of u32");
+    const Constant c = evaluate_constant(context, r.index, Type::Void);
+    if (c.type == Type::Void) return e;
+    if (!is_integer(c.type))
+      context.error(ast.exprs[r.index].token, Code::IndexNotInteger, "the index is no integer")
+          .with_fix("write a number");
+    e.index = c.bits;
+    return e;
+  }
+
+  GraphArg argument(const Buffer& param, ExprId id) {
+    const Expr& e = ast.exprs[id];
+    GraphArg a;
+    if (e.kind == ExprKind::Name && find(e.symbol) != none) {
+      a.buffer = find(e.symbol);
+      return a;
+    }
+    if (param.role != Role::Scalar) {
+      if (e.kind == ExprKind::Name) {
+        buffer(e.token);
+      } else if (e.kind != ExprKind::Error) {
+        context
+            .error(e.token, Code::GraphArgument,
+                   fmt::format("the parameter `{}` takes a buffer", param.name))
+            .with_fix("write the name of a buffer of the graph");
+      }
+      return a;
+    }
+    const Constant c = evaluate_constant(context, id, param.element, [&](uint32_t symbol) {
+      return ConstantName{find(symbol) != none, {}};
+    });
+    a.bits = c.bits;
+    return a;
+  }
+
+  void call(const GraphStmt& s) {
+    GraphNode n;
+    n.kind = GraphNodeKind::Call;
+    n.place = ast.place(s.name);
+    const auto found = context.kernel_of_symbol.find(ast.tokens[s.name].symbol);
+    if (found == context.kernel_of_symbol.end()) {
+      std::vector<std::string> names;
+      if (context.may_suggest())
+        for (const Program& k : module.kernels) names.push_back(k.name);
+      const auto near = context.nearest_name(ast.text(s.name), names);
+      context
+          .error(s.name, Code::UnknownKernel,
+                 fmt::format("there is no kernel `{}`", ast.text(s.name)))
+          .with_fix(near.empty() ? "declare it in this file, or import it"
+                                 : fmt::format("did you mean `{}`?", near));
+      return;
+    }
+    n.kernel = found->second;
+    const Program& kernel = module.kernels[n.kernel];
+    std::vector<const Buffer*> params;
+    for (const Buffer& b : kernel.buffers)
+      if (is_parameter(b.role) && b.role != Role::Scratch) params.push_back(&b);
+    if (s.args.size() != params.size()) {
+      context
+          .error(s.name, Code::WrongArgumentCount,
+                 fmt::format("`{}` takes {} arguments, not {}", kernel.name, params.size(),
+                             s.args.size()))
+          .note("declared here", kernel.place(kernel.loc))
+          .with_fix("give one argument for each parameter, in order, but none for `scratch`");
+      return;
+    }
+    for (size_t i = 0; i < params.size(); ++i) n.args.push_back(argument(*params[i], s.args[i]));
+    if (s.grid.size() > 3)
+      context.error(s.name, Code::WrongAttribute, "`grid` takes one to three sizes")
+          .with_fix("write `grid(count[0])`");
+    for (size_t i = 0; i < s.grid.size() && i < 3; ++i) n.grid.push_back(element(s.grid[i]));
+    graph.nodes.push_back(std::move(n));
+  }
+
+  void loop(const GraphStmt& s) {
+    GraphNode n;
+    n.kind = s.kind == GraphStmtKind::Repeat ? GraphNodeKind::Repeat : GraphNodeKind::While;
+    n.place = ast.place(s.token);
+    n.count = formula(s.count);
+    if (s.kind == GraphStmtKind::While) {
+      n.flag = element(s.flag);
+      n.compare = *binary_op(s.compare);
+      if (n.flag.buffer != none)
+        n.bits = evaluate_constant(context, s.value, graph.buffers[n.flag.buffer].element).bits;
+    }
+    graph.nodes.push_back(std::move(n));
+  }
+
+  void run() {
+    graph.name = std::string(ast.text(decl.name));
+    graph.place = ast.place(decl.name);
+    for (const Param& p : decl.params) param_of_symbol.emplace(ast.tokens[p.name].symbol, &p);
+    for (const Param& p : decl.params) {
+      if (p.array && (p.role == Role::Shared || p.role == Role::Private || p.role == Role::Scratch))
+        context
+            .error(p.name, Code::WrongRole,
+                   fmt::format("a graph has no `{}` parameter", name(p.role)))
+            .with_fix("write `buffer t: T[n]` in the body");
+      add(p.name, p.array ? p.role : Role::Scalar, p.type, p.size, true);
+    }
+    for (const GraphStmt& s : decl.graph) {
+      if (context.ended) return;
+      if (context.budget.due()) context.budget.check(context.kept_bytes + memory_of(graph));
+      switch (s.kind) {
+        case GraphStmtKind::Buffer: add(s.name, Role::Scratch, s.type, s.count, false); break;
+        case GraphStmtKind::Call: call(s); break;
+        case GraphStmtKind::Repeat:
+        case GraphStmtKind::While: loop(s); break;
+        case GraphStmtKind::End: {
+          GraphNode n;
+          n.kind = GraphNodeKind::End;
+          n.place = ast.place(s.token);
+          graph.nodes.push_back(std::move(n));
+          break;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Graph lower_graph(ModuleContext& context, const Decl& decl, const Module& module) {
+  GraphLowering g{context, decl, module, {}};
+  g.run();
+  return std::move(g.graph);
+}
+
+}  // namespace vyre::text

@@ -1,0 +1,21 @@
+#pragma once
+
+// A bad device: programs in which every op that a profile calls wrong gives wrong results, the way
+// devices do it: subnormals read and given as zeros, fma rounded twice, -0 and +0 confused,
+// quotients and roots off by some units in the last place. What expand() makes must not lean on any
+// of it.
+
+#include <string>
+
+#include "ir/program.h"
+#include "legalize/profile.h"
+
+namespace vyre::emit_exact {
+
+Program degrade(const Program& program, const Profile& profile);
+
+/// The first op that a device with this profile has no right to see, or "": types that it lacks,
+/// and ops that may not even be used as an estimate.
+std::string forbidden(const Program& program, const Profile& profile);
+
+}  // namespace vyre::emit_exact

@@ -1,0 +1,53 @@
+// Which ops are left to functions. What these give is judged wherever expansions are
+// (judge_util.h).
+
+#include <gtest/gtest.h>
+
+#include "legalize/expand.h"
+#include "tests/legalize/forms_util.h"
+#include "tests/legalize/judge_util.h"
+
+namespace vyre::emit_exact {
+namespace {
+
+using enum Opcode;
+constexpr Type F = Type::F32, D = Type::F64;
+
+size_t calls(Opcode code, Type type, size_t operands, const char* words) {
+  const Program p = op_program(code, type, std::vector<Type>(operands, type));
+  const auto expanded = expand(p, profile_of(words), 0, true);
+  EXPECT_TRUE(expanded) << words;
+  return expanded ? marked_ops(*expanded) : 0;
+}
+
+TEST(exact_forms, long_ones_are_functions) {
+  for (const char* words : {"nvidia", "lavapipe", "swiftshader", "-fma32 -fused32"})
+    EXPECT_EQ(calls(Fma, F, 3, words), 1u) << words;
+  for (const char* words : {"swiftshader", "-add32 -mul32", "weak"})
+    for (const Opcode code : {Add, Sub, Mul}) EXPECT_EQ(calls(code, F, 2, words), 1u) << words;
+  EXPECT_EQ(calls(Div, F, 2, "-div32 -float64"), 1u);
+  EXPECT_EQ(calls(Div, F, 2, "-div32 -narrow"), 1u);
+  EXPECT_EQ(calls(Sqrt, F, 1, "nvidia"), 1u);
+  EXPECT_EQ(calls(Rsqrt, F, 1, "swiftshader"), 2u) << "a root and a quotient";
+  for (const Opcode code : {Add, Sub, Mul, Div})
+    EXPECT_EQ(calls(code, D, 2, "-add64 -mul64 -div64"), 1u);
+  EXPECT_EQ(calls(Fma, D, 3, "lavapipe"), 1u);
+}
+
+TEST(exact_forms, short_and_native_ones_are_not) {
+  EXPECT_EQ(calls(Div, F, 2, "-div32"), 0u);
+  EXPECT_EQ(calls(Sqrt, F, 1, "-sqrt32"), 0u);
+  EXPECT_EQ(calls(Floor, F, 1, "swiftshader"), 0u);
+  EXPECT_EQ(calls(Lt, F, 2, "swiftshader"), 0u);
+  EXPECT_EQ(calls(Add, F, 2, "nvidia"), 0u);
+}
+
+TEST(exact_forms, sums_and_differences_have_one) {
+  const Program p = op_program(Sub, D, {D, D});
+  const auto expanded = expand(p, profile_of("-add64"), 0, true);
+  ASSERT_TRUE(expanded);
+  walk(*expanded, [&](OpId id) { EXPECT_NE(expanded->op(id).code, Sub); });
+}
+
+}  // namespace
+}  // namespace vyre::emit_exact

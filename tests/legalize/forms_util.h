@@ -1,0 +1,19 @@
+#pragma once
+
+// Ops that are marked by_function, written out as an emitter's functions compute them.
+
+#include "ir/program.h"
+#include "legalize/profile.h"
+
+namespace vyre::emit_exact {
+
+/// How many ops stand for their long forms.
+size_t marked_ops(const Program& expanded);
+
+/// Each of them replaced by its form().
+Program with_forms(const Program& expanded, const Profile& profile);
+
+/// The marks of expansions are no part of the IR.
+Program without_marks(Program expanded);
+
+}  // namespace vyre::emit_exact

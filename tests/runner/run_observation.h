@@ -1,0 +1,19 @@
+#pragma once
+
+// What a run of the command line did.
+
+#include "differential/observation.h"
+#include "tests/runner/block_runner.h"
+#include "tools/vyre/execute.h"
+
+namespace vyre::runner {
+
+using lab::difference;
+using lab::expected_lines;
+using lab::mismatch;
+using lab::Observation;
+using lab::trap_of;
+
+Observation observe(const cli::Target& target, const Result<cli::RunResult>& result);
+
+}  // namespace vyre::runner
