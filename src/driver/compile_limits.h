@@ -5,9 +5,9 @@
 //   CompileOptions options;
 //   options.limits = CompileLimits(0.5, 256 << 20);  // half a second from now, 256 MiB
 //
-// The optimizer, the splitter and the emitters for GPUs poll the deadline. LLVM cannot be stopped inside a process: the
-// CPU backend compiles with limits in another process (cpu/isolated_compile.h). The compilers
-// of GPU drivers are not limited.
+// The optimizer, the splitter and the emitters for GPUs poll the deadline. LLVM cannot be stopped
+// inside a process: the CPU backend compiles with limits in another process
+// (cpu/isolated_compile.h). The compilers of GPU drivers are not limited.
 
 #include <chrono>
 #include <cstdint>
