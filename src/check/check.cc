@@ -21,6 +21,14 @@ namespace {
 /// Bytes that the checks need for each byte of a program, the program included.
 constexpr uint64_t growth = 2;
 
+/// What only damaged or hand-made programs can have wrong has one remedy.
+Diagnostics with_fixes(Diagnostics found) {
+  for (Diagnostic& d : found)
+    if (d.severity == Severity::Error && d.fix.empty())
+      d.with_fix("make the program again from its source, or mend what built it");
+  return found;
+}
+
 Diagnostics check_program(const Program& program, const CheckOptions& options, const Budget& budget,
                           uint64_t kept) {
   Reporter report(program);
@@ -42,12 +50,7 @@ Diagnostics check_program(const Program& program, const CheckOptions& options, c
     if (!report.has_errors()) check_update_order(program, uniformity, options.exact, report);
   }
   poll();
-  Diagnostics found = report.take();
-  // What only damaged or hand-made programs can have wrong has one remedy.
-  for (Diagnostic& d : found)
-    if (d.severity == Severity::Error && d.fix.empty())
-      d.with_fix("make the program again from its source, or mend what built it");
-  return found;
+  return with_fixes(report.take());
 }
 
 /// Runs a check under the limits of the options.
@@ -84,7 +87,7 @@ Diagnostics check_module(const Module& module, const CheckOptions& options, cons
     add(check_graph(module, graph, legal));
   }
   budget.check(kept);
-  return list;
+  return with_fixes(std::move(list));
 }
 
 }  // namespace

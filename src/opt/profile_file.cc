@@ -63,7 +63,8 @@ Json report_json(const RunReport& r) {
 
 Cost read_cost(const Json& j) {
   Cost cost;
-  for (const CostField& f : cost_fields) cost.*f.value = j.at(std::string(f.name)).get<uint64_t>();
+  for (const CostField& f : cost_fields)
+    cost.*f.value = whole_number<uint64_t>(j.at(std::string(f.name)));
   return cost;
 }
 
@@ -80,21 +81,22 @@ RunReport read_report(const Json& j) {
   r.program = j.at("program").get<std::string>();
   r.op_id = j.at("op_id").get<std::string>();
   r.profile = j.at("profile").get<std::string>();
-  r.iterations = j.at("iterations").get<uint32_t>();
+  r.iterations = whole_number<uint32_t>(j.at("iterations"));
   r.settled = j.at("settled").get<bool>();
-  r.ns = j.at("ns").get<uint64_t>();
+  r.ns = whole_number<uint64_t>(j.at("ns"));
   r.before = read_cost(j.at("before"));
   r.after = read_cost(j.at("after"));
   for (const Json& c : j.at("choices"))
     r.choices.push_back({c.at("pass").get<std::string>(), c.at("selected").get<bool>(),
-                         c.at("reason").get<std::string>(), c.at("priority").get<uint32_t>(),
+                         c.at("reason").get<std::string>(),
+                         whole_number<uint32_t>(c.at("priority")),
                          c.at("detail").get<std::string>()});
   for (const Json& run : j.at("runs")) {
     PassRun p;
-    p.iteration = run.at("iteration").get<uint32_t>();
+    p.iteration = whole_number<uint32_t>(run.at("iteration"));
     p.pass = run.at("pass").get<std::string>();
     p.decision = read_decision(run.at("decision").get<std::string>());
-    p.ns = run.at("ns").get<uint64_t>();
+    p.ns = whole_number<uint64_t>(run.at("ns"));
     p.before = read_cost(run.at("before"));
     p.after = read_cost(run.at("after"));
     r.runs.push_back(std::move(p));
@@ -137,12 +139,13 @@ Result<> read_profile(std::string_view text, const std::string& file, ProfileDat
     const Json j = parse_json<Json>(text);
     if (!j.is_object() || j.value("schema", "") != "vyre-profile")
       return bad("it is not a profile of vyre");
-    if (const int version = j.at("version").get<int>(); version != profile_version)
+    if (const auto version = whole_number<uint32_t>(j.at("version")); version != profile_version)
       return bad(fmt::format("it has version {}, this vyre reads {}", version, profile_version));
     std::vector<HotPathHints::Entry> hints;
     for (const Json& h : j.at("hints"))
-      hints.push_back({h.at("op_id").get<std::string>(), h.at("launches").get<uint64_t>(),
-                       h.at("total_ns").get<uint64_t>(), h.at("bytes").get<uint64_t>(),
+      hints.push_back({h.at("op_id").get<std::string>(), whole_number<uint64_t>(h.at("launches")),
+                       whole_number<uint64_t>(h.at("total_ns")),
+                       whole_number<uint64_t>(h.at("bytes")),
                        // Files of earlier versions do not name the device.
                        h.contains("device") ? h["device"].get<std::string>() : ""});
     std::map<std::string, RunReport> reports;

@@ -66,7 +66,11 @@ struct TestGraph {
   }
   void end() { graph.nodes.emplace_back().kind = GraphNodeKind::End; }
 
-  Diagnostic expect(Code code) const { return only_error(check(module), code); }
+  Diagnostic expect(Code code) const {
+    const Diagnostic error = only_error(check(module), code);
+    EXPECT_FALSE(error.fix.empty()) << error.message;
+    return error;
+  }
   void expect_fine() const {
     const Diagnostics found = check(module);
     EXPECT_FALSE(has_errors(found)) << text(found);

@@ -82,6 +82,13 @@ TEST(ProfileFile, damaged_files_are_refused_and_nothing_is_taken) {
   std::string negative = good;
   negative.replace(negative.find("\"launches\": 1"), 13, "\"launches\": {}");
   expect_refused(negative, "damaged");
+  // Numbers that are converted in silence, or whose conversion is undefined.
+  for (const std::string_view number : {"-1", "0.5", "1e93", "18446744073709551616", "true"}) {
+    std::string other = good;
+    const size_t at = other.find("\"total_ns\": ") + 12;
+    other.replace(at, other.find_first_of(",\n", at) - at, number);
+    expect_refused(other, "damaged");
+  }
   std::string of_number = good;
   of_number.replace(of_number.find("\"device\": \"cpu: a\""), 18, "\"device\": 3");
   expect_refused(of_number, "damaged");

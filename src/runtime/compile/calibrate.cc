@@ -194,9 +194,12 @@ std::string text_of(const Json& key, std::span<const Calibration> list) {
 }
 
 Calibration calibration_of(const Json& r) {
-  return {r.at("launch_ns").get<uint64_t>(),        r.at("saxpy_ns").get<uint64_t>(),
-          r.at("arithmetic_ns").get<uint64_t>(),    r.at("native_barrier_ns").get<uint64_t>(),
-          r.at("split_barrier_ns").get<uint64_t>(), r.at("failure").get<std::string>()};
+  return {whole_number<uint64_t>(r.at("launch_ns")),
+          whole_number<uint64_t>(r.at("saxpy_ns")),
+          whole_number<uint64_t>(r.at("arithmetic_ns")),
+          whole_number<uint64_t>(r.at("native_barrier_ns")),
+          whole_number<uint64_t>(r.at("split_barrier_ns")),
+          r.at("failure").get<std::string>()};
 }
 
 /// Returns nothing if the text is damaged, or about other devices.

@@ -69,8 +69,8 @@ std::optional<TestedProfile> find_profile(const std::string& directory, const Ph
     t.findings = json.at("findings").get<std::vector<std::string>>();
     t.workgroups_go_on = json.at("workgroups_go_on").get<bool>();
     t.lanes_go_on = json.at("lanes_go_on").get<bool>();
-    if (const Json& ns = json.at("stop_ns"); !ns.is_null()) t.stop_ns = ns.get<uint64_t>();
-    t.test_ns = json.at("test_ns").get<uint64_t>();
+    if (const Json& ns = json.at("stop_ns"); !ns.is_null()) t.stop_ns = whole_number<uint64_t>(ns);
+    t.test_ns = whole_number<uint64_t>(json.at("test_ns"));
     return t;
   } catch (const Json::exception&) {
     return std::nullopt;
