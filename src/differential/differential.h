@@ -63,6 +63,9 @@ struct Verdict {
   uint32_t refused = 0;  // of them: the device cannot take the program
 };
 
+/// The subjects with these groups or names; an unknown one is an error.
+Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& names);
+
 /// Checks the program and runs all subjects that apply.
 Verdict compare(const Generated& g, const std::vector<Subject>& subjects);
 

@@ -4,7 +4,7 @@
 
 #include "check/check.h"
 #include "differential/device_subject.h"
-#include "fuzz/fuzz.h"
+#include "differential/differential.h"
 #include "runtime/device_name.h"
 #include "sanitizer/sanitizer.h"
 

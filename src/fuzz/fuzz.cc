@@ -9,7 +9,6 @@
 #include "differential/device_subject.h"
 #include "differential/reduce_mismatch.h"
 #include "differential/repeat_command.h"
-#include "runtime/registry.h"
 
 namespace vyre::lab {
 namespace {
@@ -129,59 +128,7 @@ void note_findings(const Generated& g, const Verdict& verdict, const std::vector
   }
 }
 
-bool is_backend(const std::string& name) {
-  const std::string kind = name.substr(0, name.find(':'));
-  const auto all = driver::backend_entries();
-  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name == kind; });
-}
-
 }  // namespace
-
-Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& names) {
-  const std::vector<Subject> all = all_subjects();
-  if (names.empty()) return all;
-  std::vector<std::string> known;
-  for (const Subject& s : all)
-    if (std::find(known.begin(), known.end(), s.group()) == known.end()) known.push_back(s.group());
-  for (const Subject& s : all)
-    if (std::find(known.begin(), known.end(), s.name) == known.end()) known.push_back(s.name);
-  Diagnostics errors;
-  std::vector<Subject> chosen;
-  for (const Subject& s : all)
-    if (std::any_of(names.begin(), names.end(),
-                    [&](const auto& n) { return n == s.name || n == s.group(); })) {
-      chosen.push_back(s);
-      chosen.back().turns = 1;  // asked for, it takes every program
-      chosen.back().turn = 0;
-    }
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    if (name.find('[') != name.npos) {  // a device with options of its own
-      const auto spec = parse_device_spec(name);
-      auto subject = spec ? open_subject(*spec, name) : Result<Subject>(spec.errors());
-      if (subject)
-        chosen.push_back(std::move(*subject));
-      else
-        errors.insert(errors.end(), subject.errors().begin(), subject.errors().end());
-      continue;
-    }
-    if (is_backend(name)) {  // known, but not here: the driver says why
-      const auto device = driver::Device::open(name);
-      if (!device) {
-        errors.insert(errors.end(), device.errors().begin(), device.errors().end());
-        continue;
-      }
-    }
-    Diagnostic d = diagnose(Code::UnknownSubject, {},
-                            fmt::format("there is nothing called `{}` to fuzz", name));
-    d.note(fmt::format("there are: {}", fmt::join(known, ", ")));
-    const std::string_view near = nearest(name, known);
-    errors.push_back(
-        d.with_fix(near.empty() ? "use one of these names" : fmt::format("write `{}`", near)));
-  }
-  if (!errors.empty()) return errors;
-  return chosen;
-}
 
 Result<FuzzSummary> fuzz(const FuzzOptions& options) {
   auto subjects = choose_subjects(options.subjects);

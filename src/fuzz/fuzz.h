@@ -56,9 +56,6 @@ struct FuzzSummary {
   bool stopped = false;
 };
 
-/// The subjects with these groups or names; an unknown one is an error.
-Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& names);
-
 /// An error only if the options are wrong: findings are no error of the call.
 Result<FuzzSummary> fuzz(const FuzzOptions& options);
 

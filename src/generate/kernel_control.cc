@@ -173,7 +173,8 @@ void KernelWriter::for_() {
   leave_loop(outer, trips);
 }
 
-/// A counter that goes down bounds it, whatever else the test says and the body does.
+/// A counter that goes down to 0, or up to a limit, bounds it, whatever else the test says and the
+/// body does.
 void KernelWriter::while_() {
   const Level outer = flow_, level = loop_level();
   const Type t = integer_type();
@@ -188,10 +189,12 @@ void KernelWriter::while_() {
     return v;
   };
   if (r_.chance(50)) pure_op(level);
-  ValueId c = emit(Opcode::Ne, t, {left(), constant(t, 0)});
+  const bool up = trips % 2 == 0;
+  ValueId c = up ? emit(Opcode::Lt, t, {left(), constant(t, trips)})
+                 : emit(Opcode::Ne, t, {left(), constant(t, 0)});
   if (r_.chance(40)) c = emit(Opcode::And, Type::Bool, {c, condition(level)});
   b_.begin_body(c);
-  b_.set(counter, emit(Opcode::Sub, t, {left(), constant(t, 1)}));
+  b_.set(counter, emit(up ? Opcode::Add : Opcode::Sub, t, {left(), constant(t, 1)}));
   statements(r_.between(2, 6));
   end_scope();
   b_.end_while();

@@ -51,7 +51,7 @@ file(RENAME ${first_prefix} ${prefix})
 
 foreach(file
     bin/vyre include/vyre/vyre.h include/vyre/version.h include/vyre/internal/ir/ops.def
-    include/vyre/object.h include/vyre/internal/emit/llvm/abi.h
+    include/vyre/object.h include/vyre/internal/codegen/llvm/llvm_abi.h
     share/man/man1/vyre.1 share/bash-completion/completions/vyre share/zsh/site-functions/_vyre
     share/fish/vendor_completions.d/vyre.fish share/vyre/examples/saxpy.vyre
     share/vyre/editors/vscode/package.json share/doc/vyre/LICENSE share/doc/vyre/README.md

@@ -80,7 +80,11 @@ std::string mistake_in(std::string_view path, const Include& include) {
     return may_use_llvm(path) ? "" : "LLVM belongs to src/codegen/llvm and src/runtime/cpu";
   }
   if (folder == "tools") return "the library knows nothing of the tools";
-  if (!include.quoted) return layer_of(folder) < 0 ? "" : "our headers are included in quotes";
+  if (!include.quoted) {
+    // <sanitizer/tsan_interface.h> is the compiler's.
+    const std::string file = VYRE_SOURCE_DIR "/src/" + std::string(target);
+    return std::filesystem::exists(file) ? "our headers are included in quotes" : "";
+  }
   if (target.find("..") != target.npos || target.starts_with('.') || target.starts_with('/')) {
     return "the path is not relative to src/";
   }
