@@ -10,7 +10,7 @@
 namespace vyre::opt {
 namespace {
 
-/// `i < n`, a conjunct of a loop's test.
+/// `i < n`, the test of a loop.
 struct Bound {
   OpId test = none;
   uint32_t carried = 0;  // which carried value is i
@@ -80,8 +80,10 @@ struct State {
     return fits;
   }
 
-  /// True if `test` compares a carried value that counts by one with a number from outside.
-  bool bounds(OpId loop, OpId test, Bound& found) const {
+  /// True if the test compares a carried value that counts by one with a number from outside.
+  bool find_bound(OpId loop, Bound& found) const {
+    const OpId test = p.values[p.operand(p.blocks[p.op(loop).first_block].last, 0)].def;
+    if (test == none || loop_of[test] != loop + 1) return false;
     const Opcode code = p.op(test).code;
     if (code != Opcode::Lt && code != Opcode::Gt) return false;
     const ValueId i = p.operand(test, code == Opcode::Gt), n = p.operand(test, code == Opcode::Lt);
@@ -92,29 +94,6 @@ struct State {
     if (at == args.end()) return false;
     found = {test, uint32_t(at - args.begin()), n};
     return counts_by_one(p.operand(p.blocks[head + 1].last, found.carried), i);
-  }
-
-  /// Of `if c { … } else { yield false }`, which is what `c && …` may become, the condition is a
-  /// conjunct, too.
-  ValueId condition_of(OpId branch, ValueId result) const {
-    const OpId end = p.blocks[p.block(branch, 1)].last;
-    if (p.op(end).code != Opcode::Yield) return none;
-    const ValueId condition = p.operand(branch, 0);
-    const ValueId otherwise = p.operand(end, p.values[result].index);
-    return otherwise == condition || constant_bits(p, otherwise) == 0 ? condition : none;
-  }
-
-  bool find_bound(OpId loop, Bound& found) const {
-    constexpr size_t max_conjuncts = 16;
-    std::vector<ValueId> conjuncts = {p.operand(p.blocks[p.op(loop).first_block].last, 0)};
-    for (size_t at = 0; at < conjuncts.size() && at < max_conjuncts; ++at) {
-      const OpId def = p.values[conjuncts[at]].def;
-      if (def == none || loop_of[def] != loop + 1) continue;
-      if (bounds(loop, def, found)) return true;
-      if (p.op(def).code == Opcode::If)
-        if (const ValueId c = condition_of(def, conjuncts[at]); c != none) conjuncts.push_back(c);
-    }
-    return false;
   }
 
   void convert(OpId loop, const Bound& bound) {
@@ -164,7 +143,7 @@ Result<bool> count_while_loops(Program& program, PassContext& context) {
     if (!s.has_form(loop))
       context.refuse(loop, "its test has effects, or its body synchronizes or continues");
     else if (!s.find_bound(loop, bound))
-      context.refuse(loop, "its test has no `i < n` with an i that counts by 1");
+      context.refuse(loop, "its test is not `i < n` with an i that counts by 1");
     else
       s.convert(loop, bound);
   }
