@@ -1,5 +1,5 @@
 // Speed of the compile cache: a hit from memory and from disk, and a store, for an entry with 100
-// KB of code. Usage: bench_cache [seconds] [ops of the program].
+// KB of code. Usage: bench_compile_cache [seconds] [ops of the program].
 //
 // The yardsticks are in the same run: memcpy of the code, and reading its file whole.
 

@@ -1,4 +1,4 @@
-// What the driver costs, on every backend that is here. Usage: bench_launch [seconds].
+// What the driver costs, on every backend that is here. Usage: bench_launch_overhead [seconds].
 //
 // An empty launch, a fill, small copies, all with the wait for them, and many launches in one
 // submission; and finding compiled code again. The yardstick in the same run is a switch to another

@@ -154,6 +154,7 @@ kernel k(s: scratch u32[64], y: inout u32[]) workgroup(64) grid(64) {
     return d.submit({Upload{y, in(values)}, Launch{e, {y}}, Readback{y, out(back)}})->wait();
   };
   ASSERT_TRUE(run());
+  d.finish();
   const size_t objects = gpu.control().objects(), used = gpu.control().memory_used();
   gpu.control().forget_calls();
   for (int i = 0; i < 20; ++i) {
@@ -161,8 +162,10 @@ kernel k(s: scratch u32[64], y: inout u32[]) workgroup(64) grid(64) {
     ASSERT_TRUE(r) << message_of(r);
     EXPECT_EQ(back[63], 164u);
   }
-  EXPECT_EQ(gpu.control().objects(), objects);
-  EXPECT_EQ(gpu.control().memory_used(), used);
+  d.finish();
+  // Fewer than after the first run if the memory of that one was released only then.
+  EXPECT_LE(gpu.control().objects(), objects);
+  EXPECT_LE(gpu.control().memory_used(), used);
   EXPECT_EQ(gpu.calls("cuEventCreate"), 0u);
   EXPECT_EQ(gpu.calls("cuMemHostAlloc"), 0u);
   EXPECT_EQ(gpu.calls("cuMemsetD2D8Async"), 0u) << "a clean control block is not cleaned";
