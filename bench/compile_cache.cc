@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "runtime/cache/cache.h"
 #include "support/file.h"
 #include "wire/fingerprint.h"
@@ -23,7 +23,7 @@ using namespace vyre;
 using namespace vyre::driver;
 
 Program generate(uint32_t ops) {
-  Builder b("generated");
+  SsaBuilder b("generated");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::U32});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});

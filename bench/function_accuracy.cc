@@ -34,7 +34,7 @@
 #include <thread>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "ir/eval/eval.h"
 #include "ir/expand_functions.h"
 #include "ir/functions.h"
@@ -65,7 +65,7 @@ vyre::Opcode op_of(const char* function) { return *vyre::find_op(function); }
 OpCounts count_ops(const char* function) {
   using vyre::Opcode;
   using vyre::Type;
-  vyre::Builder b("f");
+  vyre::SsaBuilder b("f");
   const vyre::Opcode code = op_of(function);
   const std::vector<vyre::ValueId> operands(vyre::info(code).operands.size(),
                                             b.op(Opcode::Scalar, Type::F32, {}, 0));

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <functional>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 using namespace vyre;
 
@@ -39,7 +39,7 @@ std::vector<std::byte> bytes(size_t n, T value) {
 constexpr uint64_t n = 1 << 20;
 
 Program saxpy() {
-  Builder b("saxpy");
+  SsaBuilder b("saxpy");
   b.program.buffers = {
       {"a", Role::Scalar, Type::F32}, {"x", Role::In, Type::F32}, {"y", Role::InOut, Type::F32}};
   b.program.workgroup = {256, 1, 1};
@@ -60,7 +60,7 @@ constexpr int iterations = 64;
 /// `iterations` times `body_ops` dependent ops on a carried value; divergent: in an `if` that half
 /// of the lanes take.
 Program arithmetic(Type type, Opcode code, bool divergent, uint32_t workgroup) {
-  Builder b("arithmetic");
+  SsaBuilder b("arithmetic");
   b.program.buffers = {{"y", Role::InOut, type}};
   b.program.workgroup = {workgroup, 1, 1};
   b.program.grid_dims = 1;

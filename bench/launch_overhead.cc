@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "runtime/cache/cache.h"
 #include "runtime/device.h"
 #include "runtime/registry.h"
@@ -154,7 +154,7 @@ class Keeping : public Backend {
 };
 
 Program generated(uint32_t ops) {
-  Builder b("generated");
+  SsaBuilder b("generated");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::U32});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});

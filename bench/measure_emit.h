@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::bench {
 
 /// Loads, arithmetic of several kinds and stores, a loop every 50 ops; `salt` makes it another one.
 inline Program generate(uint32_t ops, uint32_t salt = 0) {
-  Builder b("generated");
+  SsaBuilder b("generated");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::F32});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::F32});

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "plan/split/check_split.h"
 #include "plan/split/split_grid.h"
 
@@ -20,7 +20,7 @@ using namespace vyre;
 
 /// Loads, arithmetic and stores; a barrier every `gap` ops; every fourth one in a loop of its own.
 Program generate(uint32_t ops, uint32_t gap) {
-  Builder b("generated");
+  SsaBuilder b("generated");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::U32});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "support/process.h"
 #include "wire/fingerprint.h"
 
@@ -29,7 +29,7 @@ using namespace vyre;
 
 /// Arithmetic, loads, stores, ifs and loops in about the proportions of real kernels.
 Program generate(uint32_t ops) {
-  Builder b("generated");
+  SsaBuilder b("generated");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::In, .element = Type::U32});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});

@@ -4,7 +4,7 @@
 
 #include "conformance/certify_cases.h"
 #include "generate/interesting.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "ir/eval/eval.h"
 
 namespace vyre::lab {
@@ -28,7 +28,7 @@ Type operand_type(char letter, Type type, Type source) {
 
 /// o[i] = op(a[i], b[i], …).
 Program kernel_of(Opcode code, Type type, Type source) {
-  Builder b("op");
+  SsaBuilder b("op");
   Program& p = b.program;
   p.workgroup = {64, 1, 1};
   std::vector<Type> operands;

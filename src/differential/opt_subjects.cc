@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generate/random.h"
+#include "ir/ir_builder.h"
 #include "ir/expand_functions.h"
 #include "opt/pipeline.h"
 #include "transform/long_loops.h"
@@ -75,29 +76,20 @@ void assert_marks(Program& p) {
       marked.push_back(op);
   });
   for (const OpId op : marked) {
-    const auto make = [&](Opcode code, Type type, std::vector<ValueId> operands, Type result,
-                          uint64_t attr = 0) {
-      const Type results[] = {result};
-      const OpId made = p.add_op(code, type, operands, results, attr, p.op(op).loc);
-      p.insert_before(op, made);
-      return p.result(made);
-    };
-    const auto number = [&](uint64_t n) {
-      return make(Opcode::Const, Type::U64, {}, Type::U64, n);
-    };
+    IrBuilder b(p);
+    b.before(op);
     // A negative index is a large number, and the last element that is touched must be inside.
     const Op o = p.op(op);
-    const ValueId index = make(Opcode::Cast, Type::U64, {p.operand(op, 0)}, Type::U64);
+    const ValueId index = b.op(Opcode::Cast, Type::U64, {p.operand(op, 0)});
     uint64_t more = 0;
     if (o.code == Opcode::LoadN) more = o.results.count - 1;
     if (o.code == Opcode::StoreN) more = o.operands.count - 2;
     if (o.code == Opcode::LoadAs) more = size_of(o.type) - 1;
-    const ValueId last = make(Opcode::SatAdd, Type::U64, {index, number(more)}, Type::U64);
-    const ValueId count = make(Opcode::Len64, Type::Void, {}, Type::U64, p.memory(op).buffer);
-    const ValueId inside = make(Opcode::Lt, Type::U64, {last, count}, Type::Bool);
-    const ValueId code = make(Opcode::Const, Type::U32, {}, Type::U32, 4242);
-    const ValueId operands[] = {inside, code};
-    p.insert_before(op, p.add_op(Opcode::Assert, Type::Void, operands, {}, 0, o.loc));
+    const ValueId last = b.op(Opcode::SatAdd, Type::U64, {index, b.constant(Type::U64, more)});
+    const ValueId count = b.op(Opcode::Len64, Type::Void, {}, p.memory(op).buffer);
+    const ValueId inside = b.op(Opcode::Lt, Type::U64, {last, count});
+    const ValueId code = b.constant(Type::U32, 4242);
+    b.effect(Opcode::Assert, Type::Void, {inside, code});
   }
   compact(p);
 }

@@ -36,7 +36,7 @@
 #include "check/uniformity.h"
 #include "generate/generate.h"
 #include "generate/random.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::lab {
 
@@ -211,7 +211,7 @@ class KernelWriter {
 
   Random& r_;
   const GenerateOptions& options_;
-  Builder b_;
+  SsaBuilder b_;
   std::span<const Wish> wishes_;
   const bool in_graph_;
 

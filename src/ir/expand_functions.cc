@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/functions.h"
+#include "ir/ir_builder.h"
 
 namespace vyre {
 namespace {
@@ -26,10 +27,12 @@ class Recorder {
   using B = Term;
 
   Recorder(Program& program, OpId before)
-      : p_(program), before_(before), loc_(program.op(before).loc) {}
+      : p_(program), b_(program) {
+    b_.before(before);
+  }
 
   Term operand(uint32_t i) const {
-    const ValueId v = p_.operand(before_, i);
+    const ValueId v = p_.operand(b_.next, i);
     return {p_.type(v), v};
   }
 
@@ -84,28 +87,20 @@ class Recorder {
     size_t count = 0;
     for (const Term& t : terms) operands[count++] = t.value != none ? t.value : constant(t);
     const Type result = result_type(info(code).result, type);
-    return {result, insert(code, type, {operands, count}, result, 0)};
+    return {result, b_.op(code, type, {operands, count})};
   }
 
   // A function has some 50 constants at most, so a search is quick.
   ValueId constant(const Term& term) {
     for (const Term& c : constants_)
       if (c.type == term.type && c.bits == term.bits) return c.value;
-    const ValueId v = insert(Opcode::Const, term.type, {}, term.type, term.bits);
+    const ValueId v = b_.constant(term.type, term.bits);
     constants_.push_back({term.type, v, term.bits});
     return v;
   }
 
-  ValueId insert(Opcode code, Type type, std::span<const ValueId> operands, Type result,
-                 uint64_t attr) {
-    const OpId id = p_.add_op(code, type, operands, {&result, 1}, attr, loc_);
-    p_.insert_before(before_, id);
-    return p_.result(id);
-  }
-
   Program& p_;
-  OpId before_;
-  LocId loc_;
+  IrBuilder b_;
   std::vector<Term> constants_;  // with their ops
 };
 

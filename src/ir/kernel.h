@@ -223,7 +223,7 @@ class Kernel {
   bool is_bool(const Val& c);
   void store(uint32_t buffer, ValueId index, const Val& v);
 
-  Builder builder_;
+  SsaBuilder builder_;
   Diagnostics errors_;
   Place place_;
 };

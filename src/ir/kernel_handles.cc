@@ -35,7 +35,7 @@ Element::operator Val() const {
   if (index_ == none) return {kernel_, none};
   MemoryRef ref;
   ref.buffer = buffer_;
-  Builder& b = kernel_->builder_;
+  SsaBuilder& b = kernel_->builder_;
   return {kernel_,
           b.op(Opcode::Load, value_type(b.program.buffers[buffer_].element), {index_}, ref.pack())};
 }

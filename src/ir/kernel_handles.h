@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "diagnostics/result.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "ir/scalar.h"
 
 namespace vyre {

@@ -18,7 +18,11 @@ std::string_view name(Scope scope) {
 
 Range Program::add_list(std::span<const ValueId> list) {
   const Range r{uint32_t(ids.size()), uint32_t(list.size())};
-  for (const ValueId id : list) ids.push_back(id);  // most are short
+  // The list may be one of this program's own, which moves when the array grows.
+  const size_t own = size_t(list.data() - ids.data());
+  const bool is_own = std::less_equal<>()(ids.data(), list.data()) && own < ids.size();
+  for (size_t i = 0; i < list.size(); ++i)  // most are short
+    ids.push_back(is_own ? ValueId(ids[own + i]) : list[i]);
   return r;
 }
 
@@ -223,6 +227,25 @@ struct Compactor {
 };
 
 }  // namespace
+
+Program without_body(const Program& from) {
+  Program p;
+  p.name = from.name;
+  p.op_id = from.op_id;
+  p.buffers = from.buffers;
+  p.workgroup = from.workgroup;
+  p.subgroup = from.subgroup;
+  p.grid = from.grid;
+  p.grid_dims = from.grid_dims;
+  p.requires_forward_progress = from.requires_forward_progress;
+  p.formulas = from.formulas;
+  p.locations = from.locations;
+  p.strings = from.strings;
+  p.table_bytes = from.table_bytes;
+  p.loc = from.loc;
+  p.add_block(none);
+  return p;
+}
 
 void compact(Program& p) {
   Compactor c(p);

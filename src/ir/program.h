@@ -202,6 +202,9 @@ class Program {
 /// that makes or changes programs ends with it. Linear.
 void compact(Program& program);
 
+/// Everything of a program but its ops and values: its body is empty.
+Program without_body(const Program& program);
+
 /// Applies fn(OpId) to every op below `root` in program order: an op before the ops of its blocks.
 /// Iterative: depth costs no stack. Polls the WorkDeadline of the thread.
 template <class Fn>

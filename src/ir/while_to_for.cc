@@ -1,16 +1,8 @@
 #include "ir/while_to_for.h"
 
-namespace vyre {
+#include "ir/ir_builder.h"
 
-BlockId add_branch(Program& p, BlockId block, ValueId condition, LocId loc) {
-  const OpId branch = p.add_op(Opcode::If, Type::Void, {&condition, 1}, {}, 0, loc);
-  p.append(block, branch);
-  const BlockId then = p.add_block(branch);
-  p.add_block(branch);
-  p.op(branch).n_blocks = 2;
-  p.op(branch).first_block = then;
-  return then;
-}
+namespace vyre {
 
 void while_to_for(Program& p, OpId loop, Type index) {
   const LocId loc = p.op(loop).loc;
@@ -24,9 +16,12 @@ void while_to_for(Program& p, OpId loop, Type index) {
   const OpId test = p.blocks[head].last;
   const ValueId condition = p.operand(test, 0);
   p.unlink(test);
-  const BlockId then = add_branch(p, head, condition, loc);
-  p.append(then, p.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc));
-  p.append(then + 1, p.add_op(Opcode::Break, Type::Void, carried, {}, 0, loc));
+  IrBuilder b(p);
+  b.at_end(head);
+  b.loc = loc;
+  const BlockId then = p.block(b.open(Opcode::If, {&condition, 1}, 2), 0);
+  b.in(then, [&] { b.exit(Opcode::Yield); });
+  b.in(then + 1, [&] { b.exit(Opcode::Break, carried); });
   for (OpId at = p.blocks[body].first; at != none;) {
     const OpId next = p.op(at).next;
     p.unlink(at);

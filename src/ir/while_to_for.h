@@ -11,7 +11,4 @@ namespace vyre {
 /// number of ops of the two blocks, without nested ones.
 void while_to_for(Program& program, OpId loop, Type index);
 
-/// Appends an `if` with two empty blocks to a block; returns the first of them.
-BlockId add_branch(Program& program, BlockId block, ValueId condition, LocId loc);
-
 }  // namespace vyre

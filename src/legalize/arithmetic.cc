@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t exponent_step = 1u << 23;
 
 /// x * 2^149 for |x| < 2^-64, without reading a subnormal as a float. (-0 becomes 0.)
-Term scaled_up(Maker& c, const Term& word, const Term& magnitude) {
+Term scaled_up(TermBuilder& c, const Term& word, const Term& magnitude) {
   const Term subnormal = magnitude < exponent_step;
   // With the exponent 150 a subnormal's bits are those of 2^23 and its multiple of 2^-149.
   const Term above =
@@ -22,7 +22,7 @@ Term scaled_up(Maker& c, const Term& word, const Term& magnitude) {
 }
 
 /// x * 2^-149, for x that is an integer or at least 2^23; exact.
-Term scaled_down(Maker& c, const Term& x) {
+Term scaled_down(TermBuilder& c, const Term& x) {
   const Term word = bits(x), magnitude = word & 0x7fffffffu;
   const Term subnormal = magnitude < 0x4b000000u;
   const Term base = c.constant(Type::F32, 0x4b000000u);

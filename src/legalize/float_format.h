@@ -2,7 +2,7 @@
 
 // The parts of a float of 32 or 64 bits.
 
-#include "legalize/maker.h"
+#include "legalize/term_builder.h"
 
 namespace vyre::emit_exact {
 

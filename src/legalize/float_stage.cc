@@ -150,12 +150,12 @@ Program expand_floats(const Program& program, const Profile& profile, bool funct
 }
 
 Program float_form(Opcode code, Type type, const Profile& profile) {
-  Maker c{Program{}};
+  TermBuilder c{Program{}};
   std::vector<Term> operands;
   for (uint32_t i = 0; i < info(code).operands.size(); ++i)
     operands.push_back(c.term(c.program.add_argument(body_block, type)));
   const ValueId result[] = {c.value(Floats(c, profile, false).long_form(code, operands))};
-  c.raw(Opcode::Yield, Type::Void, result, {});
+  c.add(Opcode::Yield, Type::Void, result, {});
   return c.finish();
 }
 

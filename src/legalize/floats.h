@@ -10,7 +10,7 @@
 
 #include <span>
 
-#include "legalize/maker.h"
+#include "legalize/term_builder.h"
 #include "legalize/profile.h"
 
 namespace vyre::emit_exact {
@@ -23,7 +23,7 @@ bool compares32(Opcode code, Type type, Type source);
 class Floats {
  public:
   /// `functions`: long forms stay ops that are marked by_function.
-  Floats(Maker& code, const Profile& profile, bool functions)
+  Floats(TermBuilder& code, const Profile& profile, bool functions)
       : c_(code), p_(profile), functions_(functions) {}
 
   /// The same of what a form is made of. (It may choose by what it compares.)
@@ -77,7 +77,7 @@ class Floats {
   /// Are f64 add, mul and both conversions there to compute f32 with?
   bool has_f64() const { return p_.float64 && p_.add64 && p_.mul64; }
 
-  Maker& c_;
+  TermBuilder& c_;
   const Profile p_;
   const bool functions_;
 };

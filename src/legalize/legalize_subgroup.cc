@@ -5,11 +5,11 @@
 namespace vyre::emit_exact {
 namespace {
 
-Term shuffle(Maker& c, Opcode code, const Term& value, const Term& lane, bool halves) {
+Term shuffle(TermBuilder& c, Opcode code, const Term& value, const Term& lane, bool halves) {
   return halves ? shuffle_by_halves(c, code, value, lane) : c.op(code, value.type, {value, lane});
 }
 
-Term scan(Maker& c, const Term& value, uint32_t subgroup, bool halves, const Step& step) {
+Term scan(TermBuilder& c, const Term& value, uint32_t subgroup, bool halves, const Step& step) {
   const Term lane = c.op(Opcode::LaneId, Type::Void, {});
   Term v = value;
   for (uint32_t d = 1; d < subgroup; d *= 2) {
@@ -30,7 +30,7 @@ bool is_shuffle(Opcode code) {
   return code >= Opcode::SubgroupBroadcast && code <= Opcode::SubgroupShuffleXor;
 }
 
-Term reduce_by_shuffles(Maker& c, Opcode code, const Term& value, uint32_t subgroup, bool halves,
+Term reduce_by_shuffles(TermBuilder& c, Opcode code, const Term& value, uint32_t subgroup, bool halves,
                         const Step& step) {
   if (code == Opcode::SubgroupScanAdd) return scan(c, value, subgroup, halves, step);
   const auto& size = c.program.workgroup;
@@ -58,7 +58,7 @@ Term reduce_by_shuffles(Maker& c, Opcode code, const Term& value, uint32_t subgr
   return v;
 }
 
-Term shuffle_by_halves(Maker& c, Opcode code, const Term& value, const Term& lane) {
+Term shuffle_by_halves(TermBuilder& c, Opcode code, const Term& value, const Term& lane) {
   const Term word = value.type == Type::F64 ? bits(value) : as(Type::U64, value);
   const Term low = c.op(code, Type::U32, {cast(Type::U32, word), lane});
   const Term high = c.op(code, Type::U32, {cast(Type::U32, word >> 32), lane});

@@ -95,7 +95,7 @@ void Remake::copy(OpId id) {
   }
   const std::vector<ValueId> operands = values_of(from.operands(id));
   const std::vector<Type> types = types_of(results);
-  const OpId made = c.raw(o.code, o.type, operands, types, o.attr);
+  const OpId made = c.add(o.code, o.type, operands, types, o.attr);
   give_parts(results, c.program.results(made));
   if (o.n_blocks) add_blocks(id, made);
 }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "legalize/maker.h"
+#include "legalize/term_builder.h"
 
 namespace vyre::emit_exact {
 
@@ -44,7 +44,7 @@ class Remake {
   void give_parts(std::span<const ValueId> list, std::span<const ValueId> parts);
 
   const Program& from;
-  Maker c;
+  TermBuilder c;
   IdMap<BlockId, BlockId> blocks_;  // of the new program, by block of the old one
   std::vector<OpId> loops_;      // of the old program, around the current op
 

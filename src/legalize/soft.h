@@ -4,7 +4,7 @@
 // and what stands behind the tests of faster ways. Round to nearest even, subnormals kept; a NaN
 // result is some NaN.
 
-#include "legalize/maker.h"
+#include "legalize/term_builder.h"
 
 namespace vyre::emit_exact {
 

@@ -17,7 +17,7 @@ Double pick(const Term& c, const Double& yes, const Double& no) {
 
 /// x >> n, the last bit set if anything was lost. n: any number below 2^width; shifts mod width.
 Double shift_right(const Double& x, const Term& n) {
-  Maker& c = *n.code;
+  TermBuilder& c = *n.code;
   const Type w = n.type;
   const uint32_t width = width_of(w);
   const Term zero = c.constant(w, 0);
@@ -40,7 +40,7 @@ Double shift_right(const Double& x, const Term& n) {
 
 /// x << n; n below 2 * width.
 Double shift_left(const Double& x, const Term& n) {
-  Maker& c = *n.code;
+  TermBuilder& c = *n.code;
   const uint32_t width = width_of(n.type);
   const Term zero = c.constant(n.type, 0);
   const Term far = n >= width;
@@ -67,7 +67,7 @@ struct Factor {
 };
 
 Factor to_the_top(const Term& magnitude, const Shape& s) {
-  Maker& c = *magnitude.code;
+  TermBuilder& c = *magnitude.code;
   const Term field = magnitude >> s.fraction;
   const Term leading = select(field == 0, c.constant(s.word, 0), s.top());
   const Term word = (magnitude << s.spare) | leading;
@@ -79,7 +79,7 @@ Factor to_the_top(const Term& magnitude, const Shape& s) {
 
 Term soft_fma(const Term& a, const Term& b, const Term& c) {
   const Shape s = shape_of(a.type);
-  Maker& code = *a.code;
+  TermBuilder& code = *a.code;
   const Term ma = a & s.magnitude, mb = b & s.magnitude, mc = c & s.magnitude;
   const Term sign = (a ^ b) & s.sign;
   const Factor x = to_the_top(ma, s), y = to_the_top(mb, s), z = to_the_top(mc, s);

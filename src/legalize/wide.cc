@@ -42,7 +42,7 @@ Term quotient_word(const Term& high, const Term& low, const Term& divisor) {
 }
 
 Pair unsigned_quotient(const Pair& a, const Pair& b) {
-  Maker& c = *a.low.code;
+  TermBuilder& c = *a.low.code;
   const Term zero = c.constant(Type::U32, 0);
   // A divisor of one word: the quotient's upper word, then the lower one from what is left. One of
   // two words: the quotient is one word, and from the divisor's first 32 bits and half of the
@@ -69,7 +69,7 @@ Pair unsigned_quotient(const Pair& a, const Pair& b) {
 
 }  // namespace
 
-Pair pair_of(Maker& c, uint64_t value) {
+Pair pair_of(TermBuilder& c, uint64_t value) {
   return {c.constant(Type::U32, value), c.constant(Type::U32, value >> 32)};
 }
 
@@ -78,7 +78,7 @@ Pair select(const Term& c, const Pair& yes, const Pair& no) {
 }
 
 Pair widened(const Term& x) {
-  Maker& c = *x.code;
+  TermBuilder& c = *x.code;
   if (x.type == Type::Bool) return {one_if(Type::U32, x), c.constant(Type::U32, 0)};
   if (!is_signed(x.type)) return {cast(Type::U32, x), c.constant(Type::U32, 0)};
   const Term low = as(Type::U32, cast(Type::I32, x));
@@ -119,7 +119,7 @@ Term less(const Pair& a, const Pair& b, bool is_signed) {
 }
 
 Pair high_product(const Pair& a, const Pair& b, bool is_signed) {
-  Maker& c = *a.low.code;
+  TermBuilder& c = *a.low.code;
   const Term zero = c.constant(Type::U32, 0);
   const Pair cross = product(a.low, b.high), other = product(a.high, b.low);
   const Pair middle = cross + Pair{mulhi(a.low, b.low), zero};  // below 2^64
@@ -157,7 +157,7 @@ Pair rotate_left(const Pair& x, const Term& n) {
 }
 
 Division divide(const Pair& a, const Pair& b, bool is_signed) {
-  Maker& c = *a.low.code;
+  TermBuilder& c = *a.low.code;
   const Pair zero = pair_of(c, 0);
   const Term na = is_negative(a), nb = is_negative(b);
   const Pair x = is_signed ? select(na, zero - a, a) : a,

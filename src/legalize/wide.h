@@ -2,7 +2,7 @@
 
 // Arithmetic on 64-bit integers as pairs of u32.
 
-#include "legalize/maker.h"
+#include "legalize/term_builder.h"
 
 namespace vyre::emit_exact {
 
@@ -10,7 +10,7 @@ struct Pair {
   Term low, high;
 };
 
-Pair pair_of(Maker& c, uint64_t value);
+Pair pair_of(TermBuilder& c, uint64_t value);
 Pair select(const Term& c, const Pair& yes, const Pair& no);
 /// From and to an integer of at most 32 bits, or a bool.
 Pair widened(const Term& x);

@@ -48,7 +48,7 @@ uint64_t WideStage::attr_of(OpId id, uint32_t plus) const {
 std::vector<ValueId> WideStage::load(Type type, const Term& index, uint32_t count, uint64_t attr) {
   const ValueId i[] = {c.value(index)};
   const std::vector<Type> types(count, type);
-  const OpId made = c.raw(count == 1 ? Opcode::Load : Opcode::LoadN, type, i, types, attr);
+  const OpId made = c.add(count == 1 ? Opcode::Load : Opcode::LoadN, type, i, types, attr);
   const auto results = c.program.results(made);
   return {results.begin(), results.end()};
 }
@@ -78,7 +78,7 @@ void WideStage::access_split(OpId id) {
   for (uint32_t k = 0; k + 1 < o.operands.count; ++k) {  // a store
     const Pair x = pair(from.operand(id, k + 1));
     const ValueId operands[] = {c.value(first_word(id, k)), c.value(x.low), c.value(x.high)};
-    c.raw(Opcode::StoreN, Type::U32, operands, {}, attr_of(id, k));
+    c.add(Opcode::StoreN, Type::U32, operands, {}, attr_of(id, k));
   }
 }
 
@@ -101,14 +101,14 @@ void WideStage::access_by_wide_index(OpId id) {
   if (o.code == Opcode::StoreN && apart) {
     for (uint32_t k = 0; k + 1 < o.operands.count; ++k) {
       const ValueId operands[] = {c.value(word(k)), c.value(operand(id, k + 1))};
-      c.raw(Opcode::Store, o.type, operands, {}, attr_of(id, k));
+      c.add(Opcode::Store, o.type, operands, {}, attr_of(id, k));
     }
     return;
   }
   std::vector<ValueId> operands = {c.value(word(0))};
   for (const ValueId v : from.operands(id).subspan(1)) operands.push_back(c.value(term(v)));
   const std::vector<Type> types = types_of(from.results(id));
-  const OpId made = c.raw(o.code, o.type, operands, types, o.attr);
+  const OpId made = c.add(o.code, o.type, operands, types, o.attr);
   give_parts(from.results(id), c.program.results(made));
 }
 

@@ -12,7 +12,7 @@ Pair extreme(Opcode code, const Pair& a, const Pair& b, bool is_signed) {
 
 /// The sum or difference, or the limit that it would leave the type by.
 Pair saturated(const Pair& a, const Pair& b, bool add, bool is_signed) {
-  Maker& c = *a.low.code;
+  TermBuilder& c = *a.low.code;
   const Pair r = add ? a + b : a - b;
   if (!is_signed)
     return add ? select(less(r, a, false), pair_of(c, ~0ull), r)
@@ -58,7 +58,7 @@ Pair bit_op(Opcode code, const Pair& x) {
 /// Offset and count are clamped, the offset first; shifts by 64 come with an empty field only.
 Pair field_op(Opcode code, std::span<const Pair> x, bool is_signed) {
   const bool insert = code == Opcode::Insert;
-  Maker& c = *x[0].low.code;
+  TermBuilder& c = *x[0].low.code;
   const Term all = c.constant(Type::U32, 64);
   const Term offset = min(x[insert ? 2 : 1].low, all);
   const Term n = min(x[insert ? 3 : 2].low, all - offset);
@@ -80,7 +80,7 @@ Pair field_op(Opcode code, std::span<const Pair> x, bool is_signed) {
 }  // namespace
 
 Pair wide_op(Opcode code, bool is_signed, std::span<const Pair> x) {
-  Maker& c = *x[0].low.code;
+  TermBuilder& c = *x[0].low.code;
   const Pair &a = x[0], &b = x[x.size() > 1 ? 1 : 0];
   switch (code) {
     case Opcode::Add: return a + b;

@@ -191,7 +191,7 @@ void WideStage::open_for(OpId id) {
   initial.insert(initial.end(), carried.begin(), carried.end());
   std::vector<Type> types = {Type::U32, Type::U32, Type::Bool};
   types.insert(types.end(), carried_types.begin(), carried_types.end());
-  const OpId made = c.raw(Opcode::While, Type::Void, initial, types);
+  const OpId made = c.add(Opcode::While, Type::Void, initial, types);
   give_parts(from.results(id), c.program.results(made).subspan(3));
   c.add_blocks(made, 2);
   const BlockId test = c.program.op(made).first_block;
@@ -206,7 +206,7 @@ void WideStage::open_for(OpId id) {
   c.block = test;
   c.open();
   const ValueId go_on[] = {c.value(!c.term(arguments[2]))};
-  c.raw(Opcode::Test, Type::Void, go_on, {});
+  c.add(Opcode::Test, Type::Void, go_on, {});
   c.close();
 }
 
@@ -226,7 +226,7 @@ void WideStage::exit(OpId id, OpId loop) {
   std::vector<ValueId> values = {c.value(next.low), c.value(next.high), c.value(done)};
   const std::vector<ValueId> carried = values_of(from.operands(id));
   values.insert(values.end(), carried.begin(), carried.end());
-  c.raw(from.op(id).code, Type::Void, values, {});
+  c.add(from.op(id).code, Type::Void, values, {});
 }
 
 bool needs_wide_stage(const Program& program) {

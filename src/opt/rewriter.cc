@@ -1,5 +1,7 @@
 #include "opt/rewriter.h"
 
+#include "ir/ir_builder.h"
+
 #include <cassert>
 
 namespace vyre::opt {
@@ -28,9 +30,9 @@ void Rewriter::replace(ValueId from, ValueId to) {
 
 ValueId Rewriter::insert(OpId before, Opcode code, Type type, std::span<const ValueId> operands,
                          Type result, uint64_t attr) {
-  const Type results[] = {result};
-  const OpId op = p_.add_op(code, type, operands, results, attr, p_.op(before).loc);
-  p_.insert_before(before, op);
+  IrBuilder b(p_);
+  b.before(before);
+  const OpId op = b.add(code, type, operands, {&result, 1}, attr);
   gone_.resize(p_.ops.size(), false);
   while (map_.size() < p_.values.size()) map_.push_back(map_.next_id());
   changed_ = true;

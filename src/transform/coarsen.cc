@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "ir/ir_writer.h"
+#include "ir/cloner.h"
 
 namespace vyre::plan {
 namespace {
@@ -90,13 +90,7 @@ bool is_function(Opcode c) {
 class Coarsener {
  public:
   Coarsener(const Program& from, Parts parts, uint32_t by)
-      : p_(from), parts_(std::move(parts)), by_(by), out_(from), w_(out_), same_(from, w_) {
-    out_.ops.clear();
-    out_.values.clear();
-    out_.blocks.clear();
-    out_.ids.clear();
-    out_.add_block(none);
-  }
+      : p_(from), parts_(std::move(parts)), by_(by), out_(without_body(from)), w_(out_), same_(from, w_) {}
 
   Program run() {
     copy_what_is_the_same();
@@ -111,7 +105,7 @@ class Coarsener {
     } else {
       const OpId test = w_.open(Opcode::If, std::array{inside}, 2);
       in(test, 0, [&] { return together(); });
-      in(test, 1, [&] { return w_.no(); });
+      in(test, 1, [&] { return w_.boolean(false); });
       const Type types[] = {Type::Bool};
       const ValueId done = w_.set_results(test, types)[0];
       branch(done, [] {}, [&] { one_by_one(); });
@@ -159,8 +153,8 @@ class Coarsener {
   }
 
   /// A copier for the invocation of a workgroup.
-  Copier invocation_of(ValueId group, ValueId global) {
-    Copier c(p_, w_);
+  Cloner invocation_of(ValueId group, ValueId global) {
+    Cloner c(p_, w_);
     c.map = same_.map;
     for (const auto* list : {&parts_.head, &parts_.body})
       for (const OpId op : *list)
@@ -171,14 +165,14 @@ class Coarsener {
   ValueId global_of(ValueId group) {
     return u32(Opcode::Add, u32(Opcode::Mul, group, number(p_.workgroup[0])), local_);
   }
-  ValueId guard_of(const Copier& c) {
+  ValueId guard_of(const Cloner& c) {
     const ValueId g = c.map[parts_.guard];
     return parts_.unless ? w_.op(Opcode::Not, Type::Bool, {g}) : g;
   }
 
   /// All at once. The result: were they? none if there is no guard.
   ValueId together() {
-    std::vector<Copier> all;
+    std::vector<Cloner> all;
     const ValueId global = global_of(first_);
     all.push_back(invocation_of(first_, global));
     for (uint32_t k = 1; k < by_; ++k) {
@@ -190,7 +184,7 @@ class Coarsener {
     const auto write = [&](const std::vector<OpId>& ops) {
       for (const OpId op : ops)
         if (!is_done(op))
-          for (Copier& c : all) c.copy(op);
+          for (Cloner& c : all) c.copy(op);
     };
     write(parts_.head);
     if (parts_.guard == none) return write(parts_.body), none;
@@ -212,7 +206,7 @@ class Coarsener {
     });
   }
   void one(ValueId group) {
-    Copier c = invocation_of(group, global_of(group));
+    Cloner c = invocation_of(group, global_of(group));
     const auto write = [&](const std::vector<OpId>& ops) {
       for (const OpId op : ops)
         if (!is_done(op)) c.copy(op);
@@ -226,8 +220,8 @@ class Coarsener {
   const Parts parts_;
   const uint32_t by_;
   Program out_;
-  Writer w_;
-  Copier same_;
+  IrBuilder w_;
+  Cloner same_;
   ValueId n_ = none, local_ = none, first_ = none;
 };
 

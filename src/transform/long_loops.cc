@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/constant_trips.h"
+#include "ir/ir_builder.h"
 #include "ir/while_to_for.h"
 
 namespace vyre {
@@ -105,7 +106,7 @@ PollWeights weights(const Program& p, const IdMap<OpId, uint32_t>& chunks,
 
 class Divider {
  public:
-  explicit Divider(Program& p) : p_(p) {}
+  explicit Divider(Program& p) : p_(p), b_(p) {}
 
   std::vector<std::pair<OpId, uint32_t>> inner;  // loops of chunks and their trips
 
@@ -132,7 +133,7 @@ class Divider {
   }
 
   void divide(OpId loop, uint32_t trips) {
-    loc_ = p_.op(loop).loc;
+    b_.before(loop);
     if (p_.op(loop).code == Opcode::While)
       divide_while(loop, trips);
     else
@@ -144,7 +145,6 @@ class Divider {
   void divide_for(OpId loop, uint32_t trips) {
     const ValueId lo = p_.operand(loop, 0), hi = p_.operand(loop, 1), step = p_.operand(loop, 2);
     const Type t = p_.type(lo);
-    before_ = loop;
     const auto [chunk, room] = chunk_and_room(t, step, trips);
 
     const std::vector<ValueId> init = list(p_.operands(loop).subspan(3));
@@ -153,7 +153,7 @@ class Divider {
     const BlockId block = wrap(loop, Opcode::For, operands, 1);
     const ValueId c = p_.add_argument(block, t);
     const std::vector<ValueId> carried = add_arguments(block, init);
-    block_ = block;
+    b_.at_end(block);
     const ValueId end = op(Opcode::Add, t, {op(Opcode::Min, t, {c, room}), chunk});
     const ValueId limit = op(Opcode::Min, t, {end, hi});
     operands = {c, limit, step};
@@ -165,11 +165,11 @@ class Divider {
     const std::vector<ValueId> init = list(p_.operands(loop));
     const BlockId test = wrap(loop, Opcode::While, init, 2), block = test + 1;
     const std::vector<ValueId> carried = add_arguments(test, init);
-    block_ = test;
+    b_.at_end(test);
     const ValueId always = constant(Type::Bool, 1);
-    p_.append(test, p_.add_op(Opcode::Test, Type::Void, {&always, 1}, {}, 0, loc_));
+    b_.exit(Opcode::Test, {&always, 1});
     while_to_for(p_, loop, Type::U32);
-    block_ = block;
+    b_.at_end(block);
     std::vector<ValueId> operands = {constant(Type::U32, 0), constant(Type::U32, trips),
                                      constant(Type::U32, 1)};
     operands.insert(operands.end(), carried.begin(), carried.end());
@@ -177,19 +177,13 @@ class Divider {
   }
 
   /// Puts a new loop in the place of `loop`, which it will hold. Returns its first block; new ops
-  /// go to the end of block_ from then on.
+  /// go to the end of a block from then on.
   BlockId wrap(OpId loop, Opcode code, std::span<const ValueId> operands, uint8_t blocks) {
-    const OpId outer = p_.add_op(code, Type::Void, operands, {}, 0, loc_);
-    const BlockId first = p_.add_block(outer);
-    for (uint8_t i = 1; i < blocks; ++i) p_.add_block(outer);
-    p_.op(outer).n_blocks = blocks;
-    p_.op(outer).first_block = first;
+    const OpId outer = b_.open(code, operands, blocks);
     p_.op(outer).results = p_.op(loop).results;
     for (const ValueId v : p_.results(outer)) p_.values[v].def = outer;
-    p_.insert_before(loop, outer);
     p_.unlink(loop);
-    before_ = none;
-    return first;
+    return p_.block(outer, 0);
   }
 
   std::vector<ValueId> add_arguments(BlockId block, std::span<const ValueId> init) {
@@ -202,14 +196,14 @@ class Divider {
   void put_inner(OpId loop, std::vector<ValueId> operands, bool breaks) {
     if (breaks) operands.push_back(constant(Type::Bool, 0));
     p_.op(loop).operands = p_.add_list(operands);
-    p_.append(block_, loop);
+    p_.append(b_.block, loop);
     std::vector<ValueId> results = add_results(loop, std::span(operands).subspan(3));
     if (breaks) {
       const ValueId left = results.back();
       results.pop_back();
       break_if(left, results);
     }
-    p_.append(block_, p_.add_op(Opcode::Yield, Type::Void, results, {}, 0, loc_));
+    b_.exit(Opcode::Yield, results);
   }
 
   static uint64_t max_of(Type t) { return low_mask(width_of(t) - (is_signed(t) ? 1 : 0)); }
@@ -218,18 +212,11 @@ class Divider {
     return {values.begin(), values.end()};
   }
 
-  ValueId op(Opcode code, Type t, std::initializer_list<ValueId> operands, uint64_t attr = 0) {
-    const Type result = result_type(info(code).result, t);
-    const OpId made =
-        p_.add_op(code, t, {operands.begin(), operands.size()}, {&result, 1}, attr, loc_);
-    if (before_ != none)
-      p_.insert_before(before_, made);
-    else
-      p_.append(block_, made);
-    return p_.result(made);
+  ValueId op(Opcode code, Type t, std::initializer_list<ValueId> operands) {
+    return b_.op(code, t, operands);
   }
 
-  ValueId constant(Type t, uint64_t bits) { return op(Opcode::Const, t, {}, bits); }
+  ValueId constant(Type t, uint64_t bits) { return b_.constant(t, bits); }
 
   /// trips * step, or the largest number where that does not fit, and what is left up to that
   /// number: from a start above it, a chunk ends at the loop's end.
@@ -268,37 +255,28 @@ class Divider {
     if (!breaks) return false;
     for (const OpId exit : exits) {
       std::vector<ValueId> values = list(p_.operands(exit));
-      before_ = exit;
+      b_.next = exit;
       values.push_back(constant(Type::Bool, p_.op(exit).code == Opcode::Break));
       p_.op(exit).operands = p_.add_list(values);
     }
-    before_ = none;
+    b_.next = none;
     p_.add_argument(body, Type::Bool);
     return true;
   }
 
   std::vector<ValueId> add_results(OpId loop, std::span<const ValueId> init) {
-    std::vector<ValueId> results;
-    for (const ValueId v : init) {
-      const auto index = static_cast<uint32_t>(results.size());
-      results.push_back(static_cast<ValueId>(p_.values.size()));
-      p_.values.push_back({p_.type(v), loop, none, index});
-    }
-    p_.op(loop).results = p_.add_list(results);
-    return results;
+    std::vector<Type> types;
+    for (const ValueId v : init) types.push_back(p_.type(v));
+    return b_.set_results(loop, types);
   }
 
   /// if flag { break values }
   void break_if(ValueId flag, std::span<const ValueId> values) {
-    const BlockId then = add_branch(p_, block_, flag, loc_), otherwise = then + 1;
-    p_.append(then, p_.add_op(Opcode::Break, Type::Void, values, {}, 0, loc_));
-    p_.append(otherwise, p_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc_));
+    b_.in(b_.add_if(flag), [&] { b_.exit(Opcode::Break, values); });
   }
 
   Program& p_;
-  LocId loc_ = none;
-  OpId before_ = none;  // where ops are inserted; none: at the end of block_
-  BlockId block_ = body_block;
+  IrBuilder b_;
 };
 
 }  // namespace

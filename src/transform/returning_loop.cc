@@ -7,7 +7,7 @@ namespace {
 
 class LoopCopy {
  public:
-  LoopCopy(const Program& from, Writer& writer, Copier& copier,
+  LoopCopy(const Program& from, IrBuilder& writer, Cloner& copier,
            const std::function<bool(OpId)>& returns)
       : p_(from), w_(writer), to_(writer.p), copier_(copier), returns_(returns) {}
 
@@ -17,7 +17,7 @@ class LoopCopy {
     // A test cannot be left, so one with a return in it moves into the body.
     const bool test_inside = o.code == Opcode::While && holds_return(o.first_block);
     std::vector<ValueId> init = mapped(p_.operands(id));
-    init.push_back(w_.no());
+    init.push_back(w_.boolean(false));
     const OpId op = w_.open(o.code, init, o.n_blocks);
     plain_loops_.push_back({id, {}});
     for (const ValueId v : p_.results(id)) plain_loops_.back().types.push_back(p_.type(v));
@@ -37,7 +37,7 @@ class LoopCopy {
       copy_leaving(o.first_block + 1);
     } else {
       w_.block = first;
-      const ValueId yes = w_.yes();
+      const ValueId yes = w_.boolean(true);
       w_.exit(Opcode::Test, {&yes, 1});
       w_.block = first + 1;
       if (const ValueId condition = copy_leaving(o.first_block); condition != none) {
@@ -46,7 +46,7 @@ class LoopCopy {
         w_.exit(Opcode::Yield, {});
         w_.block = to_.op(guard).first_block + 1;
         std::vector<ValueId> values = mapped(p_.args(o.first_block));
-        values.push_back(w_.no());
+        values.push_back(w_.boolean(false));
         w_.exit(Opcode::Break, values);
         w_.block = body;
         copy_leaving(o.first_block + 1);
@@ -65,7 +65,7 @@ class LoopCopy {
   void break_returning() {
     std::vector<ValueId> values;
     for (const Type t : plain_loops_.back().types) values.push_back(w_.constant(t, 0));
-    values.push_back(w_.yes());
+    values.push_back(w_.boolean(true));
     w_.exit(Opcode::Break, values);
   }
 
@@ -129,10 +129,10 @@ class LoopCopy {
         }
         return values[0];
       case Opcode::Yield:
-        if (is_loop(p_.op(owner).code)) values.push_back(w_.no());
+        if (is_loop(p_.op(owner).code)) values.push_back(w_.boolean(false));
         break;
       case Opcode::Break:
-      case Opcode::Continue: values.push_back(w_.no()); break;
+      case Opcode::Continue: values.push_back(w_.boolean(false)); break;
       default: break;
     }
     w_.exit(o.code, values);
@@ -164,16 +164,16 @@ class LoopCopy {
   };
 
   const Program& p_;
-  Writer& w_;
+  IrBuilder& w_;
   Program& to_;
-  Copier& copier_;
+  Cloner& copier_;
   const std::function<bool(OpId)>& returns_;
   std::vector<PlainLoop> plain_loops_;
 };
 
 }  // namespace
 
-ValueId copy_returning_loop(OpId loop, const Program& from, Writer& writer, Copier& copier,
+ValueId copy_returning_loop(OpId loop, const Program& from, IrBuilder& writer, Cloner& copier,
                             const std::function<bool(OpId)>& returns) {
   return LoopCopy(from, writer, copier, returns).copy_loop(loop);
 }

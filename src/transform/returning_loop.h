@@ -6,13 +6,13 @@
 
 #include <functional>
 
-#include "ir/ir_writer.h"
+#include "ir/cloner.h"
 
 namespace vyre::plan {
 
 /// Copies the loop to where the copier's writer stands. `returns`: does an op hold such a return?
 /// Gives the flag; the loop's results are in the copier's map.
-ValueId copy_returning_loop(OpId loop, const Program& from, Writer& writer, Copier& copier,
+ValueId copy_returning_loop(OpId loop, const Program& from, IrBuilder& writer, Cloner& copier,
                             const std::function<bool(OpId)>& returns);
 
 }  // namespace vyre::plan

@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "ir/ir_writer.h"
+#include "ir/cloner.h"
 #include "transform/returning_loop.h"
 
 namespace vyre::plan {
@@ -49,7 +49,7 @@ class Structurer {
         scope_(scope),
         splits_(find_split_ops(p, scope)),
         marks_(p.ops.size(), 0),
-        to_(header(p)),
+        to_(without_body(p)),
         w_(to_),
         copier_(p, w_) {}
 
@@ -62,16 +62,6 @@ class Structurer {
   }
 
  private:
-  static Program header(const Program& p) {
-    Program to = p;
-    to.ops.clear();
-    to.values.clear();
-    to.blocks.clear();
-    to.ids.clear();
-    to.add_block(none);
-    return to;
-  }
-
   // ---- Which exits must become flags.
 
   void mark_exits() {
@@ -112,7 +102,7 @@ class Structurer {
 
   // ---- Blocks.
 
-  ValueId or_no(ValueId v) { return v == none ? w_.no() : v; }
+  ValueId or_no(ValueId v) { return v == none ? w_.boolean(false) : v; }
 
   /// The values of an outcome in the order of a shape, made at the end of the current block.
   std::vector<ValueId> values_for(const Shape& shape, const Outcome& out) {
@@ -199,14 +189,14 @@ class Structurer {
         (shape.next && !shape.left ? out.next : out.results) = values;  // a loop's body, or an arm
         return out;
       case Opcode::Test: return test_in_body(values[0], shape);
-      case Opcode::Break: out.stopped = w_.yes(); [[fallthrough]];
+      case Opcode::Break: out.stopped = w_.boolean(true); [[fallthrough]];
       case Opcode::Continue:
         out.next = values;
-        out.left = w_.yes();
+        out.left = w_.boolean(true);
         return out;
       case Opcode::Return:
         if (p_.op(op).parent == body_block) return out;  // the end of the body
-        out.left = out.returned = out.stopped = w_.yes();
+        out.left = out.returned = out.stopped = w_.boolean(true);
         return out;
       default:
         w_.exit(Opcode::Trap, values);
@@ -280,7 +270,7 @@ class Structurer {
       init[0] = w_.constant(counter.type, 0);
     }
     const size_t flags = size_t{loop.stops} + loop.returns;
-    for (size_t i = 0; i < flags; ++i) init.push_back(w_.no());
+    for (size_t i = 0; i < flags; ++i) init.push_back(w_.boolean(false));
     std::vector<Type> types;
     for (const ValueId v : init) types.push_back(to_.type(v));
 
@@ -384,7 +374,7 @@ class Structurer {
     make_block(to_.op(op).first_block + 1, shape, [&] {
       Outcome out;
       out.next = loop.args;
-      out.stopped = w_.yes();
+      out.stopped = w_.boolean(true);
       return out;
     });
     return outcome_from(shape, w_.set_results(op, types_for(shape)));
@@ -395,8 +385,8 @@ class Structurer {
   const IdMap<OpId, bool> splits_;
   IdMap<OpId, uint8_t> marks_;
   Program to_;
-  Writer w_;
-  Copier copier_;
+  IrBuilder w_;
+  Cloner copier_;
   Loop* loop_ = nullptr;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 // kernel step(a: u32, x: in u32[], s: scratch u32[len(x)], t: uniform u32[4], y: out u32[len(x)])
 Program step_kernel() {
-  Builder b("step");
+  SsaBuilder b("step");
   FormulaPool& f = b.program.formulas;
   const auto add = [&](const char* name, Role role, FormulaId count) {
     b.program.buffers.push_back({name, role, Type::U32, count, 0, none});

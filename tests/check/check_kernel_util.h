@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "check/check.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::test {
 
 /// A builder with the parameters that most tests want, and short names for what they do. Each new
 /// op gets a line of its own, so that tests can ask where a diagnostic points.
-struct Kernel : Builder {
+struct Kernel : SsaBuilder {
   Kernel();
 
   uint32_t add_buffer(std::string name, Role role, Type element, FormulaId count = no_formula);

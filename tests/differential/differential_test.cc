@@ -7,7 +7,7 @@
 #include <set>
 
 #include "generate/random.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::lab {
 namespace {
@@ -32,7 +32,7 @@ Verdict with(const Generated& g, std::function<Result<Outputs>(const Generated&)
 
 /// k(out u32[4]) { out[global_id.x] = value; if trap: trap 7 }
 Generated store_of(uint32_t value, bool trap = false) {
-  Builder b("k");
+  SsaBuilder b("k");
   b.program.workgroup = {4, 1, 1};
   b.program.grid_dims = 1;
   b.program.grid[0] = b.program.formulas.constant(4);
@@ -145,7 +145,7 @@ TEST(Differential, an_illegal_program_is_refused_before_anything_runs) {
 }
 
 TEST(Differential, a_race_shows_as_a_schedule_that_differs) {
-  Builder b("k");
+  SsaBuilder b("k");
   b.program = store_of(7).module.kernels[0];
   Program& p = b.program;  // y[0] = global_id.x: the last one wins
   walk(p, [&](OpId op) {

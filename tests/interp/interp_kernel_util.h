@@ -11,7 +11,7 @@
 
 #include "diagnostics/failure.h"
 #include "interp/interp.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::interp {
 
@@ -28,10 +28,10 @@ std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-/// A Builder with the words that tests need most. Buffers are named by index.
-class Kernel : public Builder {
+/// A SsaBuilder with the words that tests need most. Buffers are named by index.
+class Kernel : public SsaBuilder {
  public:
-  explicit Kernel(uint32_t x, uint32_t y = 1, uint32_t z = 1) : Builder("k") {
+  explicit Kernel(uint32_t x, uint32_t y = 1, uint32_t z = 1) : SsaBuilder("k") {
     program.workgroup = {x, y, z};
   }
 

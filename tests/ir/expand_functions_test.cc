@@ -11,7 +11,7 @@
 
 #include "check/check.h"
 #include "interp/interp.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "text/parse.h"
 #include "text/print.h"
 #include "wire/fingerprint.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "ir/eval/eval.h"
 #include "ir/expand_functions.h"
 #include "support/file.h"
@@ -85,7 +85,7 @@ struct Counts {
 };
 
 Counts expansion_of(Opcode code) {
-  Builder b("k");
+  SsaBuilder b("k");
   b.program.buffers = {{"x", Role::Scalar, Type::F32}};
   const std::vector<ValueId> x(info(code).operands.size(), b.op(Opcode::Scalar, Type::F32, {}, 0));
   b.op(code, Type::F32, x);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnostics/failure.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 /// u64[len(y) * 2])
 ///   workgroup(64, 2) grid(len(x), n)
 Program sample(bool uses_len = false) {
-  Builder b("k");
+  SsaBuilder b("k");
   FormulaPool& f = b.program.formulas;
   b.program.workgroup = {64, 2, 1};
   b.program.buffers = {{"n", Role::Scalar, Type::I32},  {"x", Role::In, Type::U32},

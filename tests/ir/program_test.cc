@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "ir/stats.h"
 #include "text/parse.h"
 #include "text/print.h"

@@ -7,7 +7,7 @@
 
 #include "check/check.h"
 #include "generate/random.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "legalize/expand.h"
 #include "tests/legalize/degrade_util.h"
 #include "tests/legalize/forms_util.h"
@@ -25,7 +25,7 @@ Profile profile_of(std::string_view words) {
 
 Program op_program(Opcode code, Type type, const std::vector<Type>& operands,
                    std::optional<Fixed> fixed) {
-  Builder b("op");
+  SsaBuilder b("op");
   std::vector<ValueId> values;
   for (size_t i = 0; i < operands.size(); ++i)
     b.program.buffers.push_back({std::string(1, char('a' + i)), Role::In, operands[i]});

@@ -200,7 +200,7 @@ TEST(Layering, accepts_own_and_lower_layers) {
   EXPECT_TRUE(accepts("src/opt/passes/fold.cc", "#include \"opt/passes/fold.h\"\n"));
   EXPECT_TRUE(accepts("src/codegen/llvm/jit.cc", "#include \"llvm/IR/Module.h\"\n"));
   EXPECT_TRUE(
-      accepts("include/vyre/vyre.h", "#include \"ir/builder.h\"\n#include \"vyre/other.h\"\n"));
+      accepts("include/vyre/vyre.h", "#include \"ir/ssa_builder.h\"\n#include \"vyre/other.h\"\n"));
 }
 
 TEST(Layering, rejects_a_higher_layer_and_names_the_line) {

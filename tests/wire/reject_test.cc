@@ -8,7 +8,7 @@
 
 #include "diagnostics/code_table.h"
 #include "fuzz/wire_decoder.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "tests/wire/samples_util.h"
 
 namespace vyre {
@@ -55,7 +55,7 @@ File rich() { return encode(rich_program()); }
 File module() { return encode(rich_module()); }
 
 File two_regions() {
-  Builder b("k");
+  SsaBuilder b("k");
   for (const char* name : {"a", "b"}) {
     b.begin_region(name);
     b.end_region();

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre {
 namespace {
@@ -32,7 +32,7 @@ void add_buffers(Program& p) {
             p.formulas.binary(FormulaOp::Add, blocks, p.formulas.constant(1, true)), no_formula};
 }
 
-void add_locations(Builder& b) {
+void add_locations(SsaBuilder& b) {
   Program& p = b.program;
   const StringId main = p.add_string("main.vyre"), lib = p.add_string("lib.vyre");
   p.loc = p.add_location({.file = main, .line = 1, .column = 8, .length = 4});
@@ -46,7 +46,7 @@ void add_locations(Builder& b) {
 }  // namespace
 
 Program rich_program() {
-  Builder b("rich");
+  SsaBuilder b("rich");
   add_buffers(b.program);
   add_locations(b);
   b.program.op_id = "rich.v1";
@@ -90,7 +90,7 @@ Program rich_program() {
 }
 
 Program small_program() {
-  Builder b("k");
+  SsaBuilder b("k");
   Program& p = b.program;
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});
   p.workgroup = {64, 1, 1};

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "ir/ir_builder.h"
+
 namespace vyre::emit_llvm {
 namespace {
 
@@ -124,9 +126,10 @@ void interchange_strided_loops(Prepared& k) {
   for (const OpId loop : loops) {
     const OpId first = p.blocks[p.op(loop).first_block].first;
     if (uniformity.flow(first) < Uniformity::Workgroup) continue;
-    const OpId barrier = p.add_op(Opcode::Barrier, Type::Void, {}, {},
-                                  static_cast<uint64_t>(Scope::Workgroup), p.op(loop).loc);
-    p.insert_before(first, barrier);
+    IrBuilder b(p);
+    b.loc = p.op(loop).loc;
+    b.next = first;
+    b.effect(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(Scope::Workgroup));
   }
 }
 

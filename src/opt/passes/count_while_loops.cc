@@ -1,9 +1,9 @@
 #include "opt/passes/count_while_loops.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "ir/constant_trips.h"
+#include "ir/ir_builder.h"
 #include "ir/while_to_for.h"
 #include "opt/device_costs.h"
 
@@ -100,23 +100,17 @@ struct State {
     const BlockId head = p.op(loop).first_block;
     const ValueId i = p.args(head)[bound.carried];
     const Type t = p.type(i);
-    const LocId loc = p.op(loop).loc;
-    const auto insert = [&](Opcode code, Type type, Type result, uint64_t attr, OpId before) {
-      const OpId made = p.add_op(code, type, {}, {&result, 1}, attr, loc);
-      p.insert_before(before, made);
-      return p.result(made);
-    };
-    const auto constant = [&](Type type, uint64_t bits, OpId before) {
-      return insert(Opcode::Const, type, type, bits, before);
-    };
+    IrBuilder b(p);
+    b.before(loop);
     ValueId limit = bound.limit;
     if (is_inside(limit, loop)) {
       const Op def = p.op(p.values[limit].def);
-      limit = insert(def.code, def.type, t, def.attr, loop);
+      limit = b.op(def.code, def.type, {}, def.attr);
     }
+    std::vector<ValueId> operands = {p.operand(loop, bound.carried), limit, b.constant(t, 1)};
     // Inside the loop the bound holds.
-    replaced.emplace_back(p.result(bound.test), constant(Type::Bool, 1, p.blocks[head].first));
-    std::vector<ValueId> operands = {p.operand(loop, bound.carried), limit, constant(t, 1, loop)};
+    b.next = p.blocks[head].first;
+    replaced.emplace_back(p.result(bound.test), b.boolean(true));
     for (const ValueId v : p.operands(loop)) operands.push_back(v);
     while_to_for(p, loop, t);
     p.op(loop).operands = p.add_list(operands);

@@ -1,16 +1,18 @@
 #include "opt/passes/loop_versions.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "ir/cloner.h"
 #include "opt/passes/loop_version_plan.h"
 
 namespace vyre::opt {
 namespace {
 
-class Maker {
+/// Copies loops without bounds checks, in the then block of an `if` that tests all indices.
+class LoopCloner : Cloner {
  public:
-  Maker(Program& p, const std::vector<Wide>& most) : p_(p), most_(most) {}
+  LoopCloner(Program& p, IrBuilder& builder, const std::vector<Wide>& most)
+      : Cloner(p, builder), p_(p), most_(most) {}
 
   void run(const std::vector<LoopPlan>& plans) {
     struct Arm {
@@ -23,17 +25,12 @@ class Maker {
       const ValueId test = make_test(plan);
       std::vector<Type> types;
       for (const ValueId v : p_.results(plan.loop)) types.push_back(p_.type(v));
-      const ValueId condition[] = {test};
-      const OpId choice =
-          p_.add_op(Opcode::If, Type::Void, condition, types, 0, p_.op(plan.loop).loc);
-      p_.insert_before(plan.loop, choice);
-      const BlockId first = p_.add_block(choice);
-      const BlockId second = p_.add_block(choice);
-      p_.op(choice).first_block = first;
-      p_.op(choice).n_blocks = 2;
-      copies_.clear();
-      const OpId fast = copy(plan.loop, plan.accesses);
-      p_.append(first, fast);
+      const OpId choice = b_.open(Opcode::If, {&test, 1}, 2);
+      b_.set_results(choice, types);
+      const BlockId first = p_.block(choice, 0), second = p_.block(choice, 1);
+      proved_ = plan.accesses;
+      const OpId fast = b_.in(first, [&] { return copy(plan.loop); });
+      forget_copies(plan.loop);
       p_.unlink(plan.loop);
       p_.append(second, plan.loop);
       arms.push_back({first, fast});
@@ -41,41 +38,53 @@ class Maker {
       for (uint32_t i = 0; i < types.size(); ++i)
         replaced.emplace_back(p_.result(plan.loop, i), p_.result(choice, i));
     }
-    IdMap<ValueId, ValueId> map(p_.values.size());
-    for (const auto v : map.ids()) map[v] = v;
-    for (const auto& [from, to] : replaced) map[from] = to;
-    replace_values(p_, map);
+    IdMap<ValueId, ValueId> new_values = identity(p_.values);
+    for (const auto& [from, to] : replaced) new_values[from] = to;
+    replace_values(p_, new_values);
     for (const Arm& arm : arms) {
-      const std::vector<ValueId> results(p_.results(arm.loop).begin(), p_.results(arm.loop).end());
-      p_.append(arm.block,
-                p_.add_op(Opcode::Yield, Type::Void, results, {}, 0, p_.op(arm.loop).loc));
+      b_.loc = p_.op(arm.loop).loc;
+      b_.at_end(arm.block);
+      b_.exit(Opcode::Yield, p_.results(arm.loop));
     }
     compact(p_);
   }
 
  private:
-  ValueId make(Opcode code, Type type, std::initializer_list<ValueId> operands, Type result,
-               uint64_t attr = 0) {
-    const std::vector<ValueId> list(operands);
-    const Type results[] = {result};
-    const OpId op = p_.add_op(code, type, list, results, attr, p_.op(before_).loc);
-    p_.insert_before(before_, op);
-    return p_.result(op);
+  /// The values of a loop stand for themselves again.
+  void forget_copies(OpId loop) {
+    const auto forget = [&](std::span<const ValueId> values) {
+      for (const ValueId v : values) map[v] = v;
+    };
+    forget(p_.results(loop));
+    for (uint32_t i = 0; i < p_.op(loop).n_blocks; ++i)
+      walk_blocks(p_, p_.block(loop, i), [&](Visit what, OpId op, BlockId block) {
+        if (what == Visit::EnterBlock) forget(p_.args(block));
+        if (what == Visit::Op) forget(p_.results(op));
+      });
   }
-  ValueId number(int64_t n) { return make(Opcode::Const, Type::I64, {}, Type::I64, uint64_t(n)); }
+
+  /// In a copied loop, the accesses that the test proves.
+  uint64_t attribute(OpId op) override {
+    if (std::find(proved_.begin(), proved_.end(), op) == proved_.end()) return p_.op(op).attr;
+    MemoryRef m = p_.memory(op);
+    m.in_bounds = true;
+    return m.pack();
+  }
+
+  ValueId number(int64_t n) { return b_.constant(Type::I64, uint64_t(n)); }
   ValueId wide(ValueId v) {
-    return p_.type(v) == Type::I64 ? v : make(Opcode::Cast, Type::I64, {v}, Type::I64);
+    return p_.type(v) == Type::I64 ? v : b_.op(Opcode::Cast, Type::I64, {v});
   }
   ValueId times(ValueId v, int64_t factor) {
-    return factor == 1 ? v : make(Opcode::Mul, Type::I64, {v, number(factor)}, Type::I64);
+    return factor == 1 ? v : b_.op(Opcode::Mul, Type::I64, {v, number(factor)});
   }
-  ValueId sum(ValueId a, ValueId b) { return make(Opcode::Add, Type::I64, {a, b}, Type::I64); }
+  ValueId sum(ValueId a, ValueId b) { return b_.op(Opcode::Add, Type::I64, {a, b}); }
   ValueId both(ValueId a, ValueId b) {
-    return a == none ? b : make(Opcode::And, Type::Bool, {a, b}, Type::Bool);
+    return a == none ? b : b_.op(Opcode::And, Type::Bool, {a, b});
   }
 
   ValueId make_test(const LoopPlan& plan) {
-    before_ = plan.loop;
+    b_.before(plan.loop);
     const ValueId first = wide(p_.operand(plan.loop, 0));
     // Named in order: the evaluation order of arguments is unspecified.
     const ValueId minus_one = number(-1);
@@ -93,55 +102,19 @@ class Maker {
         least = sum(least, times(up ? first : last, key.per_count));
         greatest = sum(greatest, times(up ? last : first, key.per_count));
       }
-      const ValueId length = wide(make(Opcode::Len64, Type::Void, {}, Type::U64, key.buffer));
-      all = both(all, make(Opcode::Ge, Type::I64, {least, number(0)}, Type::Bool));
-      all = both(all, make(Opcode::Lt, Type::I64, {greatest, length}, Type::Bool));
+      const ValueId length = wide(b_.op(Opcode::Len64, Type::Void, {}, key.buffer));
+      all = both(all, b_.op(Opcode::Ge, Type::I64, {least, number(0)}));
+      all = both(all, b_.op(Opcode::Lt, Type::I64, {greatest, length}));
       // No more elements than the index can count: then it does not wrap on the way.
       if (most_[key.buffer] > key.most_count)
-        all = both(all, make(Opcode::Le, Type::I64, {length, number(int64_t(key.most_count))},
-                             Type::Bool));
+        all = both(all, b_.op(Opcode::Le, Type::I64, {length, number(int64_t(key.most_count))}));
     }
     return all;
   }
 
-  /// A copy of the op with all that is in it, in no block yet.
-  OpId copy(OpId from, const std::vector<OpId>& proved) {
-    const Op o = p_.op(from);
-    std::vector<ValueId> operands;
-    for (const ValueId v : p_.operands(from)) operands.push_back(copy_of(v));
-    std::vector<Type> types;
-    for (const ValueId v : p_.results(from)) types.push_back(p_.type(v));
-    uint64_t attr = o.attr;
-    if (std::find(proved.begin(), proved.end(), from) != proved.end()) {
-      MemoryRef m = p_.memory(from);
-      m.in_bounds = true;
-      attr = m.pack();
-    }
-    const OpId to = p_.add_op(o.code, o.type, operands, types, attr, o.loc);
-    for (uint32_t i = 0; i < types.size(); ++i) copies_[p_.result(from, i)] = p_.result(to, i);
-    if (o.n_blocks == 0) return to;
-    const BlockId first = BlockId(p_.blocks.size());
-    for (uint32_t b = 0; b < o.n_blocks; ++b) p_.add_block(to);
-    p_.op(to).first_block = first;
-    p_.op(to).n_blocks = o.n_blocks;
-    for (uint32_t b = 0; b < o.n_blocks; ++b) {
-      const std::vector<ValueId> args(p_.args(o.first_block + b).begin(),
-                                      p_.args(o.first_block + b).end());
-      for (const ValueId v : args) copies_[v] = p_.add_argument(first + b, p_.type(v));
-      for (OpId op = p_.blocks[o.first_block + b].first; op != none; op = p_.op(op).next)
-        p_.append(first + b, copy(op, proved));
-    }
-    return to;
-  }
-  ValueId copy_of(ValueId v) const {
-    const auto it = copies_.find(v);
-    return it == copies_.end() ? v : it->second;
-  }
-
   Program& p_;
   const std::vector<Wide>& most_;
-  OpId before_ = none;
-  std::unordered_map<ValueId, ValueId> copies_;
+  std::vector<OpId> proved_;
 };
 
 }  // namespace
@@ -149,7 +122,8 @@ class Maker {
 bool version_loops(Program& program, PassContext& context, const std::vector<Wide>& most) {
   const std::vector<LoopPlan> plans = plan_loop_versions(program, context);
   if (plans.empty()) return false;
-  Maker(program, most).run(plans);
+  IrBuilder builder(program);
+  LoopCloner(program, builder, most).run(plans);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/ir_builder.h"
 #include "opt/passes/handoff_profit.h"
 #include "opt/passes/handoff_proof.h"
 #include "opt/passes/tile_index.h"
@@ -48,9 +49,8 @@ class Promoter {
         move_access(op);
     }
     if (c_.barrier_before == none) return;
-    const OpId barrier = p_.add_op(Opcode::Barrier, Type::Void, {}, {}, uint64_t(Scope::Workgroup),
-                                   p_.op(c_.barrier_before).loc);
-    p_.insert_before(c_.barrier_before, barrier);
+    b_.before(c_.barrier_before);
+    b_.effect(Opcode::Barrier, Type::Void, {}, uint64_t(Scope::Workgroup));
   }
 
  private:
@@ -65,16 +65,16 @@ class Promoter {
   /// of the tile is still stored before it is loaded, and the tile need not be cleared.
   void move_access(OpId op) {
     const ValueId index = p_.operand(op, 0);
-    TileIndex ops(p_, op);
-    const ValueId moved = ops.rewrite(index, c_.stride, c_.first);
+    b_.before(op);
+    const ValueId moved = TileIndex(b_).rewrite(index, c_.stride, c_.first);
     MemoryRef m = p_.memory(op);
     if (info(p_.op(op).code).effect == Effect::Write && !m.in_bounds) {
-      const ValueId is_there = is_in_buffer(ops, index);
+      const ValueId is_there = is_in_buffer(index);
       for (uint32_t i = 1; i < p_.op(op).operands.count; ++i) {
         const ValueId value = p_.operand(op, i);
         const Type type = p_.type(value);
-        const ValueId zero = ops.insert(Opcode::Const, type, {}, 0);
-        const ValueId stored = ops.insert(Opcode::Select, type, {is_there, value, zero});
+        const ValueId zero = b_.constant(type, 0);
+        const ValueId stored = b_.op(Opcode::Select, type, {is_there, value, zero});
         p_.list(p_.op(op).operands)[i] = stored;
       }
     }
@@ -86,26 +86,27 @@ class Promoter {
 
   /// The condition that the buffer has the element. It is the workgroup's where tiles do not lie
   /// across the end.
-  ValueId is_in_buffer(TileIndex& ops, ValueId index) {
+  ValueId is_in_buffer(ValueId index) {
     // In 32 bits if the index has them: what is negative as an i32 is not below 2^31 as a u32.
     const Type from = p_.type(index);
     const Type type = count_ <= uint64_t{1} << 31 && width_of(from) == 32 ? Type::U32 : Type::U64;
-    const ValueId count = ops.insert(Opcode::Const, type, {}, count_);
+    const ValueId count = b_.constant(type, count_);
     const uint64_t stride = uint64_t(c_.stride);
     const bool is_aligned =
         c_.first >= 0 && uint64_t(c_.first) + c_.elements <= stride && count_ % stride == 0;
     ValueId place = index;
     // The base wraps with the index if 2^width is a multiple of the stride, too.
     if (is_aligned && stride >> 31 == 0 && (c_.is_exact || std::has_single_bit(stride))) {
-      place = ops.insert(Opcode::WorkgroupId, Type::Void, {}, 0);
-      if (from != Type::U32) place = ops.insert(Opcode::Cast, from, {place});
-      place = ops.insert(Opcode::Mul, from, {place, ops.insert(Opcode::Const, from, {}, stride)});
+      place = b_.op(Opcode::WorkgroupId, Type::Void, {}, 0);
+      if (from != Type::U32) place = b_.op(Opcode::Cast, from, {place});
+      place = b_.op(Opcode::Mul, from, {place, b_.constant(from, stride)});
     }
-    if (from != type) place = ops.insert(Opcode::Cast, type, {place});
-    return ops.insert(Opcode::Lt, type, {place, count});
+    if (from != type) place = b_.op(Opcode::Cast, type, {place});
+    return b_.op(Opcode::Lt, type, {place, count});
   }
 
   Program& p_;
+  IrBuilder b_{p_};
   const HandoffCandidate& c_;
   uint64_t count_ = 0;  // elements that the buffer had
 };

@@ -2,15 +2,6 @@
 
 namespace vyre::opt {
 
-ValueId TileIndex::insert(Opcode code, Type type, std::initializer_list<ValueId> operands,
-                          uint64_t attr) {
-  const Type result = result_type(info(code).result, type);
-  const OpId op = p_.add_op(code, type, {operands.begin(), operands.size()}, {&result, 1}, attr,
-                            p_.op(before_).loc);
-  p_.insert_before(before_, op);
-  return p_.result(op);
-}
-
 std::optional<uint32_t> TileIndex::constant(ValueId v) const {
   const OpId op = p_.values[v].def;
   if (op == none || p_.op(op).code != Opcode::Const) return std::nullopt;
@@ -23,7 +14,7 @@ TileIndex::Split TileIndex::split(ValueId v, int depth) {
   const OpId op = p_.values[v].def;
   std::optional<Split> s;
   if (op != none && depth < max_depth) s = split_op(op, depth);
-  if (!s) s = {0, p_.type(v) == Type::U32 ? v : insert(Opcode::Cast, Type::U32, {v})};
+  if (!s) s = {0, p_.type(v) == Type::U32 ? v : b_.op(Opcode::Cast, Type::U32, {v})};
   splits_[v] = *s;
   return *s;
 }
@@ -33,7 +24,7 @@ std::optional<TileIndex::Split> TileIndex::split_op(OpId op, int depth) {
   const Op o = p_.op(op);
   if (o.code == Opcode::WorkgroupId && o.attr == 0) return Split{1, none};
   if (o.code == Opcode::GlobalId && o.attr == 0)
-    return Split{p_.workgroup[0], insert(Opcode::LocalId, Type::Void, {}, 0)};
+    return Split{p_.workgroup[0], b_.op(Opcode::LocalId, Type::Void, {}, 0)};
   if (o.results.count != 1 || !is_integer(p_.type(p_.result(op))) ||
       width_of(p_.type(p_.result(op))) < 32 || o.operands.count == 0)
     return std::nullopt;
@@ -72,14 +63,14 @@ std::optional<TileIndex::Split> TileIndex::split_op(OpId op, int depth) {
 TileIndex::Split TileIndex::sum(Opcode code, const Split& a, const Split& b) {
   const uint32_t group = code == Opcode::Add ? a.group + b.group : a.group - b.group;
   if (b.rest == none) return {group, a.rest};
-  if (a.rest != none) return {group, insert(code, Type::U32, {a.rest, b.rest})};
+  if (a.rest != none) return {group, b_.op(code, Type::U32, {a.rest, b.rest})};
   if (code == Opcode::Add) return {group, b.rest};
-  return {group, insert(code, Type::U32, {constant_u32(0), b.rest})};
+  return {group, b_.op(code, Type::U32, {constant_u32(0), b.rest})};
 }
 
 TileIndex::Split TileIndex::scaled(const Split& a, uint32_t factor) {
   if (a.rest == none) return {a.group * factor, none};
-  return {a.group * factor, insert(Opcode::Mul, Type::U32, {a.rest, constant_u32(factor)})};
+  return {a.group * factor, b_.op(Opcode::Mul, Type::U32, {a.rest, constant_u32(factor)})};
 }
 
 ValueId TileIndex::rewrite(ValueId index, int64_t stride, int64_t first) {
@@ -87,12 +78,12 @@ ValueId TileIndex::rewrite(ValueId index, int64_t stride, int64_t first) {
   ValueId moved = s.rest == none ? constant_u32(0) : s.rest;
   // What is left of the tile's base: terms that the walk did not find, and the offset.
   if (const uint32_t left = uint32_t(stride) - s.group; left != 0) {
-    const ValueId group = insert(Opcode::WorkgroupId, Type::Void, {}, 0);
-    const ValueId base = insert(Opcode::Mul, Type::U32, {group, constant_u32(left)});
-    moved = insert(Opcode::Sub, Type::U32, {moved, base});
+    const ValueId group = b_.op(Opcode::WorkgroupId, Type::Void, {}, 0);
+    const ValueId base = b_.op(Opcode::Mul, Type::U32, {group, constant_u32(left)});
+    moved = b_.op(Opcode::Sub, Type::U32, {moved, base});
   }
   if (uint32_t(first) != 0)
-    moved = insert(Opcode::Sub, Type::U32, {moved, constant_u32(uint32_t(first))});
+    moved = b_.op(Opcode::Sub, Type::U32, {moved, constant_u32(uint32_t(first))});
   return moved;
 }
 

@@ -13,19 +13,17 @@
 #include <optional>
 #include <unordered_map>
 
-#include "ir/program.h"
+#include "ir/ir_builder.h"
 
 namespace vyre::opt {
 
 class TileIndex {
  public:
-  /// New ops stand before `before`.
-  TileIndex(Program& program, OpId before) : p_(program), before_(before) {}
+  /// New ops go where the builder stands.
+  explicit TileIndex(IrBuilder& builder) : p_(builder.p), b_(builder) {}
 
   /// Returns the tile index of an index, a u32.
   ValueId rewrite(ValueId index, int64_t stride, int64_t first);
-  ValueId insert(Opcode code, Type type, std::initializer_list<ValueId> operands,
-                 uint64_t attr = 0);
 
  private:
   static constexpr int max_depth = 8;
@@ -39,10 +37,10 @@ class TileIndex {
   Split sum(Opcode code, const Split& a, const Split& b);
   Split scaled(const Split& a, uint32_t factor);
   std::optional<uint32_t> constant(ValueId v) const;
-  ValueId constant_u32(uint32_t bits) { return insert(Opcode::Const, Type::U32, {}, bits); }
+  ValueId constant_u32(uint32_t bits) { return b_.constant(Type::U32, bits); }
 
   Program& p_;
-  const OpId before_;
+  IrBuilder& b_;
   std::unordered_map<ValueId, Split> splits_;
 };
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/ir_writer.h"
+#include "ir/cloner.h"
 #include "plan/fusion/handoff_body.h"
 #include "plan/fusion/handoff_kernels.h"
 #include "plan/fusion/handoff_window.h"
@@ -34,7 +34,7 @@ class Fuser {
     is_producer_ = false;
     w_.loc = k_.consumer.loc;
     w_.effect(Opcode::Barrier, Type::Void, {}, uint64_t(Scope::Workgroup));
-    Copier copier(k_.consumer, w_);
+    Cloner copier(k_.consumer, w_);
     const auto first = OpId(to_.ops.size());
     for (OpId op = k_.consumer.blocks[body_block].first; op != none; op = k_.consumer.op(op).next)
       copier.copy(op);
@@ -213,11 +213,8 @@ class Fuser {
   /// A new op before another one.
   ValueId insert(OpId before, Opcode code, Type type, std::initializer_list<ValueId> operands,
                  uint64_t attr = 0) {
-    const Type result = result_type(info(code).result, type);
-    const OpId op = to_.add_op(code, type, {operands.begin(), operands.size()}, {&result, 1}, attr,
-                               to_.op(before).loc);
-    to_.insert_before(before, op);
-    return to_.result(op);
+    at_op_.before(before);
+    return at_op_.op(code, type, operands, attr);
   }
 
   bool uses_window(OpId op) const {
@@ -338,21 +335,15 @@ class Fuser {
       is_there = insert(op, Opcode::Lt, Type::U64, {wide, count_});
     }
     set_index(op, index, f_.stores_from_zero);
-    const LocId loc = to_.op(op).loc;
-    const OpId guard = to_.add_op(Opcode::If, Type::Void, {&is_there, 1}, {}, 0, loc);
-    to_.insert_before(op, guard);
-    to_.op(guard).n_blocks = 2;
-    to_.op(guard).first_block = BlockId(to_.blocks.size());
-    const BlockId then = to_.add_block(guard), other = to_.add_block(guard);
+    at_op_.before(op);
+    const BlockId then = at_op_.add_if(is_there);
     to_.unlink(op);
     to_.append(then, op);
-    to_.append(then, to_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc));
-    to_.append(other, to_.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc));
+    at_op_.in(then, [&] { at_op_.exit(Opcode::Yield); });
   }
 
   void finish() {
-    IdMap<ValueId, ValueId> map(to_.values.size());
-    for (const auto v : map.ids()) map[v] = v;
+    IdMap<ValueId, ValueId> map = identity(to_.values);
     for (const auto& [from, by] : replaced_) map[from] = by;
     replace_values(to_, map);
     for (const OpId op : removed_) to_.unlink(op);
@@ -363,7 +354,8 @@ class Fuser {
   const HandoffFacts& f_;
   const HandoffWindow& win_;
   Program& to_;
-  Writer w_;
+  IrBuilder w_;
+  IrBuilder at_op_{to_};
   const uint64_t producer_lanes_;
   uint64_t lanes_ = 0;  // of the joined kernel's workgroup
   ValueId group_ = none, lane_ = none, count_ = none, groups_ = none;

@@ -9,7 +9,7 @@ namespace {
 
 class BodyCopy {
  public:
-  BodyCopy(const Program& p, Writer& w)
+  BodyCopy(const Program& p, IrBuilder& w)
       : p_(p), w_(w), copier_(p, w), returns_(p.ops.size(), false) {}
 
   void run() {
@@ -67,13 +67,13 @@ class BodyCopy {
   }
 
   const Program& p_;
-  Writer& w_;
-  Copier copier_;
+  IrBuilder& w_;
+  Cloner copier_;
   IdMap<OpId, bool> returns_;
 };
 
 }  // namespace
 
-void copy_producer_body(const Program& kernel, Writer& writer) { BodyCopy(kernel, writer).run(); }
+void copy_producer_body(const Program& kernel, IrBuilder& writer) { BodyCopy(kernel, writer).run(); }
 
 }  // namespace vyre::plan

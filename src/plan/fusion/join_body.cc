@@ -26,7 +26,7 @@ Program with_one_return(const Program& program) {
   return result;
 }
 
-BodyCopy::BodyCopy(Builder& builder, const Program& from, std::vector<uint32_t> buffers)
+BodyCopy::BodyCopy(SsaBuilder& builder, const Program& from, std::vector<uint32_t> buffers)
     : b_(builder),
       from_(from),
       buffers_(std::move(buffers)),

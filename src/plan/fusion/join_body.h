@@ -1,10 +1,10 @@
 #pragma once
 
-// Copies a kernel's body into a program that a Builder makes. Internal to joins.
+// Copies a kernel's body into a program that a SsaBuilder makes. Internal to joins.
 
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::plan {
 
@@ -14,7 +14,7 @@ Program with_one_return(const Program& program);
 class BodyCopy {
  public:
   /// `buffers`: by buffer of the kernel, that of the new program; none where access() is asked.
-  BodyCopy(Builder& builder, const Program& from, std::vector<uint32_t> buffers);
+  BodyCopy(SsaBuilder& builder, const Program& from, std::vector<uint32_t> buffers);
   virtual ~BodyCopy() = default;
   void run() { block(body_block, {}, {}); }
 
@@ -26,7 +26,7 @@ class BodyCopy {
   ValueId mapped(ValueId v) const { return map_[v]; }
   LocId location(LocId loc);
 
-  Builder& b_;
+  SsaBuilder& b_;
   const Program& from_;
 
  private:

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "plan/fusion/join_programs.h"
 
 namespace vyre::plan {
@@ -18,7 +18,7 @@ struct GoneCount {
 
 class JoinedHead {
  public:
-  JoinedHead(Builder& builder, const std::vector<uint32_t>& gone) : b_(builder), gone_(gone) {}
+  JoinedHead(SsaBuilder& builder, const std::vector<uint32_t>& gone) : b_(builder), gone_(gone) {}
 
   /// Parameters of a part, then (second call) its arrays and tables, which must come last.
   void add_parameters(const Part& part);
@@ -44,7 +44,7 @@ class JoinedHead {
   void add_gone(const Part& part, uint32_t i);
   uint32_t add(Buffer buffer, uint32_t memory, const JoinedParameter& origin);
 
-  Builder& b_;
+  SsaBuilder& b_;
   const std::vector<uint32_t>& gone_;
   std::map<const Part*, std::vector<uint32_t>> numbers_;
   std::map<uint32_t, uint32_t> by_memory_;

@@ -76,7 +76,7 @@ class Joiner {
     return part;
   }
 
-  Builder b;
+  SsaBuilder b;
   JoinedHead head;
 };
 

@@ -6,14 +6,14 @@
 // order, workgroup after workgroup. What is kept by workgroup lies workgroup after workgroup.
 // Indices are u64: slots times invocations can be more than 2^32.
 
-#include "ir/ir_writer.h"
+#include "ir/cloner.h"
 #include "plan/split/live_values.h"
 
 namespace vyre::plan {
 
 class HiddenAccess {
  public:
-  HiddenAccess(const Program& program, const LiveValues& live, Writer& writer)
+  HiddenAccess(const Program& program, const LiveValues& live, IrBuilder& writer)
       : p_(program), live_(live), w_(writer) {}
 
   /// At the beginning of a segment, before everything else: computes the indices.
@@ -46,7 +46,7 @@ class HiddenAccess {
 
   const Program& p_;
   const LiveValues& live_;
-  Writer& w_;
+  IrBuilder& w_;
   // Of the current segment.
   ValueId local_ = none, invocation_ = none, workgroup_ = none, invocations_ = none;
   ValueId first_of_workgroup_ = none, first_of_all_ = none;

@@ -7,7 +7,7 @@
 
 #include "check/check_limits.h"
 #include "ir/eval/eval.h"
-#include "ir/ir_writer.h"
+#include "ir/cloner.h"
 
 namespace vyre::plan {
 namespace {
@@ -119,10 +119,10 @@ class ChainFinder {
 };
 
 /// Copies the ops of a piece after those of others.
-class PieceCopier : public Copier {
+class PieceCopier : public Cloner {
  public:
-  PieceCopier(const Program& from, Writer& writer)
-      : Copier(from, writer), strings_(from.strings.size(), none) {
+  PieceCopier(const Program& from, IrBuilder& writer)
+      : Cloner(from, writer), strings_(from.strings.size(), none) {
     for (Location copy : from.locations) {  // each refers to earlier ones only
       copy.file = string(copy.file);
       if (copy.inlined_at != none) copy.inlined_at = locations_[copy.inlined_at];
@@ -134,15 +134,15 @@ class PieceCopier : public Copier {
   void copy_all() {
     const OpId end = from_.blocks[body_block].last;
     for (OpId at = from_.blocks[body_block].first; at != end; at = from_.op(at).next) copy(at);
-    w_.loc = location(from_.op(end).loc);
-    w_.exit(from_.op(end).code, {});
+    b_.loc = location(from_.op(end).loc);
+    b_.exit(from_.op(end).code, {});
   }
 
  protected:
   LocId location(LocId loc) override { return loc < locations_.size() ? locations_[loc] : none; }
   StringId string(StringId s) override {
     if (s >= from_.strings.size()) return none;
-    if (strings_[s] == none) strings_[s] = w_.p.add_string(from_.strings[s]);
+    if (strings_[s] == none) strings_[s] = b_.p.add_string(from_.strings[s]);
     return strings_[s];
   }
 
@@ -238,7 +238,7 @@ class ChainWriter {
     Program made = placed(path[0]);
     WorkgroupAccess before = accesses_[plan_.chains[path[0]].piece];
     for (size_t i = 1; i < path.size(); ++i) {
-      Writer writer(made);
+      IrBuilder writer(made);
       writer.block = body_block;
       made.unlink(made.blocks[body_block].last);
       const WorkgroupAccess& now = accesses_[plan_.chains[path[i]].piece];

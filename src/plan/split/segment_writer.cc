@@ -11,17 +11,15 @@ namespace vyre::plan {
 namespace {
 
 /// Copies into a segment, which gets only the locations and names that it uses.
-class SegmentCopier : public Copier {
+class SegmentCopier : public Cloner {
  public:
-  SegmentCopier(const Program& from, Writer& writer)
-      : Copier(from, writer), locations_(from.locations.size()), strings_(from.strings.size()) {
-    narrow_loads_ = true;
-  }
+  SegmentCopier(const Program& from, IrBuilder& writer)
+      : Cloner(from, writer), locations_(from.locations.size()), strings_(from.strings.size()) {}
 
   /// Begins a segment: the program's head.
   void begin(uint32_t segment, const std::vector<HiddenBuffer>& hidden) {
     segment_ = segment + 1;
-    Program& to = w_.p;
+    Program& to = b_.p;
     to = Program();
     to.name = from_.name;
     to.op_id = from_.op_id;
@@ -37,8 +35,8 @@ class SegmentCopier : public Copier {
     for (Buffer& b : to.buffers) b.loc = location(b.loc);
     for (const HiddenBuffer& h : hidden)
       to.buffers.push_back({h.name, Role::Scratch, h.element, no_formula, 0, none});
-    w_.block = to.add_block(none);
-    w_.loc = none;
+    b_.block = to.add_block(none);
+    b_.loc = none;
   }
 
   LocId location(LocId loc) override {
@@ -54,18 +52,25 @@ class SegmentCopier : public Copier {
       Location copy = from_.locations[at];
       copy.file = string(copy.file);
       if (copy.inlined_at != none) copy.inlined_at = locations_[copy.inlined_at].id;
-      locations_[at] = {segment_, static_cast<LocId>(w_.p.locations.size())};
-      w_.p.locations.push_back(copy);
+      locations_[at] = {segment_, static_cast<LocId>(b_.p.locations.size())};
+      b_.p.locations.push_back(copy);
     }
     return locations_[loc].id;
   }
 
  protected:
+  /// Uniform loads of the grid become those of a workgroup.
+  uint64_t attribute(OpId op) override {
+    if (from_.op(op).code != Opcode::UniformLoad) return from_.op(op).attr;
+    MemoryRef m = from_.memory(op);
+    m.scope = Scope::Workgroup;
+    return m.pack();
+  }
   StringId string(StringId s) override {
     if (s >= from_.strings.size()) return none;
     if (strings_[s].segment != segment_) {
-      strings_[s] = {segment_, static_cast<StringId>(w_.p.strings.size())};
-      w_.p.strings.push_back(from_.strings[s]);
+      strings_[s] = {segment_, static_cast<StringId>(b_.p.strings.size())};
+      b_.p.strings.push_back(from_.strings[s]);
     }
     return strings_[s].id;
   }
@@ -359,7 +364,7 @@ class SegmentWriter : public SegmentWalk {
   HostSteps steps_;
   std::vector<Program> pieces_;
   Program program_;
-  Writer w_;
+  IrBuilder w_;
   SegmentCopier copier_;
   HiddenAccess hidden_;
   bool has_effect_ = false;

@@ -19,7 +19,7 @@ class KernelLowering {
   KernelLowering& operator=(const KernelLowering&) = delete;
   ~KernelLowering();
 
-  Builder builder;
+  SsaBuilder builder;
 
   /// Parameters, workgroup, grid; binds the parameters' names.
   void header(const Decl& decl);

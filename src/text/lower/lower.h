@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "diagnostics/budget.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "ir/module.h"
 #include "text/ast.h"
 #include "text/lower/scopes.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "opt/analysis/affine.h"
 #include "opt/analysis/bounds.h"
 #include "opt/analysis/effects.h"
@@ -323,9 +323,9 @@ TEST(Effects, exits_leave_their_loop_or_more) {
 
 /// Loops in a row, each starting from what the one before ended with: the worst case of rounds.
 TEST(Ranges, many_loops_and_deep_nests_take_few_rounds) {
-  Builder row("row"), nest("nest");
-  const auto begin = [](Builder& b) { return b.declare(b.constant_u32(0)); };
-  const auto count = [](Builder& b, VarId v) {
+  SsaBuilder row("row"), nest("nest");
+  const auto begin = [](SsaBuilder& b) { return b.declare(b.constant_u32(0)); };
+  const auto count = [](SsaBuilder& b, VarId v) {
     b.begin_while();
     b.begin_body(
         b.op(Opcode::Lt, Type::U32, {b.get(v), b.op(Opcode::GlobalId, Type::Void, {}, 0)}));
@@ -335,7 +335,7 @@ TEST(Ranges, many_loops_and_deep_nests_take_few_rounds) {
   for (int i = 0; i < 15'000; ++i) count(row, a), row.end_while();
   for (int i = 0; i < 900; ++i) count(nest, c);
   for (int i = 0; i < 900; ++i) nest.end_while();
-  for (Builder* b : {&row, &nest}) {
+  for (SsaBuilder* b : {&row, &nest}) {
     const Program p = b->finish();
     const double start = cpu_seconds();
     const Ranges ranges(p);

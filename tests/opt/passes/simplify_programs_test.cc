@@ -3,7 +3,7 @@
 
 #include "generate/generate.h"
 #include "generate/random.h"
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 #include "opt/analysis/value_range.h"
 #include "opt/passes/simplify.h"
 #include "opt/passes/simplify_rules.h"
@@ -21,7 +21,7 @@ struct Writer {
   const Rule& rule;
   Type t;
   std::array<uint64_t, Rule::most_variables> constants{};
-  Builder b{"k"};
+  SsaBuilder b{"k"};
   std::array<uint32_t, Rule::most_variables> scalars{};
 
   uint32_t add_buffer(std::string name, Role role, Type element) {

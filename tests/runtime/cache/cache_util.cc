@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <random>
 
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::driver {
 
 namespace fs = std::filesystem;
 
 Program toy_program(uint32_t constant, uint32_t shared_count, bool swap_buffers) {
-  Builder b("toy");
+  SsaBuilder b("toy");
   Program& p = b.program;
   p.buffers.push_back({.name = "x", .role = Role::Out, .element = Type::U32});
   p.buffers.push_back({.name = "y", .role = Role::InOut, .element = Type::U32});

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/ir_builder.h"
 #include "legalize/known_ops.h"
 
 namespace vyre::emit_exact {
@@ -24,11 +24,11 @@ inline constexpr uint64_t by_function = 2;
 /// Op::attr of an `abs` of a float that may give a zero for a subnormal.
 inline constexpr uint64_t may_flush = 4;
 
-class Maker;
+class TermBuilder;
 
 /// A value, or a constant that becomes an op when it is used.
 struct Term {
-  Maker* code = nullptr;
+  TermBuilder* code = nullptr;
   Type type = Type::Void;
   ValueId value = none;  // none: the constant `bits`
   uint64_t bits = 0;
@@ -37,16 +37,14 @@ struct Term {
   bool is(uint64_t b) const { return is_constant() && bits == b; }
 };
 
-class Maker {
+class TermBuilder : public IrBuilder {
  public:
   /// Everything of `like` but its body.
-  explicit Maker(const Program& like);
-  Maker(const Maker&) = delete;
-  Maker& operator=(const Maker&) = delete;
+  explicit TermBuilder(const Program& like);
+  TermBuilder(const TermBuilder&) = delete;
+  TermBuilder& operator=(const TermBuilder&) = delete;
 
   Program program;
-  LocId loc = none;   // of the ops made next
-  BlockId block = body_block;  // where they go
 
   Term constant(Type type, uint64_t bits) {
     return {this, type, none, bits & low_mask(width_of(type))};
@@ -60,28 +58,16 @@ class Maker {
     return op(code, type, std::span<const Term>(operands.begin(), operands.size()), attr);
   }
   Term op(Opcode code, Type type, std::span<const Term> operands, uint64_t attr = 0);
-  /// Any op as it is.
-  OpId raw(Opcode code, Type type, std::span<const ValueId> operands, std::span<const Type> results,
-           uint64_t attr = 0);
-  /// Gives an op that has none its blocks.
-  void add_blocks(OpId op, uint32_t count);
-  /// Gives an op its results after the fact.
-  void set_results(OpId op, std::span<const Type> types);
 
   /// An `if` with one result.
   template <class Then, class Else>
   Term branch(const Term& condition, Then&& then, Else&& otherwise) {
     if (condition.is_constant()) return condition.bits ? then() : otherwise();
     const ValueId c[] = {value(condition)};
-    const OpId id = raw(Opcode::If, Type::Void, c, {});
-    add_blocks(id, 2);
-    const BlockId outside = block;
-    const Type type = arm(program.op(id).first_block, then);
-    arm(program.op(id).first_block + 1, otherwise);
-    block = outside;
-    const Type types[] = {type};
-    set_results(id, types);
-    return term(program.result(id));
+    const OpId id = IrBuilder::open(Opcode::If, c, 2);
+    const Type type = arm(program.block(id, 0), then);
+    arm(program.block(id, 1), otherwise);
+    return term(set_results(id, {&type, 1})[0]);
   }
 
   /// What is made until close() is visible until then only.
@@ -94,13 +80,14 @@ class Maker {
  private:
   template <class Fn>
   Type arm(BlockId b, Fn&& fn) {
-    block = b;
-    open();
-    const Term result = fn();
-    const ValueId yielded[] = {value(result)};
-    raw(Opcode::Yield, Type::Void, yielded, {});
-    close();
-    return result.type;
+    return in(b, [&] {
+      open();
+      const Term result = fn();
+      const ValueId yielded[] = {value(result)};
+      exit(Opcode::Yield, yielded);
+      close();
+      return result.type;
+    });
   }
   bool simplify(Opcode code, Type type, std::span<const Term> operands, uint64_t attr,
                 Term& result);

@@ -1,4 +1,4 @@
-#include "legalize/maker.h"
+#include "legalize/term_builder.h"
 
 #include "ir/eval/eval.h"
 
@@ -11,51 +11,15 @@ bool is_comparison(Opcode code) { return code >= Opcode::Eq && code <= Opcode::G
 
 }  // namespace
 
-Maker::Maker(const Program& like) {
-  program.name = like.name;
-  program.op_id = like.op_id;
-  program.buffers = like.buffers;
-  program.workgroup = like.workgroup;
-  program.subgroup = like.subgroup;
-  program.grid = like.grid;
-  program.grid_dims = like.grid_dims;
-  program.requires_forward_progress = like.requires_forward_progress;
-  program.formulas = like.formulas;
-  program.locations = like.locations;
-  program.strings = like.strings;
-  program.table_bytes = like.table_bytes;
-  program.loc = like.loc;
+TermBuilder::TermBuilder(const Program& like) : IrBuilder(program), program(without_body(like)) {
   // Room enough for most, so that little is moved: memory that nobody touches costs nothing.
   constexpr size_t growth = 16;
   program.ops.reserve(growth * like.ops.size());
   program.values.reserve(growth * like.values.size());
   program.ids.reserve(growth * like.ids.size());
-  program.add_block(none);
 }
 
-OpId Maker::raw(Opcode code, Type type, std::span<const ValueId> operands,
-                std::span<const Type> results, uint64_t attr) {
-  const OpId id = program.add_op(code, type, operands, results, attr, loc);
-  program.append(block, id);
-  return id;
-}
-
-void Maker::add_blocks(OpId op, uint32_t count) {
-  program.op(op).n_blocks = static_cast<uint8_t>(count);
-  program.op(op).first_block = static_cast<BlockId>(program.blocks.size());
-  for (uint32_t i = 0; i < count; ++i) program.add_block(op);
-}
-
-void Maker::set_results(OpId op, std::span<const Type> types) {
-  std::vector<ValueId> results;
-  for (uint32_t i = 0; i < types.size(); ++i) {
-    results.push_back(static_cast<ValueId>(program.values.size()));
-    program.values.push_back({types[i], op, none, i});
-  }
-  program.op(op).results = program.add_list(results);
-}
-
-ValueId Maker::value(const Term& t) {
+ValueId TermBuilder::value(const Term& t) {
   if (!t.is_constant()) return t.value;
   ValueId& made =
       constants_.result(KnownOps::key_of(Opcode::Const, t.type, t.bits, {none, none, none, none}));
@@ -67,24 +31,23 @@ ValueId Maker::value(const Term& t) {
   return made;
 }
 
-Term Maker::op(Opcode code, Type type, std::span<const Term> operands, uint64_t attr) {
+Term TermBuilder::op(Opcode code, Type type, std::span<const Term> operands, uint64_t attr) {
   Term simple;
   if (simplify(code, type, operands, attr, simple)) return simple;
   ValueId values[4] = {none, none, none, none};
   for (size_t i = 0; i < operands.size(); ++i) values[i] = value(operands[i]);
-  const Type result = result_type(info(code).result, type);
   const std::span<const ValueId> list(values, operands.size());
-  if (!is_pure(code)) return term(program.result(raw(code, type, list, {&result, 1}, attr)));
+  if (!is_pure(code)) return term(IrBuilder::op(code, type, list, attr));
 
   // Commutative ops have one order.
   if (info(code).commutative && values[1] < values[0]) std::swap(values[0], values[1]);
   ValueId& made = known_.result(KnownOps::key_of(code, type, attr, values));
-  if (made == none) made = program.result(raw(code, type, list, {&result, 1}, attr));
+  if (made == none) made = IrBuilder::op(code, type, list, attr);
   return term(made);
 }
 
 /// What needs no op: integers and bools that are constants, or change nothing.
-bool Maker::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t attr, Term& result) {
+bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t attr, Term& result) {
   if (!is_pure(code) || x.empty()) return false;
   const Type to = result_type(info(code).result, type);
   // A float's bits and back. Between floats and integers only NaNs could tell, and they can't
@@ -166,7 +129,7 @@ bool Maker::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t a
   return false;
 }
 
-Program Maker::finish() {
+Program TermBuilder::finish() {
   OpId first = program.blocks[body_block].first;
   for (const OpId id : constant_ops_) {
     if (first == none)

@@ -4,34 +4,29 @@
 // assigned, a loop carries what its body touches and drops what turned out not to change. The
 // language's front end and the C++ kernel writer (ir/kernel.h) stand on it.
 //
-// Builder checks nothing about types: its callers know them, and src/check has the last word.
+// SsaBuilder checks nothing about types: its callers know them, and src/check has the last word.
 
 #include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/ir_builder.h"
 
 namespace vyre {
 
 using VarId = uint32_t;
 
-class Builder {
+class SsaBuilder : public IrBuilder {
  public:
-  explicit Builder(std::string name);
+  explicit SsaBuilder(std::string name);
+  SsaBuilder(const SsaBuilder&) = delete;
+  SsaBuilder& operator=(const SsaBuilder&) = delete;
 
   Program program;
-  LocId loc = none;  // given to the ops made next
 
   // Values.
-  ValueId constant(Type type, uint64_t bits);
   ValueId constant_u32(uint32_t v) { return constant(Type::U32, v); }
-  /// An op of the table with one result, whose type follows from the row.
-  ValueId op(Opcode code, Type type, std::initializer_list<ValueId> operands, uint64_t attr = 0);
-  ValueId op(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr = 0);
-  /// The same for a row without a result.
-  void effect(Opcode code, Type type, std::initializer_list<ValueId> operands, uint64_t attr = 0);
   /// load_n: `count` results.
   std::vector<ValueId> load_n(Type type, ValueId index, uint32_t count, uint64_t attr);
   void store_n(Type type, ValueId index, std::span<const ValueId> values, uint64_t attr);
@@ -102,7 +97,6 @@ class Builder {
     uint32_t stamp;  // the innermost arm that has recorded an assignment or declared it
   };
 
-  ValueId emit(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr);
   void begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks, uint64_t attr = 0);
   void enter(BlockId block);
   void touch(VarId v);
@@ -112,9 +106,8 @@ class Builder {
   void end_loop();
   Frame& loop_frame(uint32_t level);
   ValueId find(ValueId v);
-  void set_results(OpId op, const std::vector<VarId>& vars, const std::vector<Type>& types);
+  void assign_results(OpId op, const std::vector<VarId>& vars, const std::vector<Type>& types);
 
-  BlockId block_ = body_block;
   bool reachable_ = true;
   uint32_t loop_level_ = 0;
   uint32_t stamp_ = 0;

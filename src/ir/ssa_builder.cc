@@ -1,4 +1,4 @@
-#include "ir/builder.h"
+#include "ir/ssa_builder.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,49 +8,24 @@
 
 namespace vyre {
 
-Builder::Builder(std::string name) {
+SsaBuilder::SsaBuilder(std::string name) : IrBuilder(program) {
   program.name = std::move(name);
   program.add_block(none);
 }
 
-ValueId Builder::emit(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr) {
-  const Type result = result_type(info(code).result, type);
-  const OpId id = program.add_op(
-      code, type, operands, {&result, result == Type::Void ? size_t{0} : size_t{1}}, attr, loc);
-  program.append(block_, id);
-  return result == Type::Void ? none : program.result(id);
-}
-
-ValueId Builder::constant(Type type, uint64_t bits) {
-  return emit(Opcode::Const, type, {}, bits & low_mask(width_of(type)));
-}
-ValueId Builder::op(Opcode code, Type type, std::initializer_list<ValueId> operands,
-                    uint64_t attr) {
-  return emit(code, type, {operands.begin(), operands.size()}, attr);
-}
-ValueId Builder::op(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr) {
-  return emit(code, type, operands, attr);
-}
-void Builder::effect(Opcode code, Type type, std::initializer_list<ValueId> operands,
-                     uint64_t attr) {
-  emit(code, type, {operands.begin(), operands.size()}, attr);
-}
-
-std::vector<ValueId> Builder::load_n(Type type, ValueId index, uint32_t count, uint64_t attr) {
+std::vector<ValueId> SsaBuilder::load_n(Type type, ValueId index, uint32_t count, uint64_t attr) {
   const std::vector<Type> types(count, type);
-  const OpId id = program.add_op(Opcode::LoadN, type, {&index, 1}, types, attr, loc);
-  program.append(block_, id);
-  const auto r = program.results(id);
+  const auto r = program.results(add(Opcode::LoadN, type, {&index, 1}, types, attr));
   return {r.begin(), r.end()};
 }
 
-void Builder::store_n(Type type, ValueId index, std::span<const ValueId> values, uint64_t attr) {
+void SsaBuilder::store_n(Type type, ValueId index, std::span<const ValueId> values, uint64_t attr) {
   std::vector<ValueId> operands = {index};
   operands.insert(operands.end(), values.begin(), values.end());
-  emit(Opcode::StoreN, type, operands, attr);
+  add(Opcode::StoreN, type, operands, attr);
 }
 
-uint64_t Builder::bytes() const {
+uint64_t SsaBuilder::bytes() const {
   // The values of an exit are its operands later, in a list that grows.
   return memory_of(program) + bytes_of_vector(vars_) + bytes_of_vector(forward_) +
          4 * sizeof(ValueId) * exit_values_;
@@ -58,16 +33,16 @@ uint64_t Builder::bytes() const {
 
 // ---- Variables.
 
-VarId Builder::declare(ValueId initial) {
+VarId SsaBuilder::declare(ValueId initial) {
   vars_.push_back({initial, loop_level_, stamp_});
   return VarId(vars_.size() - 1);
 }
 
-Builder::Frame& Builder::loop_frame(uint32_t level) { return frames_[loops_[level - 1]]; }
+SsaBuilder::Frame& SsaBuilder::loop_frame(uint32_t level) { return frames_[loops_[level - 1]]; }
 
 /// Gives every loop between the variable and here an argument for it. Nothing inside those loops
 /// has assigned it yet (it would have been touched), so its current value is what they began with.
-void Builder::touch(VarId v) {
+void SsaBuilder::touch(VarId v) {
   Var& var = vars_[v];
   while (var.level < loop_level_) {
     Frame& f = loop_frame(var.level + 1);
@@ -79,12 +54,12 @@ void Builder::touch(VarId v) {
   }
 }
 
-ValueId Builder::get(VarId v) {
+ValueId SsaBuilder::get(VarId v) {
   touch(v);
   return find(vars_[v].current);
 }
 
-void Builder::set(VarId v, ValueId value) {
+void SsaBuilder::set(VarId v, ValueId value) {
   touch(v);
   Var& var = vars_[v];
   if (var.stamp != stamp_ && !frames_.empty()) {
@@ -94,7 +69,7 @@ void Builder::set(VarId v, ValueId value) {
   var.current = value;
 }
 
-ValueId Builder::find(ValueId v) {
+ValueId SsaBuilder::find(ValueId v) {
   while (forward_.contains(v) && forward_[v] != v) {
     // Shortens the path on the way: nested loops make chains as long as they are deep.
     const ValueId next = forward_[v];
@@ -106,16 +81,12 @@ ValueId Builder::find(ValueId v) {
 
 // ---- Structure.
 
-void Builder::begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks,
+void SsaBuilder::begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks,
                     uint64_t attr) {
-  const OpId id = program.add_op(code, Type::Void, operands, {}, attr, loc);
-  program.append(block_, id);
-  program.op(id).n_blocks = uint8_t(blocks);
-  program.op(id).first_block = BlockId(program.blocks.size());
-  for (uint32_t i = 0; i < blocks; ++i) program.add_block(id);
+  const OpId id = open(code, operands, blocks, attr);
   Frame f;
   f.op = id;
-  f.outer_block = block_;
+  f.outer_block = this->block;
   f.reachable_before = reachable_;
   f.outer_stamp = stamp_;
   frames_.push_back(std::move(f));
@@ -123,15 +94,15 @@ void Builder::begin(Opcode code, std::span<const ValueId> operands, uint32_t blo
 }
 
 /// Begins an arm.
-void Builder::enter(BlockId block) {
-  block_ = block;
+void SsaBuilder::enter(BlockId block) {
+  at_end(block);
   stamp_ = ++next_stamp_;
   reachable_ = frames_.back().reachable_before;
 }
 
 /// Ends an arm: takes back its assignments, noting what they were, and gives the yield that ends it
 /// (its operands come later), or none if the end is not reached.
-OpId Builder::close_arm(std::vector<std::pair<VarId, ValueId>>* values) {
+OpId SsaBuilder::close_arm(std::vector<std::pair<VarId, ValueId>>* values) {
   Frame& f = frames_.back();
   for (size_t i = f.assigned.size(); i-- > 0;) {
     const Assigned& a = f.assigned[i];
@@ -144,40 +115,34 @@ OpId Builder::close_arm(std::vector<std::pair<VarId, ValueId>>* values) {
     seal();
     return none;
   }
-  const OpId yield = program.add_op(Opcode::Yield, Type::Void, {}, {}, 0, loc);
-  program.append(block_, yield);
-  return yield;
+  return exit(Opcode::Yield);
 }
 
 /// A block whose end cannot be reached because its last op never goes on still needs an end. A trap
 /// is one that taints no flow.
-void Builder::seal() {
-  const OpId last = program.blocks[block_].last;
+void SsaBuilder::seal() {
+  const OpId last = program.blocks[block].last;
   if (last != none && is_exit(program.op(last).code)) return;
   const ValueId zero = constant(Type::U32, 0);
-  emit(Opcode::Trap, Type::Void, {&zero, 1}, 0);
+  exit(Opcode::Trap, {&zero, 1});
 }
 
-void Builder::begin_if(ValueId condition) { begin(Opcode::If, {&condition, 1}, 2); }
+void SsaBuilder::begin_if(ValueId condition) { begin(Opcode::If, {&condition, 1}, 2); }
 
-void Builder::begin_else() {
+void SsaBuilder::begin_else() {
   Frame& f = frames_.back();
   f.in_else = true;
   f.then_end = close_arm(&f.then_values);
   enter(program.op(f.op).first_block + 1);
 }
 
-void Builder::set_results(OpId op, const std::vector<VarId>& vars, const std::vector<Type>& types) {
-  std::vector<ValueId> results;
-  for (uint32_t i = 0; i < types.size(); ++i) {
-    results.push_back(ValueId(program.values.size()));
-    program.values.push_back({types[i], op, none, i});
-  }
-  program.op(op).results = program.add_list(results);
+void SsaBuilder::assign_results(OpId op, const std::vector<VarId>& vars,
+                                const std::vector<Type>& types) {
+  const std::vector<ValueId> results = set_results(op, types);
   for (size_t i = 0; i < vars.size(); ++i) set(vars[i], results[i]);
 }
 
-void Builder::end_if() {
+void SsaBuilder::end_if() {
   Frame& f = frames_.back();
   if (!f.in_else) begin_else();
   std::vector<std::pair<VarId, ValueId>> else_values;
@@ -211,39 +176,38 @@ void Builder::end_if() {
 
   const bool goes_on = f.then_end != none || else_end != none;
   const OpId op = f.op;
-  block_ = f.outer_block;
+  block = f.outer_block;
   stamp_ = f.outer_stamp;
   reachable_ = goes_on;
   frames_.pop_back();
-  set_results(op, merged, types);
+  assign_results(op, merged, types);
 }
 
-ValueId Builder::begin_for(ValueId lo, ValueId hi, ValueId step) {
+ValueId SsaBuilder::begin_for(ValueId lo, ValueId hi, ValueId step) {
   begin(Opcode::For, std::initializer_list<ValueId>{lo, hi, step}, 1);
   ++loop_level_;
   loops_.push_back(uint32_t(frames_.size() - 1));
   const ValueId i = ValueId(program.values.size());
-  program.values.push_back({type(lo), none, block_, 0});
+  program.values.push_back({type(lo), none, block, 0});
   // The counter is the first argument; end_loop appends the carried ones.
-  program.blocks[block_].args = program.add_list({&i, 1});
+  program.blocks[block].args = program.add_list({&i, 1});
   return i;
 }
 
-void Builder::begin_while() {
+void SsaBuilder::begin_while() {
   begin(Opcode::While, {}, 2);
   ++loop_level_;
   loops_.push_back(uint32_t(frames_.size() - 1));
 }
 
-void Builder::begin_body(ValueId condition) {
+void SsaBuilder::begin_body(ValueId condition) {
   Frame& f = frames_.back();
-  emit(Opcode::Test, Type::Void, {&condition, 1}, 0);
-  block_ = program.op(f.op).first_block + 1;  // the same arm goes on: tests assign nothing
+  exit(Opcode::Test, {&condition, 1});
+  block = program.op(f.op).first_block + 1;  // the same arm goes on: tests assign nothing
 }
 
-void Builder::leave(Opcode code) {
-  const OpId id = program.add_op(code, Type::Void, {}, {}, 0, loc);
-  program.append(block_, id);
+void SsaBuilder::leave(Opcode code) {
+  const OpId id = exit(code);
   if (reachable_) {
     Frame& f = loop_frame(loop_level_);
     Exit exit{id, {}};
@@ -253,22 +217,22 @@ void Builder::leave(Opcode code) {
     f.exits.push_back(std::move(exit));
   }
   reachable_ = false;
-  block_ = program.add_block(none);  // what follows is built into a block that compact() drops
+  block = program.add_block(none);  // what follows is built into a block that compact() drops
 }
 
-void Builder::return_() {
-  emit(Opcode::Return, Type::Void, {}, 0);
+void SsaBuilder::return_() {
+  exit(Opcode::Return);
   reachable_ = false;
-  block_ = program.add_block(none);
+  block = program.add_block(none);
 }
 
-void Builder::trap(ValueId code) {
-  emit(Opcode::Trap, Type::Void, {&code, 1}, 0);
+void SsaBuilder::trap(ValueId code) {
+  exit(Opcode::Trap, {&code, 1});
   reachable_ = false;
-  block_ = program.add_block(none);
+  block = program.add_block(none);
 }
 
-void Builder::end_loop() {
+void SsaBuilder::end_loop() {
   const size_t frame = frames_.size() - 1;
   OpId end_yield = none;
   {
@@ -333,18 +297,18 @@ void Builder::end_loop() {
     vars_[c.var].current = c.init;
     vars_[c.var].level = c.level;
   }
-  block_ = f.outer_block;
+  block = f.outer_block;
   stamp_ = f.outer_stamp;
   // A `while` ends when its test fails, so what follows can always be reached as far as we know.
   reachable_ = f.reachable_before;
-  set_results(f.op, vars, types);
+  assign_results(f.op, vars, types);
 }
 
-void Builder::begin_region(std::string_view name) {
+void SsaBuilder::begin_region(std::string_view name) {
   begin(Opcode::Region, {}, 1, program.add_string(name));
 }
 
-void Builder::end_region() {
+void SsaBuilder::end_region() {
   Frame& f = frames_.back();
   std::vector<std::pair<VarId, ValueId>> values;
   const OpId yield = close_arm(&values);
@@ -359,19 +323,19 @@ void Builder::end_region() {
   }
   if (yield != none) program.op(yield).operands = program.add_list(list);
   const OpId op = f.op;
-  block_ = f.outer_block;
+  block = f.outer_block;
   stamp_ = f.outer_stamp;
   reachable_ = yield != none;
   frames_.pop_back();
-  set_results(op, vars, types);
+  assign_results(op, vars, types);
 }
 
-Program Builder::finish() {
+Program SsaBuilder::finish() {
   assert(frames_.empty());
   if (reachable_) {
-    emit(Opcode::Return, Type::Void, {}, 0);
+    exit(Opcode::Return);
   } else {
-    block_ = body_block;
+    block = body_block;
     seal();
   }
   replace_values(program, forward_);
