@@ -41,9 +41,9 @@ Promotion promote(const std::string& text, uint64_t shared_bytes = 0,
   Target target;
   target.shared_bytes = shared_bytes;
   target.costs = costs;
-  PassContext context{facts, target, {}, 0, false}, counting{facts, target, {}, 0, false};
-  r.candidates = find_handoffs(r.after, counting);
-  EXPECT_EQ(count_opportunities(r.after, counting), r.candidates.size());
+  PassContext context{facts, target, {}, 0, false};
+  r.candidates = handoff_candidates(r.after, target).promoted;
+  EXPECT_EQ(count_handoffs(r.after, target), r.candidates.size());
   const auto changed = promote_handoffs(r.after, context);
   EXPECT_TRUE(changed);
   r.changed = changed && *changed;
