@@ -6,8 +6,8 @@
 //   Program    one kernel: name, buffers in order of declaration, workgroup, grid, and a body in
 //   SSA
 //              form with structured control flow (flat arrays, 32-bit ids).
-//   Module     the kernels and graphs of a file. find_kernel and find_graph go by name and give an
-//              index, or vyre::none.
+//   Module     the kernels and graphs of a file. find_kernel, find_graph and find_buffer go by name
+//              and give an index, or vyre::none.
 //   Graph      calls of kernels over named buffers.
 //   Buffer     name, Role (In, InOut, Out, Scratch, Shared, Private, Uniform, Scalar, Table),
 //   element

@@ -40,7 +40,6 @@ inline constexpr size_t location_size = 20;
 inline constexpr size_t graph_buffer_size = 12;  // and the name
 inline constexpr size_t graph_node_size = 44;    // and arguments and grid, 12 bytes each
 inline constexpr size_t graph_pair_size = 12;
-inline constexpr size_t place_size = 16;
 
 // The enums below are in files. Their numbers never change; new ones are added at the end and bump
 // the minor version. (Ops are written by name, so ops.def may be reordered.)

@@ -119,7 +119,6 @@ class Emitter {
   void if_masked(OpId id);
   bool if_select(OpId id);
   void select_if(OpId id);
-  void if_arm(OpId id, uint32_t arm, V mask, BB next);
   void loop_op(OpId id);
   void for_plain(OpId id, Context& loop);
   void for_masked(OpId id, Context& loop);

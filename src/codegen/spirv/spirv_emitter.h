@@ -367,7 +367,6 @@ class Emitter {
   Id segment();  // the first lane of the subgroup in the device's
   /// The value that each lane gives, as lane `from` of the subgroup has it.
   Id exchange(Type t, Id v, Id from);
-  Id exchange_word(Id v, Id from);
   void lanes_barrier();
   bool lacks_lanes() const { return f_.invocations % f_.lanes != 0; }
 

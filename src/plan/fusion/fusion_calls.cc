@@ -83,7 +83,6 @@ void FusionCalls::find_live(const Graph& graph) {
   words_ = (graph.buffers.size() + 63) / 64;
   all_live_ = words_ * graph.nodes.size() > most_words;
   if (all_live_) return;
-  before_.assign(words_ * calls.size(), 0);
   after_.assign(words_ * calls.size(), 0);
 
   using Set = std::vector<uint64_t>;
@@ -145,7 +144,6 @@ void FusionCalls::find_live(const Graph& graph) {
         if (role != Role::Out) add(live, b);
       });
       for (const GraphElement& e : graph.nodes[i].grid) add(live, e.buffer);
-      std::copy(live.begin(), live.end(), before_.begin() + std::ptrdiff_t(c * words_));
     } else if (graph.nodes[i].kind == GraphNodeKind::End) {
       for (uint32_t w = 0; w < words_; ++w) live[w] |= needs[i][w];
       behind.push_back(live);

@@ -16,6 +16,7 @@
 #include "opt/analysis/escape.h"
 #include "opt/analysis/liveness.h"
 #include "opt/analysis/ranges.h"
+#include "tests/opt/analysis/range_contains.h"
 
 namespace vyre::opt {
 namespace {
@@ -227,7 +228,7 @@ class Judge final : public interp::Observer {
       const uint64_t bits = bits_at(t.index, type, l);
       result.narrowed += narrowed;
       if (has_range(type) && (probe.user == none || narrowed))
-        expect(r.contains(type, bits), [&] {
+        expect(contains(r, type, bits), [&] {
           return fmt::format(
               "%{} = {:#x} in lane {} is not in [{}, {}] zeros {:#x} ones {:#x} at op {}", v, bits,
               l, r.lo, r.hi, r.zeros, r.ones, probe.user == none ? p_.values[v].def : probe.user);

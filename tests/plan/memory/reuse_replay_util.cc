@@ -1,4 +1,4 @@
-#include "plan/memory/check_reuse_replay.h"
+#include "tests/plan/memory/reuse_replay_util.h"
 
 #include <fmt/format.h>
 
