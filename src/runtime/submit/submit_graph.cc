@@ -176,7 +176,7 @@ bool GraphScript::is_for_device(const GraphLoop& loop) const {
     if (!s_->calls[i]->errors.empty()) return false;
     const ExecutableState& e = *s_->calls[i]->executable.state();
     // Several launches, or one that needs all cores.
-    if (e.plan || e.is_cooperative()) return false;
+    if (e.mode == ExecutionMode::Split || e.mode == ExecutionMode::Cooperative) return false;
   }
   for (size_t i = cleared_; i < s_->clears.size() && s_->clears[i].node < loop.end; ++i)
     if (s_->clears[i].node > loop.node) return false;

@@ -36,7 +36,7 @@ void add_use(std::vector<Sequence::Use>& uses, const Buffer& buffer, uint32_t la
 /// Of launches without errors. False: what it became is not for another submission.
 bool add_uses(const Launch& l, uint32_t launch, std::vector<Sequence::Use>& uses) {
   const ExecutableState& e = *l.executable.state();
-  if (e.is_cooperative()) return false;
+  if (e.mode == ExecutionMode::Cooperative) return false;
   size_t next = 0;
   for (const auto& b : e.program->buffers) {
     if (b.role == Role::Scratch) return false;  // of this submission alone
