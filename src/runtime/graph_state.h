@@ -9,14 +9,6 @@
 
 namespace vyre::driver {
 
-/// A place on the device.
-struct MemoryRange {
-  MemoryHandle memory = 0;
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-  bool operator==(const MemoryRange&) const = default;
-};
-
 struct GraphState {
   /// A call of the planned graph, as far as it is known before it is reached.
   struct Call {
@@ -66,7 +58,7 @@ struct GraphState {
   struct Replay {
     std::vector<MemoryRange> places;
     std::vector<uint64_t> scalars;
-    std::shared_ptr<const std::vector<DeviceCommand>> body;
+    CommandBody body;
     std::shared_ptr<const std::vector<CommandNote>> notes;  // of the body
     std::shared_ptr<const std::vector<uint64_t>> runs;      // CommandNote::runs
   };
@@ -117,6 +109,7 @@ class GraphScript : public Script {
   void keep_for_replay(const Part& part, size_t first) const;
   bool is_for_device(const GraphLoop& loop) const;
   Result<bool> loop(Part& part, const GraphLoop& loop);
+  MemoryRange range_of(const GraphElement& element) const;
   void read(Part& part, const GraphAction& action);
   Result<> launch(Part& part, const GraphAction& call);
   Result<MemoryRange> scratch(uint64_t bytes, const Program& program);

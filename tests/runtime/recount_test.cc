@@ -78,7 +78,6 @@ std::vector<std::pair<uint32_t, uint32_t>> bound_buffers(const Module& m, const 
 /// loads and stores, by the programs that ran, and what was filled for an `out` argument.
 uint64_t recount_avoided(const GraphRunRecord& unplanned, const plan::FusionPlan& plan,
                          const Module& m, const GraphShape& shape) {
-  using Kind = DeviceCommand::Kind;
   const Graph& g = m.graphs[0];
   const GraphSteps steps = flatten(g);
   const std::vector<uint32_t> nodes = calls_in_order(g, steps, shape);
@@ -90,17 +89,18 @@ uint64_t recount_avoided(const GraphRunRecord& unplanned, const plan::FusionPlan
   std::map<MemoryHandle, uint64_t> filled;  // bytes since a call had it as `out`
   std::set<uint32_t> seen;  // a graph clears buffers of loops when it begins: not for a call
   for (const DeviceCommand& c : unplanned.backend.commands) {
-    if (c.kind == Kind::Fill) filled[c.memory] += c.bytes;
-    if (c.kind != Kind::Launch) continue;
+    if (const auto* fill = c.as<DeviceFill>()) filled[fill->to.memory] += fill->to.bytes;
+    const auto* const launch = c.as<DeviceLaunch>();
+    if (!launch) continue;
     const uint32_t node = nodes.at(call++);
     const std::vector<uint32_t>& elided = group_of.at(node)->elided;
-    const opt::EffectSummary effects = opt::Effects(*c.program).of_program();
+    const opt::EffectSummary effects = opt::Effects(*launch->program).of_program();
     std::map<uint32_t, uint64_t> passes;  // by elided buffer: bit 0 loads, bit 1 stores
     for (const auto& [parameter, buffer] : bound_buffers(m, *steps[node].node)) {
       if (!std::count(elided.begin(), elided.end(), buffer)) continue;
       passes[buffer] |= (effects.reads >> parameter & 1) | (effects.writes >> parameter & 1) << 1;
       if (m.kernels[steps[node].node->kernel].buffers[parameter].role != Role::Out) continue;
-      uint64_t& bytes = filled[c.buffers[parameter]];
+      uint64_t& bytes = filled[launch->buffers[parameter]];
       if (seen.insert(buffer).second && steps[node].depth > 0) bytes -= shape.bytes(g, buffer);
       sum += std::exchange(bytes, 0);
     }
@@ -220,7 +220,7 @@ TEST(recount, avoided_bytes_are_accesses_of_the_unplanned_run) {
         EXPECT_EQ(p.plan.fusion.avoided_bytes, once) << what;
         uint64_t launched = 0;
         for (const DeviceCommand& one : planned.backend.commands)
-          launched += one.kind == DeviceCommand::Kind::Launch;
+          launched += one.kind() == DeviceCommand::Kind::Launch;
         EXPECT_EQ(launches, launched) << what;
         EXPECT_EQ(planned.outcome.segments, launched) << what;
         EXPECT_EQ(planned.outcome.calls, launched) << what;
@@ -368,7 +368,7 @@ TEST(recount, memory_of_a_kernel_is_what_its_run_allocates) {
         EXPECT_EQ(ran->device_bytes, backend.peak) << n << text;
         uint64_t launched = 0;
         for (const DeviceCommand& one : backend.commands)
-          launched += one.kind == DeviceCommand::Kind::Launch;
+          launched += one.kind() == DeviceCommand::Kind::Launch;
         EXPECT_EQ(ran->segments, launched) << n << text;
       }
       for (const uint64_t limit : {need, need - 1}) {
@@ -442,7 +442,7 @@ TEST(recount, segments_of_a_kernel_are_launches_of_a_repeat) {
   ASSERT_TRUE(ran) << render(ran.errors(), {});
   uint64_t launched = 0;
   for (const DeviceCommand& one : backend.commands)
-    launched += one.kind == DeviceCommand::Kind::Launch;
+    launched += one.kind() == DeviceCommand::Kind::Launch;
   EXPECT_EQ(ran->segments * 3, launched);
   EXPECT_GT(ran->segments, 7u);
 }

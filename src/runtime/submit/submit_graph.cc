@@ -45,14 +45,7 @@ CommandNote GraphScript::note(Kind kind, uint32_t node) const {
 
 void GraphScript::fill(Part& part, const MemoryRange& where, uint32_t node) const {
   if (where.bytes == 0) return;
-  DeviceCommand c;
-  c.kind = Kind::Fill;
-  c.timed = t_.call_times;
-  c.memory = where.memory;
-  c.offset = where.offset;
-  c.bytes = where.bytes;
-  part.notes.push_back(note(Kind::Fill, node));
-  part.commands.push_back(std::move(c));
+  part.add({DeviceFill{where}, t_.call_times}, note(Kind::Fill, node));
 }
 
 void GraphScript::clear_up_to(Part& part, uint32_t node) {
@@ -130,15 +123,11 @@ void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   std::vector<CommandNote> notes;
   for (const uint32_t b : s_->clear_first) {
     if (places_[b].bytes == 0) continue;
-    DeviceCommand c;
-    c.memory = places_[b].memory;
-    c.offset = places_[b].offset;
-    c.bytes = places_[b].bytes;
-    body.push_back(std::move(c));
+    body.push_back({DeviceFill{places_[b]}});
     notes.push_back(note(Kind::Fill, none));
   }
   for (size_t i = first; i < part.commands.size(); ++i) {
-    if (part.commands[i].kind == Kind::Loop) return;  // has a body of its own
+    if (part.commands[i].body()) return;
     body.push_back(part.commands[i]);
     notes.push_back(part.notes[i]);
   }
@@ -198,16 +187,10 @@ Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
     if (Result<> one = launch(body, {GraphAction::Kind::Call, i, {1, 1, 1}, {}}); !one)
       return one.errors();
   if (body.launches == 0) return false;
-  DeviceCommand c;
-  c.kind = Kind::Loop;
+  DeviceLoop c;
   c.rounds = loop.rounds;
   const GraphNode& node = *s_->steps[loop.node].node;
-  if (node.kind == GraphNodeKind::While) {
-    const MemoryRange& flag = places_[node.flag.buffer];
-    c.bytes = size_of(s_->graph().buffers[node.flag.buffer].element);
-    c.memory = flag.memory;
-    c.offset = flag.offset + node.flag.index * c.bytes;
-  }
+  if (node.kind == GraphNodeKind::While) c.word = range_of(node.flag);
   c.body = std::make_shared<const std::vector<DeviceCommand>>(std::move(body.commands));
   SubmitReport& r = t_.report;
   call_ = 0;
@@ -220,25 +203,23 @@ Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
   std::vector<uint64_t> runs(s_->steps.size());
   std::fill(runs.begin() + loop.node + 1, runs.begin() + loop.end, 1);
   what.runs = std::make_shared<const std::vector<uint64_t>>(std::move(runs));
-  part.notes.push_back(std::move(what));
-  part.commands.push_back(std::move(c));
+  part.add({std::move(c)}, std::move(what));
   return true;
 }
 
+/// Where an element that exists lies on the device.
+MemoryRange GraphScript::range_of(const GraphElement& e) const {
+  const uint64_t size = size_of(s_->graph().buffers[e.buffer].element);
+  return {places_[e.buffer].memory, places_[e.buffer].offset + e.index * size, size};
+}
+
 void GraphScript::read(Part& part, const GraphAction& action) {
-  const MemoryRange& from = places_[action.element.buffer];
-  const uint64_t size = size_of(s_->graph().buffers[action.element.buffer].element);
-  DeviceCommand c;
-  c.kind = Kind::Readback;
-  c.memory = from.memory;
-  c.offset = from.offset + action.element.index * size;
-  c.bytes = size;
-  c.staging = std::make_shared<std::vector<std::byte>>(size);
+  DeviceReadback c{range_of(action.element), nullptr};
+  c.staging = std::make_shared<std::vector<std::byte>>(c.from.bytes);
   part.polled = c.staging;
   CommandNote n = note(Kind::Readback, none);
   n.call = 0;  // of no call
-  part.notes.push_back(n);
-  part.commands.push_back(std::move(c));
+  part.add({std::move(c)}, std::move(n));
 }
 
 void GraphScript::answer(std::span<const std::byte> polled) {
@@ -306,9 +287,7 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
       return fail({*beyond});
   }
 
-  DeviceCommand c;
-  c.kind = Kind::Launch;
-  c.timed = t_.call_times;
+  DeviceLaunch c;
   if (s_->memory_limit > 0) {
     const uint64_t buffers = s_->need.total() - s_->need.working;
     c.working_limit = s_->memory_limit - std::min(buffers, s_->memory_limit - 1);
@@ -324,8 +303,7 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
     if (p.buffers[i].role == Role::Out && !e.full_writes.covers(uint32_t(i), shape, scalars))
       fill(part, place, action.node);
   }
-  const auto& n = shape.num_workgroups;
-  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};  // outputs are zeros, and that is all
+  if (shape.workgroups() == 0) return Ok{};  // outputs are zeros, and that is all
   if (own->bytes > 0) {
     const Result<MemoryRange> room = scratch(own->bytes, p);
     if (!room) return fail(room.errors());
@@ -337,25 +315,16 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
     }
   }
   c.scalars = std::move(scalars);
-  if (e.plan) {
-    size_t words = 0;
-    for (size_t i = 0; i < e.plan->hidden.size(); ++i)
-      if (e.plan->hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = p.buffers.size() + i;
-    c.shape = std::move(own->shape);
+  c.shape = std::move(own->shape);
+  LaunchCommands made = make_launch(executable.shared_state(), std::move(c), t_.call_times);
+  if (auto* script = std::get_if<std::unique_ptr<Script>>(&made)) {
     split_node_ = action.node;
-    split_ = std::make_unique<SplitLaunch>(executable.shared_state(), std::move(shape),
-                                           std::move(c), words);
+    split_ = std::move(*script);
     return Ok{};
   }
-  c.shape = std::move(shape);
-  c.program = e.segments[0].program;
-  c.kernel = e.segments[0].kernel;
-  c.coarse = e.coarse;
   CommandNote what = note(Kind::Launch, action.node);
   what.executable = &e;
-  part.notes.push_back(what);
-  part.commands.push_back(std::move(c));
-  ++part.launches;
+  part.add(std::get<DeviceCommand>(std::move(made)), std::move(what));
   return Ok{};
 }
 
@@ -453,12 +422,10 @@ bool SubmissionBuilder::replay(const GraphState& s, const std::vector<MemoryRang
   const std::lock_guard lock(s.replays->mutex);
   for (const GraphState::Replay& r : s.replays->last) {
     if (r.scalars != shape.scalars || r.places != places) continue;
-    DeviceCommand c;
-    c.body = r.body;
     CommandNote note;
     note.body = r.notes;
     note.runs = r.runs;
-    add_once(std::move(c), std::move(note));
+    add_replay(r.body, true, std::move(note));
     return true;
   }
   return false;
