@@ -67,7 +67,7 @@ std::optional<GraphNode> read_step(Reader& r, const Graph& g, size_t kernels) {
   GraphNode n;
   const auto kind = r.below(graph_node_kind_count + 1, "kind of graph node");
   const bool end = kind == end_of_body;
-  if (!end) n.kind = GraphNodeKind(kind);
+  if (!end) n.kind = GraphNodeKind(kind - (kind > end_of_body));
   const bool call = !end && n.kind == GraphNodeKind::Call;
   const GraphNodeInfo has = end ? GraphNodeInfo{} : info(n.kind);
 

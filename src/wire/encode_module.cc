@@ -17,7 +17,7 @@ void write_step(Bytes& out, const GraphStep& step, const CanonicalFormulas& form
   const bool call = step.is_call();
   const bool end = step.kind == GraphStep::Kind::End;
   const GraphNodeInfo has = end ? GraphNodeInfo{} : info(n.kind);
-  out.u8(end ? end_of_body : uint8_t(n.kind));
+  out.u8(end ? end_of_body : wire_kind(n.kind));
   out.u8(has.has_test ? compare_index(n.compare) : 0);
   out.u16(0);
   out.u32(call ? n.kernel : 0);

@@ -154,7 +154,7 @@ void add_step(HashSink& out, const GraphStep& step, const CanonicalFormulas& for
   if (step.kind == GraphStep::Kind::End) return out.u8(end_of_body);
   const GraphNode& n = *step.node;
   const GraphNodeInfo& has = info(n.kind);
-  out.u8(uint8_t(n.kind));
+  out.u8(wire_kind(n.kind));
   if (step.is_call()) {
     out.hash(kernels[n.kernel]);
     out.u32(uint32_t(n.args.size()));
