@@ -159,11 +159,11 @@ struct GraphLowering {
 
   void loop(const GraphStmt& s) {
     GraphNode n;
-    n.kind = s.kind == GraphStmtKind::Repeat ? GraphNodeKind::Repeat : GraphNodeKind::While;
+    n.kind = s.node;
     n.place = ast.place(s.token);
     n.count = formula(s.count);
-    if (s.kind == GraphStmtKind::While) {
-      n.flag = element(s.flag);
+    if (info(s.node).has_flag) n.flag = element(s.flag);
+    if (info(s.node).has_test) {
       n.compare = *binary_op(s.compare);
       if (n.flag.buffer != none)
         n.bits = evaluate_constant(context, s.value, graph.buffers[n.flag.buffer].element).bits;
@@ -190,9 +190,7 @@ struct GraphLowering {
       ++num_nodes;
       switch (s.kind) {
         case GraphStmtKind::Buffer: add(s.name, Role::Scratch, s.type, s.count, false); break;
-        case GraphStmtKind::Call: call(s); break;
-        case GraphStmtKind::Repeat:
-        case GraphStmtKind::While: loop(s); break;
+        case GraphStmtKind::Node: s.node == GraphNodeKind::Call ? call(s) : loop(s); break;
         case GraphStmtKind::End: nodes.close()->end = ast.place(s.token); break;
       }
     }
