@@ -57,23 +57,14 @@ class Describer {
   void list_launches() {
     const GraphSteps steps = flatten(fused_);
     launch_of_.assign(steps.size(), none);
-    std::vector<size_t> open;  // loops, by place in out_.loops
     for (uint32_t i = 0; i < steps.size(); ++i) {
       const GraphStep& step = steps[i];
-      const auto next = uint32_t(out_.launches.size());
-      switch (step.kind) {
-        case GraphStep::Kind::Begin:
-          open.push_back(out_.loops.size());
-          out_.loops.push_back({step.node->kind == GraphNodeKind::While, {next, next}});
-          break;
-        case GraphStep::Kind::End:
-          out_.loops[open.back()].launches.second = next;  // one too far, for those that are empty
-          open.pop_back();
-          break;
-        case GraphStep::Kind::Call:
-          launch_of_[i] = next;
-          out_.launches.push_back(launch(i, step, p_.plan.fusion.groups[next]));
-          break;
+      if (step.kind == GraphStep::Kind::Begin) {
+        const uint32_t end = steps[step.partner].stage;  // one too far, for those that are empty
+        out_.loops.push_back({step.node->kind == GraphNodeKind::While, {step.stage, end}});
+      } else if (step.is_call()) {
+        launch_of_[i] = step.stage - 1;
+        out_.launches.push_back(launch(i, step, p_.plan.fusion.groups[step.stage - 1]));
       }
     }
     std::erase_if(out_.loops,

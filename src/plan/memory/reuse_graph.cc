@@ -37,21 +37,16 @@ class Reader {
       if (g_.buffers[b].role != Role::Scalar) in_.buffers[b].bytes = shape_.bytes(g_, b);
       in_.buffers[b].host = g_.buffers[b].parameter;
     }
-    std::vector<uint32_t> open;  // the first arm of each loop around
     const GraphSteps steps = flatten(g_);
     for (uint32_t i = 0; i < steps.size(); ++i) {
-      const GraphNode& node = *steps[i].node;
-      const auto arms = static_cast<uint32_t>(in_.arms.size());
-      for_each_element(node, [&](const GraphElement& e) { in_.buffers[e.buffer].indirect = true; });
-      switch (steps[i].kind) {
-        case GraphStep::Kind::Call: add_arm(i, node); break;
-        case GraphStep::Kind::Begin: open.push_back(arms); break;
-        case GraphStep::Kind::End:
-          if (arms > open.back())
-            in_.loops.push_back({open.back(), arms - 1, surely_runs(g_, node, shape_)});
-          open.pop_back();
-          break;
-      }
+      const GraphStep& step = steps[i];
+      for_each_element(*step.node,
+                       [&](const GraphElement& e) { in_.buffers[e.buffer].indirect = true; });
+      if (step.is_call()) add_arm(i, *step.node);
+      if (step.kind != GraphStep::Kind::End) continue;
+      const uint32_t first = steps[step.partner].stage;
+      if (step.stage > first)
+        in_.loops.push_back({first, step.stage - 1, surely_runs(g_, *step.node, shape_)});
     }
     // Outer loops first.
     std::reverse(in_.loops.begin(), in_.loops.end());
