@@ -31,6 +31,7 @@ struct Stretch {
 };
 
 struct FusionCalls {
+  GraphSteps steps;  // of the graph
   std::vector<FusionCall> calls;
   std::vector<Stretch> stretches;
   std::vector<bool> reserved;  // by graph buffer: parameters, flags of loops, device grids
