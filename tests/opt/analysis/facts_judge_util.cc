@@ -17,6 +17,13 @@
 #include "opt/analysis/liveness.h"
 #include "opt/analysis/ranges.h"
 
+template <class Tag>
+struct fmt::formatter<vyre::Id<Tag>> : fmt::formatter<uint32_t> {
+  auto format(vyre::Id<Tag> id, format_context& context) const {
+    return formatter<uint32_t>::format(id.value(), context);
+  }
+};
+
 namespace vyre::opt {
 namespace {
 
@@ -375,7 +382,7 @@ class Judge final : public interp::Observer {
   UniformityInfo uniformity_;
   IdMap<ValueId, bool> in_loop_;
   IdMap<OpId, int8_t> proved_;  // by op: -1 not asked yet
-  std::map<OpId, std::vector<bool>> lives_;
+  std::map<OpId, IdMap<ValueId, bool>> lives_;
   std::map<ValueId, uint64_t> grid_;
   std::map<uint64_t, State> states_;  // by the first workgroup of a frame: frames may move
   std::vector<uint64_t> counts_;
