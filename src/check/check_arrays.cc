@@ -12,6 +12,7 @@ namespace vyre {
 namespace {
 
 bool in_range(uint32_t id, size_t size) { return id == none || id < size; }
+bool in_range(OpId id, const IdMap<OpId, Op>& ops) { return id == none || ops.contains(id); }
 
 class ArrayCheck {
  public:
@@ -30,26 +31,26 @@ class ArrayCheck {
     }
     check_buffers();
     check_formulas();
-    for (OpId op = 0; op < p_.ops.size() && !r_.full(); ++op) check_op(op);
-    for (BlockId b = 0; b < p_.blocks.size() && !r_.full(); ++b) check_block(b);
-    for (ValueId v = 0; v < p_.values.size() && !r_.full(); ++v) check_value(v);
+    for (OpId op(0); p_.ops.contains(op) && !r_.full(); ++op) check_op(op);
+    for (BlockId b(0); p_.blocks.contains(b) && !r_.full(); ++b) check_block(b);
+    for (ValueId v(0); p_.values.contains(v) && !r_.full(); ++v) check_value(v);
     return !r_.has_errors();
   }
 
  private:
   void broken(OpId op, std::string_view what) {
-    r_.at_op(Code::BrokenProgram, op, fmt::format("op {}: {}", op, what));
+    r_.at_op(Code::BrokenProgram, op, fmt::format("op {}: {}", op.value(), what));
   }
 
   // Lists have cells of their own: a shared cell would make a rewrite of one op change another, and
   // overlapping lists would make linear walks quadratic. Stops at the first cell that is taken.
-  const char* fault_of_list(Range list, size_t id_limit) {
+  const char* fault_of_list(Range list) {
     if (list.begin > p_.ids.size() || list.count > p_.ids.size() - list.begin)
       return "a list reaches outside of the id array";
     for (uint32_t i = list.begin; i < list.begin + list.count; ++i) {
       if (owned_[i]) return "two lists share a cell of the id array";
       owned_[i] = true;
-      if (p_.ids[i] >= id_limit) return "a list names a value that does not exist";
+      if (!p_.values.contains(p_.ids[i])) return "a list names a value that does not exist";
     }
     return nullptr;
   }
@@ -84,15 +85,16 @@ class ArrayCheck {
       return broken(id, "its opcode does not exist");
     if (static_cast<int>(op.type) >= type_count) return broken(id, "its type does not exist");
     if (!in_range(op.loc, p_.locations.size())) return broken(id, "its location does not exist");
-    if (op.parent >= p_.blocks.size()) return broken(id, "it is in no block");
-    if (!in_range(op.prev, p_.ops.size()) || !in_range(op.next, p_.ops.size()))
+    if (!p_.blocks.contains(op.parent)) return broken(id, "it is in no block");
+    if (!in_range(op.prev, p_.ops) || !in_range(op.next, p_.ops))
       return broken(id, "its neighbour does not exist");
     if (op.n_blocks != blocks_of(op.code)) return broken(id, "it has a wrong number of blocks");
     if (op.n_blocks &&
-        (op.first_block >= p_.blocks.size() || op.n_blocks > p_.blocks.size() - op.first_block))
+        (!p_.blocks.contains(op.first_block) ||
+         op.n_blocks > p_.blocks.next_id() - op.first_block))
       return broken(id, "its blocks do not exist");
-    if (const char* fault = fault_of_list(op.operands, p_.values.size())) return broken(id, fault);
-    if (const char* fault = fault_of_list(op.results, p_.values.size())) return broken(id, fault);
+    if (const char* fault = fault_of_list(op.operands)) return broken(id, fault);
+    if (const char* fault = fault_of_list(op.results)) return broken(id, fault);
     check_counts(id);
     check_attribute(id);
   }
@@ -161,18 +163,18 @@ class ArrayCheck {
 
   void check_block(BlockId id) {
     const Block& b = p_.blocks[id];
-    const char* fault = fault_of_list(b.args, p_.values.size());
-    if (!in_range(b.parent, p_.ops.size())) fault = "the op it belongs to does not exist";
-    if (!in_range(b.first, p_.ops.size()) || !in_range(b.last, p_.ops.size()))
+    const char* fault = fault_of_list(b.args);
+    if (!in_range(b.parent, p_.ops)) fault = "the op it belongs to does not exist";
+    if (!in_range(b.first, p_.ops) || !in_range(b.last, p_.ops))
       fault = "its first or last op does not exist";
-    if (fault) r_.at_kernel(Code::BrokenProgram, fmt::format("block {}: {}", id, fault));
+    if (fault) r_.at_kernel(Code::BrokenProgram, fmt::format("block {}: {}", id.value(), fault));
   }
 
   void check_value(ValueId id) {
     const Value& v = p_.values[id];
     if (static_cast<int>(v.type) < type_count && is_value(v.type)) return;
     r_.at_kernel(Code::BrokenProgram,
-                 fmt::format("value {} has no type that a value may have", id));
+                 fmt::format("value {} has no type that a value may have", id.value()));
   }
 
   const Program& p_;

@@ -14,7 +14,7 @@ Diagnostic& Reporter::at_buffer(Code code, uint32_t buffer, std::string message)
 }
 
 Diagnostic& Reporter::at_op(Code code, OpId op, std::string message) {
-  const uint64_t key = 1 + program_.buffers.size() + op;
+  const uint64_t key = 1 + program_.buffers.size() + op.value();
   return add(code, key, op, program_.ops[op].loc, std::move(message));
 }
 
@@ -37,7 +37,7 @@ Diagnostic& Reporter::add(Code code, uint64_t key, OpId op, LocId loc, std::stri
 // Op ids follow the program text only in a compacted program, so positions come from a walk.
 void Reporter::sort_by_program_order() {
   if (tree_holds_ && !entries_.empty()) {
-    std::vector<uint32_t> position(program_.ops.size());
+    IdMap<OpId, uint32_t> position(program_.ops.size());
     uint32_t next = 0;
     walk(program_, [&](OpId op) { position[op] = next++; });
     for (Entry& e : entries_)

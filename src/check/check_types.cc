@@ -180,10 +180,10 @@ class TypeCheck {
 
 void check_types(const Program& program, Reporter& report) {
   TypeCheck check(program, report);
-  walk_blocks(program, 0, [&](Visit what, uint32_t id) {
-    if (what == Visit::EnterBlock) check.enter(id);
-    if (what == Visit::LeaveBlock) check.leave(id);
-    if (what == Visit::Op && !report.full()) check.check(id);
+  walk_blocks(program, body_block, [&](Visit what, OpId op, BlockId block) {
+    if (what == Visit::EnterBlock) check.enter(block);
+    if (what == Visit::LeaveBlock) check.leave(block);
+    if (what == Visit::Op && !report.full()) check.check(op);
   });
 }
 

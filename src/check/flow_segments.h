@@ -17,13 +17,13 @@ class FlowSegments {
     current_ = fresh();
   }
 
-  void visit(Visit event, uint32_t id) {
+  void visit(Visit event, OpId op, BlockId block) {
     if (event == Visit::Op)
-      op(id);
+      this->op(op);
     else if (event == Visit::EnterBlock)
-      enter(id);
+      enter(block);
     else
-      leave(id);
+      leave(block);
   }
 
   /// The segment of the op that was visited last. A barrier always begins another one.

@@ -25,7 +25,7 @@ void check_float_add(const Program& p, OpId op, bool exact, Reporter& r) {
 }  // namespace
 
 void check_order(const Program& program, bool exact, Reporter& report) {
-  std::vector<uint32_t> uses;  // counted only if there is an atomic
+  IdMap<ValueId, uint32_t> uses;  // counted only if there is an atomic
   walk(program, [&](OpId op) {
     const Op& o = program.ops[op];
     if (!is_atomic(o.code)) return;

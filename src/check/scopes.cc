@@ -22,8 +22,8 @@ bool check_definitions(const Program& p, Reporter& r) {
     }
     defined += list.size();
   };
-  for (OpId op = 0; op < p.ops.size(); ++op) check_list(p.results(op), op, none);
-  for (BlockId b = 0; b < p.blocks.size(); ++b) check_list(p.args(b), none, b);
+  for (const OpId op : p.ops.ids()) check_list(p.results(op), op, none);
+  for (const BlockId b : p.blocks.ids()) check_list(p.args(b), none, b);
   if (agree && defined == p.values.size()) return true;
   r.at_kernel(Code::BrokenProgram,
               "a value is not defined exactly once, by the op or block that it names");
@@ -35,11 +35,11 @@ class ScopeCheck {
   ScopeCheck(const Program& p, Reporter& r) : p_(p), r_(r), visible_(p.values.size()) {}
 
   bool run() {
-    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
+    walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
       switch (what) {
-        case Visit::EnterBlock: enter(id); break;
-        case Visit::Op: visit(id); break;
-        case Visit::LeaveBlock: leave(id); break;
+        case Visit::EnterBlock: enter(block); break;
+        case Visit::Op: visit(op); break;
+        case Visit::LeaveBlock: leave(block); break;
       }
     });
     return !r_.has_errors();
@@ -63,7 +63,7 @@ class ScopeCheck {
       if (visible_[v] || r_.full()) continue;
       Diagnostic& d = r_.at_op(Code::ValueNotVisible, op,
                                fmt::format("`{}` uses value {}, which is not defined here",
-                                           mnemonic(p_.ops[op].code), v));
+                                           mnemonic(p_.ops[op].code), v.value()));
       if (p_.values[v].def != none) d.note("defined here", r_.place_of(p_.values[v].def));
     }
     if (p_.ops[op].n_blocks == 0) show(p_.results(op));
@@ -77,7 +77,7 @@ class ScopeCheck {
     if (op.code == Opcode::While && block == op.first_block) return;
     hide();
     if (op.code == Opcode::While) hide();
-    if (block == op.first_block + op.n_blocks - 1) show(p_.results(owner));
+    if (block == op.first_block + (op.n_blocks - 1)) show(p_.results(owner));
   }
 
   // Hides what was shown since the last mark.
@@ -88,7 +88,7 @@ class ScopeCheck {
 
   const Program& p_;
   Reporter& r_;
-  std::vector<bool> visible_;
+  IdMap<ValueId, bool> visible_;
   std::vector<ValueId> shown_;  // in the order they became visible
   std::vector<size_t> marks_;   // of the open blocks
 };

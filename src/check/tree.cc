@@ -16,7 +16,7 @@ class TreeCheck {
   TreeCheck(const Program& p, Reporter& r) : p_(p), r_(r), seen_block_(p.blocks.size()) {}
 
   bool run() {
-    enter(0, none);
+    enter(body_block, none);
     while (!stack_.empty() && !stop_) step();
     if (!stop_ && (ops_met_ != p_.ops.size() || blocks_met_ != p_.blocks.size()))
       broken("it has ops or blocks that do not belong to its body");
@@ -26,7 +26,7 @@ class TreeCheck {
  private:
   // A block whose ops are being met.
   struct Frame {
-    BlockId block = 0;
+    BlockId block = body_block;
     OpId at = none;        // the next op of the block
     OpId before = none;    // the op met last
     OpId owner = none;     // the op whose blocks are being entered
@@ -44,7 +44,7 @@ class TreeCheck {
   void enter(BlockId id, OpId owner) {
     const Block& b = p_.blocks[id];
     if (seen_block_[id] || b.parent != owner)
-      return broken(fmt::format("block {} does not belong to the op that holds it", id));
+      return broken(fmt::format("block {} does not belong to the op that holds it", id.value()));
     seen_block_[id] = true;
     ++blocks_met_;
     Frame f;
@@ -108,7 +108,7 @@ class TreeCheck {
     // A block is met once, and an op names the one op of it that comes before: so no op is met
     // twice.
     if (op.parent != f.block || op.prev != f.before)
-      return broken(fmt::format("op {} is not linked into exactly one block", id));
+      return broken(fmt::format("op {} is not linked into exactly one block", id.value()));
     ++ops_met_;
     f.before = id;
     f.at = op.next;
@@ -124,7 +124,7 @@ class TreeCheck {
 
   void leave(const Frame& f) {
     const Block& b = p_.blocks[f.block];
-    if (b.last != f.before) return broken(fmt::format("block {} ends at another op", f.block));
+    if (b.last != f.before) return broken(fmt::format("block {} ends at another op", f.block.value()));
     if (b.last != none && is_exit(p_.ops[b.last].code)) return;
     const char* text = "a block ends without `yield`, `break`, `continue`, `return` or `trap`";
     if (b.last != none)
@@ -177,7 +177,7 @@ class TreeCheck {
 
   const Program& p_;
   Reporter& r_;
-  std::vector<bool> seen_block_;
+  IdMap<BlockId, bool> seen_block_;
   std::vector<Frame> stack_;
   size_t ops_met_ = 0;
   size_t blocks_met_ = 0;

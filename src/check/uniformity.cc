@@ -57,11 +57,11 @@ class UniformityAnalysis {
 
   UniformityInfo run() {
     flow_ = add_flow(FlowNode::Kind::Body, none);
-    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
+    walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
       switch (what) {
-        case Visit::Op: visit(id); break;
-        case Visit::EnterBlock: enter(id); break;
-        case Visit::LeaveBlock: leave(id); break;
+        case Visit::Op: visit(op); break;
+        case Visit::EnterBlock: enter(block); break;
+        case Visit::LeaveBlock: leave(block); break;
       }
     });
     spread();
@@ -87,7 +87,13 @@ class UniformityAnalysis {
     std::vector<uint32_t> break_flows;
   };
 
-  void edge(uint32_t from, uint32_t to) { edges_.emplace_back(from, to); }
+  /// A node of a value or, by number, of flow.
+  struct Node {
+    Node(ValueId v) : index(v.value()) {}
+    Node(uint32_t flow) : index(flow) {}
+    uint32_t index;
+  };
+  void edge(Node from, Node to) { edges_.emplace_back(from.index, to.index); }
 
   uint32_t add_flow(FlowNode::Kind kind, OpId op) {
     const uint32_t node = static_cast<uint32_t>(info_.level_.size());
@@ -107,7 +113,7 @@ class UniformityAnalysis {
     if (op.results.count == 0) return;
     const Uniformity level = source_level(p_, id, rules_);
     for (const ValueId v : p_.results(id)) {
-      if (level != Uniformity::Grid) info_.level_[v] = level;
+      if (level != Uniformity::Grid) info_.level_[v.value()] = level;
       if (level == Uniformity::Varying || !passes_operands(op.code)) continue;
       for (const ValueId operand : p_.operands(id)) edge(operand, v);
     }
@@ -204,7 +210,7 @@ class UniformityAnalysis {
     const OpId owner = p_.blocks[block].parent;
     if (owner == none) return;
     const Op& op = p_.ops[owner];
-    if (block != op.first_block + op.n_blocks - 1) return;
+    if (block != op.first_block + (op.n_blocks - 1)) return;
     if (is_loop(op.code))
       close_loop();
     else

@@ -50,7 +50,7 @@ struct UniformityStep {
 
 class UniformityInfo {
  public:
-  Uniformity value(ValueId v) const { return level_[v]; }
+  Uniformity value(ValueId v) const { return level_[v.value()]; }
   /// Of the flow in which the op stands. Grid for an op that is never reached.
   Uniformity flow(OpId op) const {
     return reachable(op) ? absolute_[flow_of_op_[op] - values_] : Uniformity::Grid;
@@ -80,7 +80,7 @@ class UniformityInfo {
   std::vector<uint32_t> source_;   // where the chain of causes ends
   std::vector<FlowNode> flows_;
   std::vector<Uniformity> absolute_;  // of each flow node, the loops around it included
-  std::vector<uint32_t> flow_of_op_;  // flow node of each op; none if it is not reached
+  IdMap<OpId, uint32_t> flow_of_op_;  // flow node of each op; none if it is not reached
 };
 
 /// What an emitter knows beyond the law: more is then uniform over a subgroup, nothing over more.

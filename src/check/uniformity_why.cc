@@ -37,18 +37,18 @@ void UniformityInfo::trace(const Program& p, uint32_t node, std::vector<Step>& s
       if (f.kind == FlowNode::Kind::Exit) steps.push_back({Step::Kind::Exit, f.op});
       if (by_value && (f.kind == FlowNode::Kind::Arm || f.kind == FlowNode::Kind::Loop)) {
         const bool is_if = p.ops[f.op].code == Opcode::If;
-        steps.push_back({is_if ? Step::Kind::Condition : Step::Kind::Trips, f.op, cause});
+        steps.push_back({is_if ? Step::Kind::Condition : Step::Kind::Trips, f.op, ValueId(cause)});
       }
       continue;
     }
-    const Value& v = p.values[node];
+    const Value& v = p.values[ValueId(node)];
     if (v.def == none || !is_control(p.ops[v.def].code)) continue;
-    if (is_flow(cause) || cause == branch_value(p, v.def))
+    if (is_flow(cause) || ValueId(cause) == branch_value(p, v.def))
       steps.push_back({Step::Kind::Merge, v.def});
-    else if (is_loop(p.ops[v.def].code) && decides_trips(p, v.def, cause))
-      steps.push_back({Step::Kind::Trips, v.def, cause});
+    else if (is_loop(p.ops[v.def].code) && decides_trips(p, v.def, ValueId(cause)))
+      steps.push_back({Step::Kind::Trips, v.def, ValueId(cause)});
   }
-  steps.push_back({Step::Kind::Source, p.values[source].def});
+  steps.push_back({Step::Kind::Source, p.values[ValueId(source)].def});
 }
 
 std::vector<Step> UniformityInfo::why_flow(const Program& p, OpId op, Uniformity needed) const {
@@ -63,7 +63,7 @@ std::vector<Step> UniformityInfo::why_flow(const Program& p, OpId op, Uniformity
 
 std::vector<Step> UniformityInfo::why_value(const Program& p, ValueId v, Uniformity needed) const {
   std::vector<Step> steps;
-  if (level_[v] < needed) trace(p, v, steps);
+  if (value(v) < needed) trace(p, v.value(), steps);
   return steps;
 }
 

@@ -99,13 +99,13 @@ class UpdateOrder {
 
   void run() {
     own_.resize(p_.values.size());
-    walk_blocks(p_, 0, [&](Visit event, uint32_t id) {
-      in_grid_.visit(event, id);
-      in_group_.visit(event, id);
+    walk_blocks(p_, body_block, [&](Visit event, OpId op, BlockId block) {
+      in_grid_.visit(event, op, block);
+      in_group_.visit(event, op, block);
       if (event == Visit::Op)
-        visit(id);
+        visit(op);
       else
-        count_singles(id, event == Visit::EnterBlock ? 1 : -1);
+        count_singles(block, event == Visit::EnterBlock ? 1 : -1);
     });
     for (uint32_t i = 0; i < updates_.size(); ++i) judge(i);
     for (const OpId store : stores_) judge_stored(store);
@@ -191,7 +191,7 @@ class UpdateOrder {
       return {SameAs::Kind::Constant, p_.op(def).attr};
     if (def != none && p_.op(def).code == Opcode::Scalar)
       return {SameAs::Kind::Scalar, p_.memory(def).buffer};
-    if (u_.value(v) >= needed(buffer)) return {SameAs::Kind::Uniform, v};
+    if (u_.value(v) >= needed(buffer)) return {SameAs::Kind::Uniform, v.value()};
     return {};
   }
 
@@ -307,7 +307,7 @@ class UpdateOrder {
   Reporter& r_;
   FlowSegments in_grid_, in_group_;
   bool many_in_grid_ = true, many_in_group_ = true, has_acq_rel_ = false;
-  std::vector<Own> own_;                 // by value
+  IdMap<ValueId, Own> own_;                 // by value
   std::array<int, 2> singles_ = {0, 0};  // of the grid, of the workgroup
   std::vector<Update> updates_;
   std::unordered_map<OpId, uint32_t> update_of_;

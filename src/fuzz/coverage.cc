@@ -52,7 +52,7 @@ constexpr std::string_view names[] = {"loop",
                                       "formula",
                                       "all zero"};
 
-void add_op(const Program& p, OpId id, const std::vector<uint32_t>& uses, uint32_t loops,
+void add_op(const Program& p, OpId id, const IdMap<ValueId, uint32_t>& uses, uint32_t loops,
             Features& f) {
   const Op& op = p.op(id);
   const OpInfo& row = info(op.code);
@@ -145,12 +145,12 @@ void Coverage::add(const Generated& g, const Outputs* expected) {
     add_buffers(p, f);
     const auto uses = count_uses(p);
     uint32_t loops = 0;
-    walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+    walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
       if (what == Visit::Op) {
-        ++pairs_[static_cast<size_t>(p.op(id).code)][static_cast<size_t>(p.op(id).type)];
-        return add_op(p, id, uses, loops, f);
+        ++pairs_[static_cast<size_t>(p.op(op).code)][static_cast<size_t>(p.op(op).type)];
+        return add_op(p, op, uses, loops, f);
       }
-      const OpId owner = p.blocks[id].parent;
+      const OpId owner = op;
       if (owner == none || !is_loop(p.op(owner).code)) return;
       loops += what == Visit::EnterBlock ? 1 : -1;
     });

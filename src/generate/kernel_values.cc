@@ -74,7 +74,7 @@ Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands,
 }
 
 void KernelWriter::set_level(ValueId id, Level level) {
-  if (levels_.size() <= id) levels_.resize(id + 1, Level::Varying);
+  if (!levels_.contains(id)) levels_.resize(id.value() + 1, Level::Varying);
   levels_[id] = level;
 }
 

@@ -121,7 +121,7 @@ class KernelWriter {
   ValueId u32(uint64_t v) { return constant(Type::U32, v); }
   /// Puts a value into the pool.
   void know(ValueId id, bool used = false);
-  Level level_of(ValueId id) const { return id < levels_.size() ? levels_[id] : Level::Varying; }
+  Level level_of(ValueId id) const { return levels_.contains(id) ? levels_[id] : Level::Varying; }
   void set_level(ValueId id, Level level);
   /// What the checker will find for an op's results.
   Level result_level(Opcode code, std::span<const ValueId> operands, uint64_t attr) const;
@@ -240,7 +240,7 @@ class KernelWriter {
 
   std::vector<Known> pool_;
   std::vector<size_t> scopes_;
-  std::vector<Level> levels_;  // by value
+  IdMap<ValueId, Level> levels_;  // by value
   std::vector<Variable> vars_;
   VarId accumulator_ = 0;
   std::vector<Loop> loops_;

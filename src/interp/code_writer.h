@@ -35,7 +35,7 @@ class CodeWriter {
 
   const Program& p_;
   FlatCode code_;
-  std::vector<Slot> slot_of_;  // by value
+  IdMap<ValueId, Slot> slot_of_;  // by value
   Liveness live_;
   Slots slots_;
   OpId loop_ = none;  // the innermost one around, for messages
@@ -53,7 +53,7 @@ class CodeWriter {
   void sync(OpId id);
   void barrier(OpId id, Scope scope);
 
-  std::vector<bool> kept_;  // by value: its place belongs to no value alone
+  IdMap<ValueId, bool> kept_;  // by value: its place belongs to no value alone
   std::map<std::tuple<Opcode, Type, uint64_t>, Slot> constants_;
   const bool observed_;
   uint32_t since_poll_ = 0;

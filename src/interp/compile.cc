@@ -14,13 +14,13 @@ class Compiler : CodeWriter {
       : CodeWriter(program, max_groups, observed) {}
 
   FlatCode run() {
-    walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
+    walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
       if (what == Visit::Op)
-        visit(id);
+        visit(op);
       else if (what == Visit::EnterBlock)
-        enter(id);
+        enter(block);
       else
-        leave(id);
+        leave(block);
     });
     code_.units = slots_.units();
     return std::move(code_);

@@ -95,10 +95,10 @@ void Builder::set(VarId v, ValueId value) {
 }
 
 ValueId Builder::find(ValueId v) {
-  while (v < forward_.size() && forward_[v] != v) {
+  while (forward_.contains(v) && forward_[v] != v) {
     // Shortens the path on the way: nested loops make chains as long as they are deep.
     const ValueId next = forward_[v];
-    if (next < forward_.size()) forward_[v] = forward_[next];
+    if (forward_.contains(next)) forward_[v] = forward_[next];
     v = next;
   }
   return v;
@@ -297,9 +297,7 @@ void Builder::end_loop() {
     if (changes) {
       kept.push_back(k);
     } else {
-      if (forward_.size() < program.values.size())
-        for (ValueId v = ValueId(forward_.size()); v < program.values.size(); ++v)
-          forward_.push_back(v);
+      while (forward_.size() < program.values.size()) forward_.push_back(forward_.next_id());
       forward_[c.arg] = find(c.init);
     }
   }
@@ -373,7 +371,7 @@ Program Builder::finish() {
   if (reachable_) {
     emit(Opcode::Return, Type::Void, {}, 0);
   } else {
-    block_ = 0;
+    block_ = body_block;
     seal();
   }
   replace_values(program, forward_);

@@ -114,7 +114,7 @@ class Builder {
   ValueId find(ValueId v);
   void set_results(OpId op, const std::vector<VarId>& vars, const std::vector<Type>& types);
 
-  BlockId block_ = 0;
+  BlockId block_ = body_block;
   bool reachable_ = true;
   uint32_t loop_level_ = 0;
   uint32_t stamp_ = 0;
@@ -122,7 +122,7 @@ class Builder {
   std::vector<Frame> frames_;
   std::vector<uint32_t> loops_;  // frame index of each loop level, from 1
   std::vector<Var> vars_;
-  std::vector<ValueId> forward_;
+  IdMap<ValueId, ValueId> forward_;
   uint64_t exit_values_ = 0;  // in the frames of open loops
 };
 

@@ -91,8 +91,8 @@ inline std::optional<uint64_t> most_trips(const Program& p, OpId loop) {
   }
   if (!found) return std::nullopt;
   bool continues = false;  // with other values, perhaps
-  walk_blocks(p, body, [&](Visit what, uint32_t id) {
-    if (what == Visit::Op && p.op(id).code == Opcode::Continue) continues = true;
+  walk_blocks(p, body, [&](Visit what, OpId op, BlockId block) {
+    if (what == Visit::Op && p.op(op).code == Opcode::Continue) continues = true;
   });
   return continues ? std::nullopt : found;
 }

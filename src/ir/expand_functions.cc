@@ -139,8 +139,8 @@ bool expand_functions(Program& p, const OpMask& which) {
   });
   if (found.empty()) return false;
 
-  std::vector<ValueId> replaced(p.values.size());
-  for (ValueId v = 0; v < replaced.size(); ++v) replaced[v] = v;
+  IdMap<ValueId, ValueId> replaced(p.values.size());
+  for (const auto v : replaced.ids()) replaced[v] = v;
   for (const OpId id : found) {
     Recorder recorder(p, id);
     const Recorder::Term result = expand(recorder, p.op(id).code);

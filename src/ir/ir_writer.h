@@ -14,7 +14,7 @@ class Writer {
   explicit Writer(Program& program) : p(program) {}
 
   Program& p;
-  BlockId block = 0;
+  BlockId block = body_block;
   LocId loc = none;
 
   OpId add(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr = 0) {
@@ -74,9 +74,9 @@ class Copier {
     copy_one(op, w_.block);
     const Op& o = from_.op(op);
     for (uint32_t i = 0; i < o.n_blocks; ++i)
-      walk_blocks(from_, o.first_block + i, [&](Visit what, uint32_t id) {
-        if (what == Visit::EnterBlock) copy_arguments(id);
-        if (what == Visit::Op) copy_one(id, blocks_[from_.op(id).parent]);
+      walk_blocks(from_, o.first_block + i, [&](Visit what, OpId op, BlockId block) {
+        if (what == Visit::EnterBlock) copy_arguments(block);
+        if (what == Visit::Op) copy_one(op, blocks_[from_.op(op).parent]);
       });
   }
 
@@ -117,12 +117,12 @@ class Copier {
       map[v] = w_.p.add_argument(blocks_[block], from_.type(v));
   }
 
-  std::vector<BlockId> blocks_;
+  IdMap<BlockId, BlockId> blocks_;
   std::vector<ValueId> operands_;
   std::vector<Type> types_;
 
  public:
-  std::vector<ValueId> map;
+  IdMap<ValueId, ValueId> map;
 };
 
 }  // namespace vyre::plan

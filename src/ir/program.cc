@@ -16,9 +16,9 @@ std::string_view name(Scope scope) {
   return names[static_cast<int>(scope)];
 }
 
-Range Program::add_list(std::span<const uint32_t> list) {
+Range Program::add_list(std::span<const ValueId> list) {
   const Range r{uint32_t(ids.size()), uint32_t(list.size())};
-  for (const uint32_t id : list) ids.push_back(id);  // most are short
+  for (const ValueId id : list) ids.push_back(id);  // most are short
   return r;
 }
 
@@ -99,7 +99,8 @@ void Program::unlink(OpId op) {
   Block& b = blocks[o.parent];
   (o.prev == none ? b.first : ops[o.prev].next) = o.next;
   (o.next == none ? b.last : ops[o.next].prev) = o.prev;
-  o.parent = o.prev = o.next = none;
+  o.parent = none;
+  o.prev = o.next = none;
 }
 
 Place Program::place(LocId id) const {
@@ -121,9 +122,9 @@ namespace {
 struct Compactor {
   const Program& from;
   Program to;
-  std::vector<ValueId> value_map;
-  std::vector<OpId> op_map;
-  std::vector<BlockId> block_map;
+  IdMap<ValueId, ValueId> value_map;
+  IdMap<OpId, OpId> op_map;
+  IdMap<BlockId, BlockId> block_map;
   std::vector<LocId> loc_map;
   std::vector<StringId> string_map;
   std::unordered_map<std::string_view, StringId> string_index;
@@ -212,11 +213,11 @@ struct Compactor {
   }
 
   void run() {
-    block_map[0] = 0;
+    block_map[body_block] = body_block;
     to.blocks.push_back({});
-    walk_blocks(from, 0, [&](Visit what, uint32_t id) {
-      if (what == Visit::EnterBlock) enter(id);
-      if (what == Visit::Op) visit(id);
+    walk_blocks(from, body_block, [&](Visit what, OpId op, BlockId block) {
+      if (what == Visit::EnterBlock) enter(block);
+      if (what == Visit::Op) visit(op);
     });
   }
 };
@@ -237,17 +238,25 @@ void compact(Program& p) {
   p.loc = c.to.loc;
 }
 
-void replace_values(Program& p, std::span<const ValueId> map) {
+std::vector<BlockEvent> block_events(const Program& p) {
+  std::vector<BlockEvent> events;
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+    events.push_back({what, op, block});
+  });
+  return events;
+}
+
+void replace_values(Program& p, const IdMap<ValueId, ValueId>& map) {
   const auto find = [&](ValueId v) {
-    while (v < map.size() && map[v] != v) v = map[v];
+    while (map.contains(v) && map[v] != v) v = map[v];
     return v;
   };
   for (Op& o : p.ops)
     for (ValueId& v : p.list(o.operands)) v = find(v);
 }
 
-std::vector<uint32_t> count_uses(const Program& p) {
-  std::vector<uint32_t> uses(p.values.size(), 0);
+IdMap<ValueId, uint32_t> count_uses(const Program& p) {
+  IdMap<ValueId, uint32_t> uses(p.values.size(), 0);
   walk(p, [&](OpId id) {
     for (ValueId v : p.operands(id)) ++uses[v];
   });

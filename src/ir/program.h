@@ -35,17 +35,17 @@
 
 #include "diagnostics/work_deadline.h"
 #include "ir/formula.h"
+#include "ir/ids.h"
 #include "ir/ops.h"
 #include "ir/types.h"
 
 namespace vyre {
 
-using OpId = uint32_t;
-using ValueId = uint32_t;
-using BlockId = uint32_t;
 using LocId = uint32_t;
 using StringId = uint32_t;
-inline constexpr uint32_t none = ~0u;
+
+/// The block of every program that is the kernel's body.
+inline constexpr BlockId body_block{0};
 
 enum class Role : uint8_t { In, InOut, Out, Scratch, Shared, Private, Uniform, Scalar, Table };
 std::string_view name(Role role);
@@ -80,12 +80,14 @@ struct Buffer {
 };
 
 /// A place in a source file. inlined_at: the place of the call, for code that came from a `fn`.
+/// origin: while code is generated, the op of the given program that an op comes from.
 struct Location {
   StringId file = none;
   uint32_t line = 0;
   uint32_t column = 0;
   uint32_t length = 1;
   LocId inlined_at = none;
+  OpId origin = none;
   bool operator==(const Location&) const = default;
 };
 
@@ -154,10 +156,10 @@ class Program {
   bool requires_forward_progress = false;
   FormulaPool formulas;
 
-  std::vector<Op> ops;
-  std::vector<Value> values;
-  std::vector<Block> blocks;  // blocks[0] is the body
-  std::vector<uint32_t> ids;  // operand, result and argument lists
+  IdMap<OpId, Op> ops;
+  IdMap<ValueId, Value> values;
+  IdMap<BlockId, Block> blocks;  // blocks[body_block] is the body
+  std::vector<ValueId> ids;      // operand, result and argument lists
   std::vector<Location> locations;
   std::vector<std::string> strings;  // file names, region names
   std::vector<std::byte> table_bytes;
@@ -178,7 +180,7 @@ class Program {
   MemoryRef memory(OpId id) const { return MemoryRef::unpack(ops[id].attr); }
 
   // Making things. New ops are not in a block until linked.
-  Range add_list(std::span<const uint32_t> list);
+  Range add_list(std::span<const ValueId> list);
   StringId add_string(std::string_view text);
   LocId add_location(const Location& l);
   BlockId add_block(OpId parent);
@@ -230,13 +232,14 @@ void walk(const Program& p, BlockId root, Fn&& fn) {
 }
 template <class Fn>
 void walk(const Program& p, Fn&& fn) {
-  walk(p, 0, static_cast<Fn&&>(fn));
+  walk(p, body_block, static_cast<Fn&&>(fn));
 }
 
 /// Events of a structured walk, for analyses that need to see where blocks begin and end.
 enum class Visit : uint8_t { Op, EnterBlock, LeaveBlock };
-/// Calls fn(Visit, id): every op once (Op, before its blocks), EnterBlock and LeaveBlock around
-/// each block. Iterative. Polls the WorkDeadline of the thread.
+/// Calls fn(Visit, OpId, BlockId): every op once (Op, before its blocks; with the block that it is
+/// in), EnterBlock and LeaveBlock around each block (with the op that the block belongs to).
+/// Iterative. Polls the WorkDeadline of the thread.
 template <class Fn>
 void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
   WorkDeadline* const deadline = WorkDeadline::current();
@@ -245,7 +248,7 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
     OpId next;
   };
   std::vector<Frame> stack;
-  fn(Visit::EnterBlock, root);
+  fn(Visit::EnterBlock, p.blocks[root].parent, root);
   stack.push_back({root, p.blocks[root].first});
   std::vector<uint32_t> pending;  // blocks of the op at each level still to enter
   std::vector<OpId> owner;
@@ -256,7 +259,7 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
       const Op& o = p.ops[owner.back()];
       if (pending.back() < o.n_blocks) {
         const BlockId b = o.first_block + pending.back()++;
-        fn(Visit::EnterBlock, b);
+        fn(Visit::EnterBlock, owner.back(), b);
         stack.push_back({b, p.blocks[b].first});
         continue;
       }
@@ -264,14 +267,14 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
       pending.pop_back();
     }
     if (f.next == none) {
-      fn(Visit::LeaveBlock, f.block);
+      fn(Visit::LeaveBlock, p.blocks[f.block].parent, f.block);
       stack.pop_back();
       continue;
     }
     const OpId op = f.next;
     f.next = p.ops[op].next;
     if (deadline) deadline->poll();
-    fn(Visit::Op, op);
+    fn(Visit::Op, op, f.block);
     if (p.ops[op].n_blocks) {
       owner.push_back(op);
       pending.push_back(0);
@@ -279,11 +282,19 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
   }
 }
 
+/// What walk_blocks() visits, as a list: for passes that change the program while they walk it.
+struct BlockEvent {
+  Visit what;
+  OpId op;
+  BlockId block;
+};
+std::vector<BlockEvent> block_events(const Program& program);
+
 /// Replaces values everywhere: map[v] is the new value of v (v itself if it stays). Chains are
 /// followed. Linear.
-void replace_values(Program& program, std::span<const ValueId> map);
+void replace_values(Program& program, const IdMap<ValueId, ValueId>& map);
 
 /// Uses of each value as an operand.
-std::vector<uint32_t> count_uses(const Program& program);
+IdMap<ValueId, uint32_t> count_uses(const Program& program);
 
 }  // namespace vyre

@@ -10,17 +10,17 @@ namespace vyre {
 ProgramStats stats(const Program& p) {
   ProgramStats s;
   uint64_t depth = 0;
-  walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
     if (what == Visit::EnterBlock) s.max_nesting = std::max(s.max_nesting, depth++);
     if (what == Visit::LeaveBlock) --depth;
     if (what != Visit::Op) return;
-    const Op& o = p.op(id);
+    const Op& o = p.op(op);
     const Effect e = info(o.code).effect;
     ++s.ops;
     s.memory_ops += e == Effect::Read || e == Effect::Write || o.code == Opcode::UniformLoad;
     s.atomics += e == Effect::Atomic;
     s.control_ops += e == Effect::Control;
-    s.top_level_regions += o.code == Opcode::Region && o.parent == 0;
+    s.top_level_regions += o.code == Opcode::Region && o.parent == body_block;
   });
   for (const Buffer& b : p.buffers) {
     uint64_t count = 0;

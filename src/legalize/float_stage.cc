@@ -22,8 +22,8 @@ bool by_halves(const Op& o, const Profile& p) {
 
 /// The values that flow depends on, or that must be uniform for another reason. What goes through
 /// blocks counts all together.
-std::vector<bool> find_deciding(const Program& p) {
-  std::vector<bool> deciding(p.values.size(), false);
+IdMap<ValueId, bool> find_deciding(const Program& p) {
+  IdMap<ValueId, bool> deciding(p.values.size(), false);
   std::vector<ValueId> work;
   const auto add = [&](ValueId v) {
     if (!deciding[v]) work.push_back(v);
@@ -61,10 +61,10 @@ std::vector<bool> find_deciding(const Program& p) {
 
 /// The comparisons that do nothing but end loops, alone or together with others: nothing can be
 /// chosen by them.
-std::vector<bool> find_loop_tests(const Program& p) {
+IdMap<ValueId, bool> find_loop_tests(const Program& p) {
   std::vector<OpId> order;
   walk(p, [&](OpId id) { order.push_back(id); });
-  std::vector<bool> ends(p.values.size(), true);
+  IdMap<ValueId, bool> ends(p.values.size(), true);
   for (size_t k = order.size(); k-- > 0;) {  // uses before what they use
     const Op& o = p.op(order[k]);
     const bool joins = (o.code == Opcode::And || o.code == Opcode::Or) && o.type == Type::Bool;
@@ -76,7 +76,7 @@ std::vector<bool> find_loop_tests(const Program& p) {
 }
 
 /// Is the op one that this stage leaves as it is?
-bool stays(const Program& p, OpId id, const Profile& profile, const std::vector<bool>& ends_loops) {
+bool stays(const Program& p, OpId id, const Profile& profile, const IdMap<ValueId, bool>& ends_loops) {
   const Op& o = p.op(id);
   if (!is_pure(o.code)) return true;
   const Type source = o.operands.count ? p.type(p.operand(id, 0)) : Type::Void;
@@ -129,13 +129,13 @@ class FloatStage : public Remake {
 
   const Profile& profile_;
   Floats floats_;
-  const std::vector<bool> deciding_, ends_loops_;
+  const IdMap<ValueId, bool> deciding_, ends_loops_;
 };
 
 }  // namespace
 
 bool needs_float_stage(const Program& program, const Profile& profile) {
-  const std::vector<bool> ends_loops = find_loop_tests(program);
+  const IdMap<ValueId, bool> ends_loops = find_loop_tests(program);
   bool found = false;
   walk(program, [&](OpId id) {
     const Op& o = program.op(id);
@@ -153,7 +153,7 @@ Program float_form(Opcode code, Type type, const Profile& profile) {
   Maker c{Program{}};
   std::vector<Term> operands;
   for (uint32_t i = 0; i < info(code).operands.size(); ++i)
-    operands.push_back(c.term(c.program.add_argument(0, type)));
+    operands.push_back(c.term(c.program.add_argument(body_block, type)));
   const ValueId result[] = {c.value(Floats(c, profile, false).long_form(code, operands))};
   c.raw(Opcode::Yield, Type::Void, result, {});
   return c.finish();

@@ -20,7 +20,8 @@ class KnownOps {
   static Key key_of(Opcode code, Type type, uint64_t attr, const ValueId (&v)[4]) {
     return {uint64_t(code) << 8 | uint64_t(type),
             attr,
-            {uint64_t(v[0]) << 32 | v[1], uint64_t(v[2]) << 32 | v[3]}};
+            {uint64_t{v[0].value()} << 32 | v[1].value(),
+             uint64_t{v[2].value()} << 32 | v[3].value()}};
   }
 
   KnownOps() : first_(1u << 10, none) {}

@@ -167,10 +167,10 @@ bool Maker::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t a
 }
 
 Program Maker::finish() {
-  OpId first = program.blocks[0].first;
+  OpId first = program.blocks[body_block].first;
   for (const OpId id : constant_ops_) {
     if (first == none)
-      program.append(0, id);
+      program.append(body_block, id);
     else
       program.insert_before(first, id);
   }

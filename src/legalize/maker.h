@@ -46,7 +46,7 @@ class Maker {
 
   Program program;
   LocId loc = none;   // of the ops made next
-  BlockId block = 0;  // where they go
+  BlockId block = body_block;  // where they go
 
   Term constant(Type type, uint64_t bits) {
     return {this, type, none, bits & low_mask(width_of(type))};

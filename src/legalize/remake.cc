@@ -10,22 +10,21 @@ Remake::Remake(const Program& p)
       high_(p.values.size()) {}
 
 Program Remake::run() {
-  blocks_[0] = 0;
-  walk_blocks(from, 0, [&](Visit what, uint32_t id) {
+  blocks_[body_block] = body_block;
+  walk_blocks(from, body_block, [&](Visit what, OpId op, BlockId block) {
     switch (what) {
       case Visit::EnterBlock: {
-        const OpId owner = from.blocks[id].parent;
-        if (owner != none && is_loop(from.op(owner).code) && id == from.op(owner).first_block)
-          loops_.push_back(owner);
+        if (op != none && is_loop(from.op(op).code) && block == from.op(op).first_block)
+          loops_.push_back(op);
         c.open();
-        enter(id);
+        enter(block);
         break;
       }
-      case Visit::LeaveBlock: leave(id); break;
+      case Visit::LeaveBlock: leave(block); break;
       case Visit::Op:
-        c.block = blocks_[from.op(id).parent];
-        c.loc = from.op(id).loc;
-        visit(id);
+        c.block = blocks_[from.op(op).parent];
+        c.loc = from.op(op).loc;
+        visit(op);
         break;
     }
   });

@@ -45,13 +45,13 @@ class Remake {
 
   const Program& from;
   Maker c;
-  std::vector<BlockId> blocks_;  // of the new program, by block of the old one
+  IdMap<BlockId, BlockId> blocks_;  // of the new program, by block of the old one
   std::vector<OpId> loops_;      // of the old program, around the current op
 
  private:
   void leave(BlockId block);
 
-  std::vector<Term> low_, high_;
+  IdMap<ValueId, Term> low_, high_;
 };
 
 }  // namespace vyre::emit_exact

@@ -233,7 +233,7 @@ class Runner {
   }
 
   static std::string in_words(const Program& p, const Refusal& r) {
-    if (r.op == none || r.op >= p.ops.size()) return r.why;
+    if (!p.ops.contains(r.op)) return r.why;
     const Place place = p.place(p.op(r.op).loc);
     if (place.line == 0) return fmt::format("{}: {}", mnemonic(p.op(r.op).code), r.why);
     return fmt::format("{}:{}: {}: {}", place.file, place.line, mnemonic(p.op(r.op).code), r.why);

@@ -4,16 +4,11 @@
 
 namespace vyre::opt {
 
-std::vector<std::pair<Visit, uint32_t>> block_events(const Program& program) {
-  std::vector<std::pair<Visit, uint32_t>> events;
-  walk_blocks(program, 0, [&](Visit what, uint32_t id) { events.emplace_back(what, id); });
-  return events;
-}
 
 Rewriter::Rewriter(Program& program)
     : p_(program), map_(program.values.size()), gone_(program.ops.size(), false) {
   walk(p_, [&](OpId op) { order_.push_back(op); });
-  for (ValueId v = 0; v < map_.size(); ++v) map_[v] = v;
+  for (const auto v : map_.ids()) map_[v] = v;
 }
 
 std::optional<uint64_t> Rewriter::constant(ValueId v) const {
@@ -37,7 +32,7 @@ ValueId Rewriter::insert(OpId before, Opcode code, Type type, std::span<const Va
   const OpId op = p_.add_op(code, type, operands, results, attr, p_.op(before).loc);
   p_.insert_before(before, op);
   gone_.resize(p_.ops.size(), false);
-  for (ValueId v = ValueId(map_.size()); v < p_.values.size(); ++v) map_.push_back(v);
+  while (map_.size() < p_.values.size()) map_.push_back(map_.next_id());
   changed_ = true;
   return p_.result(op);
 }

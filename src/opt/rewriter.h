@@ -15,20 +15,17 @@
 
 namespace vyre::opt {
 
-/// What walk_blocks() visits, as a list: for passes that change the program while they walk it.
-std::vector<std::pair<Visit, uint32_t>> block_events(const Program& program);
-
 /// Calls enter(block), leave(block) or visit(op) of a pass's state for each event.
 template <class State>
 void walk_events(const Program& program, State& state) {
-  for (const auto& [what, id] : block_events(program)) {
+  for (const auto& [what, op, block] : block_events(program)) {
     WorkDeadline::poll_current();
     if (what == Visit::EnterBlock)
-      state.enter(id);
+      state.enter(block);
     else if (what == Visit::LeaveBlock)
-      state.leave(id);
+      state.leave(block);
     else
-      state.visit(id);
+      state.visit(op);
   }
 }
 
@@ -77,8 +74,8 @@ class Rewriter {
 
   Program& p_;
   std::vector<OpId> order_;
-  std::vector<ValueId> map_;
-  std::vector<bool> gone_;
+  IdMap<ValueId, ValueId> map_;
+  IdMap<OpId, bool> gone_;
   bool changed_ = false;
 };
 

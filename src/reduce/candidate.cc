@@ -43,7 +43,7 @@ uint64_t weight_of(const Program& p, OpId id) {
     case Opcode::Region: return 6 + 2 * o.results.count;
     case Opcode::Yield:
     case Opcode::Test: return 1;
-    case Opcode::Return: return o.parent == 0 ? 1 : 40;
+    case Opcode::Return: return o.parent == body_block ? 1 : 40;
     case Opcode::Trap:
     case Opcode::Break:
     case Opcode::Continue: return 40;

@@ -10,7 +10,7 @@ bool is_skipped(const Program& p, const opt::Rewriter& r, OpId op) {
   return !r.is_there(op) || is_exit(p.op(op).code);
 }
 
-void remove_op(Program& p, opt::Rewriter& r, OpId op, const std::vector<uint32_t>& uses) {
+void remove_op(Program& p, opt::Rewriter& r, OpId op, const IdMap<ValueId, uint32_t>& uses) {
   const auto results = p.results(op);
   bool used = false;
   for (const ValueId v : results) used = used || uses[v] > 0;
@@ -53,7 +53,7 @@ void make_for(Program& p, opt::Rewriter& r, OpId loop, uint64_t trips) {
   std::vector<ValueId> now;
   for (const ValueId v : carried) now.push_back(p.add_argument(joined, p.type(v)));
   const auto inits = p.operands(loop);
-  std::vector<ValueId> operands = {0, 0, 0};
+  std::vector<ValueId> operands(3, ValueId(0));
   operands.insert(operands.end(), inits.begin(), inits.end());
   p.op(loop).operands = p.add_list(operands);
   set_bounds(p, r, loop, Type::U32, trips);  // makes the new values known to `r`, too
@@ -83,7 +83,7 @@ constexpr uint64_t trip_counts[] = {1, 2, 4};
 
 void remove_ops(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
-    const std::vector<uint32_t> uses = count_uses(p);
+    const IdMap<ValueId, uint32_t> uses = count_uses(p);
     // From the end: uses go before what they use.
     const std::vector<OpId>& order = r.ops();
     for (size_t i = order.size(); i-- > 0;) {
@@ -100,13 +100,13 @@ void exits_to_yields(Candidate& c, Choice& choice) {
     const std::vector<OpId> order = r.ops();
     for (const OpId op : order) {
       const Opcode code = p.op(op).code;
-      if (code == Opcode::Trap && p.op(op).parent == 0) {
+      if (code == Opcode::Trap && p.op(op).parent == body_block) {
         if (!choice.take()) continue;
         p.op(op).code = Opcode::Return;
         p.op(op).operands.count = 0;
         r.mark_changed();
       } else if (code == Opcode::Break || code == Opcode::Continue ||
-                 ((code == Opcode::Return || code == Opcode::Trap) && p.op(op).parent != 0)) {
+                 ((code == Opcode::Return || code == Opcode::Trap) && p.op(op).parent != body_block)) {
         if (choice.take()) make_yield(p, r, op);
       }
     }

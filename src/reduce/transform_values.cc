@@ -71,21 +71,21 @@ void use_earlier_value(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
     std::vector<ValueId> visible;  // results and arguments, constants left out
     std::vector<size_t> sizes;     // of `visible` when each open block began
-    for (const auto& [what, id] : opt::block_events(p)) {
+    for (const auto& [what, op, block] : block_events(p)) {
       if (what == Visit::EnterBlock) {
-        if (!while_block(p, id, 1)) sizes.push_back(visible.size());
-        for (const ValueId v : p.args(id)) visible.push_back(v);
+        if (!while_block(p, block, 1)) sizes.push_back(visible.size());
+        for (const ValueId v : p.args(block)) visible.push_back(v);
         continue;
       }
       if (what == Visit::LeaveBlock) {
-        if (while_block(p, id, 0)) continue;  // the body sees what the test does
+        if (while_block(p, block, 0)) continue;  // the body sees what the test does
         visible.resize(sizes.back());
         sizes.pop_back();
         continue;
       }
-      const Op& o = p.op(id);
+      const Op& o = p.op(op);
       if (o.code == Opcode::Const || is_control(o.code) || o.results.count != 1) continue;
-      const ValueId result = p.result(id);
+      const ValueId result = p.result(op);
       const auto earlier = std::find_if(visible.rbegin(), visible.rend(),
                                         [&](ValueId v) { return p.type(v) == p.type(result); });
       if (earlier != visible.rend() && choice.take()) r.replace(result, *earlier);
@@ -114,7 +114,7 @@ void skip_operands(Candidate& c, Choice& choice) {
 
 void use_zero(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
-    const std::vector<uint32_t> uses = count_uses(p);
+    const IdMap<ValueId, uint32_t> uses = count_uses(p);
     const std::vector<OpId> order = r.ops();
     for (const OpId op : order) {
       if (!is_control(p.op(op).code)) continue;
@@ -128,7 +128,7 @@ void use_zero(Candidate& c, Choice& choice) {
 
 void use_one(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
-    const std::vector<uint32_t> uses = count_uses(p);
+    const IdMap<ValueId, uint32_t> uses = count_uses(p);
     const std::vector<OpId> order = r.ops();
     for (const OpId op : order) {
       const Op& o = p.op(op);
@@ -146,7 +146,7 @@ void share_constants(Candidate& c, Choice& choice) {
       if (p.op(op).code == Opcode::Const) equal[{p.op(op).type, p.op(op).attr}].push_back(op);
     for (const auto& [constant, list] : equal) {
       if (list.size() < 2 || !choice.take()) continue;
-      const ValueId shared = r.insert_constant(p.blocks[0].first, constant.first, constant.second);
+      const ValueId shared = r.insert_constant(p.blocks[body_block].first, constant.first, constant.second);
       for (const OpId op : list) {
         r.replace(p.result(op), shared);
         r.remove(op);
@@ -168,7 +168,7 @@ void halve_constants(Candidate& c, Choice& choice) { change_constants(c, choice,
 void simplify_memory_ops(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
     const std::vector<OpId> order = r.ops();
-    const std::vector<uint32_t> uses = count_uses(p);
+    const IdMap<ValueId, uint32_t> uses = count_uses(p);
     for (const OpId op : order) {
       const OpInfo& i = info(p.op(op).code);
       if (p.op(op).code == Opcode::StoreN && choice.take()) {

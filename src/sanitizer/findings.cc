@@ -277,7 +277,7 @@ Diagnostic Findings::describe_unwritten(const One& key, const Single& one) const
   return d.with_fix("write the element first; storing 0 says that 0 is meant");
 }
 
-Diagnostic Findings::describe(const One& key, const Mismatch& m) const {
+Diagnostic Findings::describe(const StageOp& key, const Mismatch& m) const {
   const Stage& stage = stages_[key.first];
   Diagnostic d = diagnose(
       Code::BarrierMismatch, place(stage, key.second),

@@ -82,7 +82,8 @@ class Findings {
     Invocation who;
   };
   using Pair = std::tuple<size_t, uint32_t, uint32_t>;  // stage, sites
-  using One = std::pair<size_t, uint32_t>;              // stage, site or op
+  using One = std::pair<size_t, uint32_t>;              // stage, site
+  using StageOp = std::pair<size_t, OpId>;
 
   /// Findings about pairs of sites.
   struct Pairs {
@@ -106,7 +107,7 @@ class Findings {
                       Diagnostic& d) const;
   Diagnostic describe_outside(const One& key, const Single& one) const;
   Diagnostic describe_unwritten(const One& key, const Single& one) const;
-  Diagnostic describe(const One& key, const Mismatch& m) const;
+  Diagnostic describe(const StageOp& key, const Mismatch& m) const;
   bool in_race(const One& key) const;
   /// True if this is the example to show: the first of the lowest invocation.
   static bool raise(Single& one, uint64_t thread, OpId op, uint64_t at);
@@ -117,7 +118,7 @@ class Findings {
   const LaunchShape* shape_ = nullptr;
   Pairs races_, orders_, old_values_;
   std::map<One, Single> outside_, unwritten_;
-  std::map<One, Mismatch> mismatches_;
+  std::map<StageOp, Mismatch> mismatches_;
   std::map<size_t, PastEnd> past_end_;  // by stage
 };
 

@@ -98,7 +98,7 @@ class Finder {
   }
 
   const Program& p_;
-  const std::vector<uint32_t> uses_;  // by value
+  const IdMap<ValueId, uint32_t> uses_;  // by value
   Sites found_;
   std::map<Key, uint32_t> by_line_;
 };

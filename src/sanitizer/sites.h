@@ -38,7 +38,7 @@ struct SiteOfOp {
 
 struct Sites {
   std::vector<Site> sites;
-  std::vector<SiteOfOp> of_op;       // by op
+  IdMap<OpId, SiteOfOp> of_op;       // by op
   std::vector<bool> written;         // by buffer: some op writes it
   std::vector<bool> order_matters;   // by buffer: the order of its atomics may
   bool synchronizes = false;         // by acq_rel atomics

@@ -26,7 +26,7 @@ class IrReader {
 
   void run() {
     expect(Tok::LBrace);
-    open_.push_back({none, 0, 0});
+    open_.push_back({none, 0, body_block});
     while (true) {
       while (is(Tok::Newline) || is(Tok::Semicolon)) ++at_;
       if (is(Tok::End))
@@ -441,7 +441,7 @@ class IrReader {
     const OpId last = p_.blocks[b].last;
     if (last != none && is_exit(p_.op(last).code)) return;
     const OpId id =
-        p_.add_op(b == 0 ? Opcode::Return : Opcode::Yield, Type::Void, {}, {}, 0, loc(at_));
+        p_.add_op(b == body_block ? Opcode::Return : Opcode::Yield, Type::Void, {}, {}, 0, loc(at_));
     p_.append(b, id);
   }
 
@@ -449,7 +449,7 @@ class IrReader {
   bool close() {
     Open& o = open_.back();
     if (o.op == none) {
-      seal(0);
+      seal(body_block);
       return true;
     }
     const Op op = p_.op(o.op);  // a copy: seal() adds ops

@@ -162,10 +162,10 @@ class Printer {
 
   void body() {
     depth_ = 0;
-    walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
-      if (what == Visit::EnterBlock) enter(id);
-      if (what == Visit::LeaveBlock) leave(id);
-      if (what == Visit::Op) op(id);
+    walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
+      if (what == Visit::EnterBlock) enter(block);
+      if (what == Visit::LeaveBlock) leave(block);
+      if (what == Visit::Op) this->op(op);
     });
   }
 
@@ -210,7 +210,7 @@ class Printer {
     const auto in = p_.operands(id);
     const bool ends_quietly =
         in.empty() && o.next == none &&
-        (o.code == Opcode::Yield || (o.code == Opcode::Return && o.parent == 0));
+        (o.code == Opcode::Yield || (o.code == Opcode::Return && o.parent == body_block));
     if (ends_quietly) return;
     if (marks) marks->push_back({out_.size(), id});
     indent();
@@ -282,7 +282,7 @@ class Printer {
   const Program& p_;
   std::string name_;
   std::string& out_;
-  std::vector<uint32_t> numbers_;
+  IdMap<ValueId, uint32_t> numbers_;
   std::vector<std::string> buffers_;
   uint32_t next_ = 0;
   size_t depth_ = 0;

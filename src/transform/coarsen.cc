@@ -66,11 +66,11 @@ std::optional<Parts> find_parts(const Program& p) {
   for (const Buffer& b : p.buffers)
     if (b.role == Role::Shared || b.role == Role::Private) return std::nullopt;
   Parts parts;
-  if (auto all = straight(p, p.blocks[0].first, Opcode::Return)) {
+  if (auto all = straight(p, p.blocks[body_block].first, Opcode::Return)) {
     parts.body = std::move(*all);
     return parts;
   }
-  for (OpId op = p.blocks[0].first; op != none; op = p.op(op).next) {
+  for (OpId op = p.blocks[body_block].first; op != none; op = p.op(op).next) {
     if (p.op(op).code == Opcode::If) return find_guarded(p, std::move(parts), op);
     if (!is_straight(p, op) || info(p.op(op).code).effect == Effect::Write) return std::nullopt;
     parts.head.push_back(op);
@@ -143,7 +143,7 @@ class Coarsener {
 
   /// Pure ops that do not depend on the place in x.
   void copy_what_is_the_same() {
-    std::vector<bool> differs(p_.values.size(), false);
+    IdMap<ValueId, bool> differs(p_.values.size(), false);
     for (const auto* list : {&parts_.head, &parts_.body})
       for (const OpId op : *list) {
         const auto operands = p_.operands(op);

@@ -33,17 +33,17 @@ struct Body {
 /// Walks the loops from the innermost out. `chunks` is empty or holds the trips of inner loops.
 class Finder {
  public:
-  Finder(const Program& p, const std::vector<uint32_t>& chunks, uint64_t unpolled_trips)
+  Finder(const Program& p, const IdMap<OpId, uint32_t>& chunks, uint64_t unpolled_trips)
       : p_(p), chunks_(chunks), unpolled_trips_(unpolled_trips) {}
 
   std::vector<Body> polling;  // loops, inner ones first
 
   void run() {
     bodies_.push_back({});
-    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
-      if (what == Visit::Op) visit(id);
+    walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
+      if (what == Visit::Op) visit(op);
       if (what == Visit::EnterBlock) ++depth_;
-      if (what == Visit::LeaveBlock) leave(id), --depth_;
+      if (what == Visit::LeaveBlock) leave(block), --depth_;
     });
   }
 
@@ -62,7 +62,7 @@ class Finder {
   void leave(BlockId block) {
     const OpId owner = p_.blocks[block].parent;
     if (owner == none || !is_loop(p_.op(owner).code)) return;
-    if (block != p_.op(owner).first_block + p_.op(owner).n_blocks - 1) return;
+    if (block != p_.op(owner).first_block + (p_.op(owner).n_blocks - 1)) return;
     Body body = bodies_.back();
     bodies_.pop_back();
     const std::optional<uint64_t> n = trips(owner);
@@ -88,13 +88,13 @@ class Finder {
   }
 
   const Program& p_;
-  const std::vector<uint32_t>& chunks_;
+  const IdMap<OpId, uint32_t>& chunks_;
   const uint64_t unpolled_trips_;
   uint32_t depth_ = 0;
   std::vector<Body> bodies_;
 };
 
-PollWeights weights(const Program& p, const std::vector<uint32_t>& chunks,
+PollWeights weights(const Program& p, const IdMap<OpId, uint32_t>& chunks,
                     const LongLoopOptions& options) {
   Finder finder(p, chunks, options.unpolled_trips);
   finder.run();
@@ -252,15 +252,15 @@ class Divider {
     std::vector<OpId> exits;
     bool breaks = false;
     uint32_t depth = 0;  // of loops inside
-    walk_blocks(p_, body, [&](Visit what, uint32_t id) {
+    walk_blocks(p_, body, [&](Visit what, OpId op, BlockId block) {
       if (what == Visit::Op && depth == 0) {
-        const Opcode code = p_.op(id).code;
-        const bool ends = code == Opcode::Yield && p_.op(id).parent == body;
-        if (ends || code == Opcode::Break || code == Opcode::Continue) exits.push_back(id);
+        const Opcode code = p_.op(op).code;
+        const bool ends = code == Opcode::Yield && p_.op(op).parent == body;
+        if (ends || code == Opcode::Break || code == Opcode::Continue) exits.push_back(op);
         breaks |= code == Opcode::Break;
       }
-      if (what == Visit::Op || id == body) return;
-      const OpId owner = p_.blocks[id].parent;
+      if (what == Visit::Op || block == body) return;
+      const OpId owner = op;
       if (!is_loop(p_.op(owner).code)) return;
       if (what == Visit::EnterBlock) ++depth;
       if (what == Visit::LeaveBlock) --depth;
@@ -298,7 +298,7 @@ class Divider {
   Program& p_;
   LocId loc_ = none;
   OpId before_ = none;  // where ops are inserted; none: at the end of block_
-  BlockId block_ = 0;
+  BlockId block_ = body_block;
 };
 
 }  // namespace
@@ -306,7 +306,7 @@ class Divider {
 PollWeights find_long_loops(const Program& p) { return weights(p, {}, {}); }
 
 PollWeights divide_long_loops(Program& p, const LongLoopOptions& options) {
-  const std::vector<uint32_t> no_chunks;
+  const IdMap<OpId, uint32_t> no_chunks;
   Finder before(p, no_chunks, options.unpolled_trips);
   before.run();
   Divider divider(p);
@@ -315,7 +315,7 @@ PollWeights divide_long_loops(Program& p, const LongLoopOptions& options) {
   if (divider.inner.empty()) return weights(p, {}, options);
 
   // compact() numbers ops in the order of the walk.
-  std::vector<uint32_t> by_op(p.ops.size(), 0), chunks;
+  IdMap<OpId, uint32_t> by_op(p.ops.size(), 0), chunks;
   for (const auto& [loop, trips] : divider.inner) by_op[loop] = trips;
   chunks.reserve(p.ops.size());
   walk(p, [&](OpId op) { chunks.push_back(by_op[op]); });

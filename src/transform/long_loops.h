@@ -34,7 +34,7 @@ namespace vyre {
 
 /// By op: 0 if the op is not a loop that polls; else by how much each of its back-edges lowers the
 /// counter of back-edges up to the next poll.
-using PollWeights = std::vector<uint8_t>;
+using PollWeights = IdMap<OpId, uint8_t>;
 
 /// What the counter of back-edges starts with. An invocation polls when it is 0 or less.
 inline constexpr uint32_t back_edges_per_poll = 256;

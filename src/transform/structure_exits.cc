@@ -55,7 +55,7 @@ class Structurer {
 
   Program run() {
     mark_exits();
-    const Outcome end = rest(p_.blocks[0].first, {});
+    const Outcome end = rest(p_.blocks[body_block].first, {});
     if (!end.trapped) w_.exit(Opcode::Return, {});
     compact(to_);
     return std::move(to_);
@@ -205,7 +205,7 @@ class Structurer {
         out.left = w_.yes();
         return out;
       case Opcode::Return:
-        if (p_.op(op).parent == 0) return out;  // the end of the body
+        if (p_.op(op).parent == body_block) return out;  // the end of the body
         out.left = out.returned = out.stopped = w_.yes();
         return out;
       default:
@@ -392,8 +392,8 @@ class Structurer {
 
   const Program& p_;
   const Scope scope_;
-  const std::vector<bool> splits_;
-  std::vector<uint8_t> marks_;
+  const IdMap<OpId, bool> splits_;
+  IdMap<OpId, uint8_t> marks_;
   Program to_;
   Writer w_;
   Copier copier_;
@@ -410,8 +410,8 @@ bool is_sync(const Program& p, OpId op, Scope scope) {
 
 bool is_grid_sync(const Program& p, OpId op) { return is_sync(p, op, Scope::Grid); }
 
-std::vector<bool> find_split_ops(const Program& p, Scope scope) {
-  std::vector<bool> splits(p.ops.size(), false);
+IdMap<OpId, bool> find_split_ops(const Program& p, Scope scope) {
+  IdMap<OpId, bool> splits(p.ops.size(), false);
   walk(p, [&](OpId op) {
     if (!is_sync(p, op, scope)) return;
     for (OpId at = p.blocks[p.op(op).parent].parent; at != none && !splits[at];

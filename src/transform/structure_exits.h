@@ -25,7 +25,7 @@ bool is_sync(const Program& program, OpId op, Scope scope);
 bool is_grid_sync(const Program& program, OpId op);
 
 /// For each op: does it hold a barrier of the scope in its blocks?
-std::vector<bool> find_split_ops(const Program& program, Scope scope = Scope::Grid);
+IdMap<OpId, bool> find_split_ops(const Program& program, Scope scope = Scope::Grid);
 
 Program structure_exits(const Program& program, Scope scope = Scope::Grid);
 

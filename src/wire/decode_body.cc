@@ -59,8 +59,10 @@ struct BodyReader {
   std::vector<OpRow> rows;
   Column blocks, types, uses, ops, attrs;
 
-  uint32_t next_block = 0, next_value = 0, next_use = 0, next_attr = 0, next_row = 0;
-  uint32_t* ids = nullptr;  // the end of the lists written so far
+  BlockId next_block{0};
+  ValueId next_value{0};
+  uint32_t next_use = 0, next_attr = 0, next_row = 0;
+  ValueId* ids = nullptr;  // the end of the lists written so far
 
   /// The blocks of one op that are still to be filled; `left` ops are missing in `block`.
   struct Frame {
@@ -73,19 +75,19 @@ struct BodyReader {
   bool fail(Code code, const std::string& message) { return failure.fail(code, message); }
 
   bool define(OpId def, BlockId block, uint32_t n, Range& list) {
-    if (n > types.count - next_value)
+    if (n > types.count - next_value.value())
       return fail(Code::WireBadTree,
                   fmt::format("more values are defined than the {} that exist", types.count));
     list = {uint32_t(ids - p.ids.data()), n};
     for (uint32_t i = 0; i < n; ++i) {
-      p.values[next_value] = {Type(types.at[next_value]), def, block, i};
+      p.values[next_value] = {Type(types.at[next_value.value()]), def, block, i};
       *ids++ = next_value++;
     }
     return true;
   }
 
   bool enter(BlockId block) {
-    const std::byte* record = blocks.at + size_t{block} * block_size;
+    const std::byte* record = blocks.at + size_t{block.value()} * block_size;
     stack.back().left = load<uint32_t>(record);
     return define(none, block, load<uint32_t>(record + 4), p.blocks[block].args);
   }
@@ -105,13 +107,13 @@ struct BodyReader {
   }
 
   bool open_blocks(OpId id, uint32_t n) {
-    if (n > blocks.count - next_block)
+    if (n > blocks.count - next_block.value())
       return fail(Code::WireBadTree,
-                  fmt::format("op {} has blocks beyond the {} that exist", id, blocks.count));
+                  fmt::format("op {} has blocks beyond the {} that exist", id.value(), blocks.count));
     p.ops[id].first_block = next_block;
     for (uint32_t i = 0; i < n; ++i) p.blocks[next_block + i].parent = id;
-    stack.push_back({next_block, next_block + n - 1, 0});
-    next_block += n;
+    stack.push_back({next_block, next_block + (n - 1), 0});
+    next_block = next_block + n;
     return enter(stack.back().block);
   }
 
@@ -128,10 +130,10 @@ struct BodyReader {
     if (kind == AttrKind::None) return true;
     if (next_attr == attrs.count)
       return fail(Code::WireBadTree,
-                  fmt::format("op {} has no attribute, there are {}", id, attrs.count));
+                  fmt::format("op {} has no attribute, there are {}", id.value(), attrs.count));
     uint64_t bits = load<uint64_t>(attrs.at + size_t{next_attr++} * 8);
     const auto bad = [&](Code code, std::string_view what) {
-      return fail(code, fmt::format("op {} has attribute {:#x}, which is no {}", id, bits, what));
+      return fail(code, fmt::format("op {} has attribute {:#x}, which is no {}", id.value(), bits, what));
     };
     switch (kind) {
       case AttrKind::None:
@@ -167,7 +169,7 @@ struct BodyReader {
   }
 
   bool read_op(OpId id) {
-    const std::byte* record = ops.at + size_t{id} * op_size;
+    const std::byte* record = ops.at + size_t{id.value()} * op_size;
     const auto row = uint8_t(record[0]);
     const auto type = uint8_t(record[1]);
     const auto n_blocks = uint8_t(record[2]);
@@ -175,13 +177,13 @@ struct BodyReader {
     const auto n_results = load<uint32_t>(record + 8);
     if (row >= rows.size())
       return fail(Code::WireBadId,
-                  fmt::format("op {} is operation {}, {} are listed", id, row, rows.size()));
+                  fmt::format("op {} is operation {}, {} are listed", id.value(), row, rows.size()));
     if (row >= next_row && row != next_row++)
       return fail(Code::WireNotCanonical, "operation names are not in order of first use");
     if (type >= type_count)
-      return fail(Code::WireBadEnum, fmt::format("op {}: {} is no type", id, type));
+      return fail(Code::WireBadEnum, fmt::format("op {}: {} is no type", id.value(), type));
     if (record[3] != std::byte{0})
-      return fail(Code::WireReservedBits, fmt::format("op {} has reserved bits", id));
+      return fail(Code::WireReservedBits, fmt::format("op {} has reserved bits", id.value()));
 
     Op& o = p.ops[id];
     o.code = rows[row].code;
@@ -192,15 +194,15 @@ struct BodyReader {
 
     if (n_operands > uses.count - next_use)
       return fail(Code::WireBadTree,
-                  fmt::format("op {} has operands beyond the {} that exist", id, uses.count));
+                  fmt::format("op {} has operands beyond the {} that exist", id.value(), uses.count));
     o.operands = {uint32_t(ids - p.ids.data()), n_operands};
     const std::byte* use = uses.at + size_t{next_use} * 4;
     next_use += n_operands;
     for (uint32_t i = 0; i < n_operands; ++i, use += 4) {
-      const auto v = load<uint32_t>(use);
+      const ValueId v(load<uint32_t>(use));
       if (v >= next_value)
         return fail(Code::WireBadId, fmt::format("op {} uses value {}, {} are defined before it",
-                                                 id, v, next_value));
+                                                 id.value(), v.value(), next_value.value()));
       *ids++ = v;
     }
     return define(id, none, n_results, o.results) && read_attr(id, rows[row].attribute) &&
@@ -222,13 +224,13 @@ struct BodyReader {
       fail(Code::WireBadTree, "there is no block for the kernel's body");
       return;
     }
-    stack.push_back({0, 0, 0});
-    next_block = 1;
-    if (!enter(0) || !settle()) return;
-    for (OpId id = 0; id < ops.count; ++id) {
+    stack.push_back({body_block, body_block, 0});
+    next_block = body_block + 1;
+    if (!enter(body_block) || !settle()) return;
+    for (OpId id(0); id.value() < ops.count; ++id) {
       if (stack.empty()) {
         fail(Code::WireBadTree,
-             fmt::format("the blocks hold {} ops, the program has {}", id, ops.count));
+             fmt::format("the blocks hold {} ops, the program has {}", id.value(), ops.count));
         return;
       }
       failure.poll();
@@ -237,7 +239,7 @@ struct BodyReader {
     if (!stack.empty())
       fail(Code::WireBadTree,
            fmt::format("the blocks hold more than the {} ops that exist", ops.count));
-    else if (next_block != blocks.count || next_value != types.count || next_use != uses.count ||
+    else if (next_block.value() != blocks.count || next_value.value() != types.count || next_use != uses.count ||
              next_attr != attrs.count)
       fail(Code::WireBadTree,
            "there are blocks, values, operands or attributes that belong to no op");

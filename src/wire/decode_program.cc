@@ -118,7 +118,7 @@ void read_locations(Reader& in, Program& p) {
     p.loc = r.u32();
     for (Buffer& b : p.buffers) b.loc = r.u32();
     if (const std::byte* from = r.take(uint64_t{p.ops.size()} * 4))
-      for (size_t i = 0; i < p.ops.size(); ++i) p.ops[i].loc = load<uint32_t>(from + i * 4);
+      for (const OpId op : p.ops.ids()) p.ops[op].loc = load<uint32_t>(from + op.value() * 4);
     uint32_t count = 0;
     if (const std::byte* from = r.array(location_size, "locations", count)) {
       p.locations.resize(count);

@@ -11,15 +11,15 @@ struct BodyWriter {
   const Program& p;
   const EncodeOptions options;
 
-  std::vector<ValueId> value_map;
-  std::vector<BlockId> block_map;
+  IdMap<ValueId, ValueId> value_map;
+  IdMap<BlockId, BlockId> block_map;
   std::vector<LocId> loc_map;
   StringTable strings;
   OpTable op_table;
 
-  std::vector<uint32_t> block_ops;  // by new block id
-  std::vector<uint32_t> block_args;
-  uint32_t next_value = 0;
+  IdMap<BlockId, uint32_t> block_ops;  // by new block id
+  IdMap<BlockId, uint32_t> block_args;
+  ValueId next_value{0};
   uint32_t n_ops = 0, n_operands = 0, n_attrs = 0;
   Bytes ops, operands, attrs, value_types, op_locs;
   std::vector<Location> locations;
@@ -91,7 +91,7 @@ struct BodyWriter {
 
     std::byte* uses = operands.grow(size_t{o.operands.count} * 4);
     for (ValueId v : p.operands(id)) {
-      store<uint32_t>(uses, v < value_map.size() ? value_map[v] : none);
+      store<uint32_t>(uses, value_map.contains(v) ? value_map[v].value() : uint32_t{none});
       uses += 4;
     }
     n_operands += o.operands.count;
@@ -107,10 +107,10 @@ struct BodyWriter {
 
   void run() {
     if (p.blocks.empty()) return;  // no program: decoders say so
-    block_map[0] = add_block();
-    walk_blocks(p, 0, [&](Visit what, uint32_t id) {
-      if (what == Visit::EnterBlock) enter(id);
-      if (what == Visit::Op) visit(id);
+    block_map[body_block] = add_block();
+    walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+      if (what == Visit::EnterBlock) enter(block);
+      if (what == Visit::Op) visit(op);
     });
   }
 
@@ -137,13 +137,13 @@ struct BodyWriter {
 
     section = out.begin_section(tag("BLKS"));
     out.u32(uint32_t(block_ops.size()));
-    for (size_t i = 0; i < block_ops.size(); ++i) {
+    for (const BlockId i : block_ops.ids()) {
       out.u32(block_ops[i]);
       out.u32(block_args[i]);
     }
     out.end_section(section);
 
-    column(out, tag("VALS"), next_value, value_types);
+    column(out, tag("VALS"), next_value.value(), value_types);
     column(out, tag("USES"), n_operands, operands);
     column(out, tag("OPS "), n_ops, ops);
     column(out, tag("ATTR"), n_attrs, attrs);

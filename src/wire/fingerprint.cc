@@ -94,8 +94,8 @@ void add_head(HashSink& out, const Program& p) {
 struct BodyHash {
   HashSink& out;
   const Program& p;
-  std::vector<ValueId> value_map = std::vector<ValueId>(p.values.size(), none);
-  ValueId next_value = 0;
+  IdMap<ValueId, ValueId> value_map = IdMap<ValueId, ValueId>(p.values.size());
+  ValueId next_value{0};
   OpTable op_table = {};
 
   void define(std::span<const ValueId> values) {
@@ -115,7 +115,7 @@ struct BodyHash {
     out.u8(uint8_t(o.type));
     out.u8(o.n_blocks);
     out.u32(o.operands.count);
-    for (ValueId v : p.operands(id)) out.u32(v < value_map.size() ? value_map[v] : none);
+    for (ValueId v : p.operands(id)) out.u32(value_map.contains(v) ? value_map[v].value() : uint32_t{none});
     define(p.results(id));
     const AttrKind kind = info(o.code).attribute;
     if (kind != AttrKind::None && kind != AttrKind::Name) out.u64(canonical_attr(kind, o.attr));
@@ -123,12 +123,12 @@ struct BodyHash {
 
   void run() {
     if (p.blocks.empty()) return;
-    walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+    walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
       switch (what) {
-        case Visit::Op: op(id); break;
+        case Visit::Op: this->op(op); break;
         case Visit::EnterBlock:
           out.u8(enter_mark);
-          define(p.args(id));
+          define(p.args(block));
           break;
         case Visit::LeaveBlock: out.u8(leave_mark); break;
       }

@@ -88,7 +88,7 @@ TEST(Limits, long_names) {
   const Diagnostic d = expect_error(longer, Code::NameOverLimit);
   EXPECT_LT(d.message.size(), 200u);
   longer = p;
-  longer.strings[p.ops[0].attr] += "r";
+  longer.strings[p.ops[OpId(0)].attr] += "r";
   expect_error(longer, Code::NameOverLimit);
   longer = p;
   longer.op_id = std::string(256, 'o');

@@ -88,10 +88,10 @@ class Mutator {
       case 0:
       case 1:
       case 2:
-      case 3: damage_op(p.ops[below(p.ops.size())]); break;
-      case 4: damage_block(p.blocks[below(p.blocks.size())]); break;
+      case 3: damage_op(p.ops[OpId(below(p.ops.size()))]); break;
+      case 4: damage_block(p.blocks[BlockId(below(p.blocks.size()))]); break;
       case 5:
-      case 6: damage_value(p.values[below(p.values.size())]); break;
+      case 6: damage_value(p.values[ValueId(below(p.values.size()))]); break;
       case 7:
       case 8: change(p.ids[below(p.ids.size())]); break;
       case 9: damage_buffer(p.buffers[below(p.buffers.size())]); break;
@@ -103,6 +103,12 @@ class Mutator {
  private:
   uint64_t below(uint64_t n) { return random_() % n; }
 
+  template <class Tag>
+  void change(Id<Tag>& field) {
+    uint32_t raw = field.value();
+    change(raw);
+    field = Id<Tag>(raw);
+  }
   template <class T>
   void change(T& field) {
     switch (below(5)) {

@@ -272,7 +272,7 @@ TEST(Placement, errors_come_in_program_order_whatever_the_ids) {
   k.op(Opcode::Neg, Type::U32, {k.at().constant_u32(1)});
   Program p = k.finish();
   const OpId early = p.add_op(Opcode::Barrier, Type::Void, {}, {}, 9, none);
-  p.insert_before(0, early);
+  p.insert_before(OpId(0), early);
   Diagnostics found = check(p);
   ASSERT_EQ(found.size(), 1u);  // a scope that does not exist: the structure does not hold
   p.ops[early].attr = 1;

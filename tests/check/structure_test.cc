@@ -34,10 +34,10 @@ Program rich() {
 }
 
 OpId find(const Program& p, Opcode code) {
-  for (OpId op = 0; op < p.ops.size(); ++op)
+  for (const OpId op : p.ops.ids())
     if (p.ops[op].code == code) return op;
   ADD_FAILURE() << "no " << mnemonic(code);
-  return 0;
+  return OpId(0);
 }
 
 TEST(Structure, a_program_with_everything_is_legal) { expect_legal(rich()); }
@@ -61,43 +61,43 @@ INSTANTIATE_TEST_SUITE_P(
     Structure, BrokenPrograms,
     ::testing::Values(
         Damage{"no blocks", [](Program& p) { p.blocks.clear(); }},
-        Damage{"unknown opcode", [](Program& p) { p.ops[3].code = static_cast<Opcode>(250); }},
-        Damage{"unknown type", [](Program& p) { p.ops[3].type = static_cast<Type>(99); }},
+        Damage{"unknown opcode", [](Program& p) { p.ops[OpId(3)].code = static_cast<Opcode>(250); }},
+        Damage{"unknown type", [](Program& p) { p.ops[OpId(3)].type = static_cast<Type>(99); }},
         Damage{"unknown role", [](Program& p) { p.buffers[0].role = static_cast<Role>(77); }},
         Damage{"unknown element", [](Program& p) { p.buffers[0].element = static_cast<Type>(77); }},
-        Damage{"void value", [](Program& p) { p.values[0].type = Type::Void; }},
-        Damage{"f16 value", [](Program& p) { p.values[0].type = Type::F16; }},
-        Damage{"operand list outside", [](Program& p) { p.ops[2].operands = {0, 1u << 30}; }},
-        Damage{"operand list begins outside", [](Program& p) { p.ops[2].operands = {~0u, 1}; }},
-        Damage{"operand out of range", [](Program& p) { p.ids[0] = 1u << 20; }},
-        Damage{"shared list cells", [](Program& p) { p.ops[1].results = p.ops[0].results; }},
+        Damage{"void value", [](Program& p) { p.values[ValueId(0)].type = Type::Void; }},
+        Damage{"f16 value", [](Program& p) { p.values[ValueId(0)].type = Type::F16; }},
+        Damage{"operand list outside", [](Program& p) { p.ops[OpId(2)].operands = {0, 1u << 30}; }},
+        Damage{"operand list begins outside", [](Program& p) { p.ops[OpId(2)].operands = {~0u, 1}; }},
+        Damage{"operand out of range", [](Program& p) { p.ids[0] = ValueId(1u << 20); }},
+        Damage{"shared list cells", [](Program& p) { p.ops[OpId(1)].results = p.ops[OpId(0)].results; }},
         Damage{"shared operand list",
                [](Program& p) {
                  const Range list = p.ops[find(p, Opcode::Add)].operands;
                  p.ops[find(p, Opcode::Mul)].operands = list;
                }},
-        Damage{"next out of range", [](Program& p) { p.ops[0].next = 1u << 20; }},
-        Damage{"next forms a cycle", [](Program& p) { p.ops[3].next = 0; }},
-        Damage{"next skips an op", [](Program& p) { p.ops[0].next = p.ops[p.ops[0].next].next; }},
-        Damage{"prev is wrong", [](Program& p) { p.ops[2].prev = 0; }},
-        Damage{"parent is wrong", [](Program& p) { p.ops[0].parent = 1; }},
-        Damage{"last is wrong", [](Program& p) { p.blocks[0].last = 0; }},
-        Damage{"block in a cycle", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = 0; }},
+        Damage{"next out of range", [](Program& p) { p.ops[OpId(0)].next = OpId(1u << 20); }},
+        Damage{"next forms a cycle", [](Program& p) { p.ops[OpId(3)].next = OpId(0); }},
+        Damage{"next skips an op", [](Program& p) { p.ops[OpId(0)].next = p.ops[p.ops[OpId(0)].next].next; }},
+        Damage{"prev is wrong", [](Program& p) { p.ops[OpId(2)].prev = OpId(0); }},
+        Damage{"parent is wrong", [](Program& p) { p.ops[OpId(0)].parent = BlockId(1); }},
+        Damage{"last is wrong", [](Program& p) { p.blocks[body_block].last = OpId(0); }},
+        Damage{"block in a cycle", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = BlockId(0); }},
         Damage{"block shared by two ops",
                [](Program& p) {
                  p.ops[find(p, Opcode::For)].first_block =
                      p.ops[find(p, Opcode::Region)].first_block;
                }},
-        Damage{"blocks outside", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = 900; }},
+        Damage{"blocks outside", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = BlockId(900); }},
         Damage{"block count", [](Program& p) { p.ops[find(p, Opcode::If)].n_blocks = 1; }},
-        Damage{"block's parent", [](Program& p) { p.blocks[1].parent = none; }},
-        Damage{"body has arguments", [](Program& p) { p.add_argument(0, Type::U32); }},
-        Damage{"orphan op", [](Program& p) { p.ops.push_back(p.ops[0]); }},
+        Damage{"block's parent", [](Program& p) { p.blocks[BlockId(1)].parent = none; }},
+        Damage{"body has arguments", [](Program& p) { p.add_argument(body_block, Type::U32); }},
+        Damage{"orphan op", [](Program& p) { p.ops.push_back(p.ops[OpId(0)]); }},
         Damage{"orphan block", [](Program& p) { p.add_block(none); }},
-        Damage{"orphan value", [](Program& p) { p.values.push_back(p.values[0]); }},
-        Damage{"value of another op", [](Program& p) { p.values[0].def = 5; }},
-        Damage{"value with another index", [](Program& p) { p.values[0].index = 5; }},
-        Damage{"location out of range", [](Program& p) { p.ops[0].loc = 5000; }},
+        Damage{"orphan value", [](Program& p) { p.values.push_back(p.values[ValueId(0)]); }},
+        Damage{"value of another op", [](Program& p) { p.values[ValueId(0)].def = OpId(5); }},
+        Damage{"value with another index", [](Program& p) { p.values[ValueId(0)].index = 5; }},
+        Damage{"location out of range", [](Program& p) { p.ops[OpId(0)].loc = 5000; }},
         Damage{"kernel's location", [](Program& p) { p.loc = 5000; }},
         Damage{"buffer's location", [](Program& p) { p.buffers[1].loc = 5000; }},
         Damage{"file out of range", [](Program& p) { p.locations[0].file = 9; }},
@@ -127,7 +127,7 @@ TEST(Structure, add_without_a_result) {
   Kernel k;
   k.u32(1);
   Program p = k.finish();
-  p.ops[0].results.count = 0;
+  p.ops[OpId(0)].results.count = 0;
   expect_error(p, Code::WrongOperandCount);
 }
 
@@ -166,7 +166,7 @@ TEST(Structure, attribute_bits_that_mean_nothing) {
 
 TEST(Structure, block_without_an_exit) {
   Program p = rich();
-  p.ops[p.blocks[0].last].code = Opcode::Barrier;
+  p.ops[p.blocks[body_block].last].code = Opcode::Barrier;
   expect_error(p, Code::MisplacedExit);
 }
 
@@ -175,8 +175,8 @@ TEST(Structure, exit_in_the_middle_of_a_block) {
   k.barrier();
   k.barrier();
   Program p = k.finish();
-  p.ops[0].code = Opcode::Return;
-  p.ops[0].attr = 0;
+  p.ops[OpId(0)].code = Opcode::Return;
+  p.ops[OpId(0)].attr = 0;
   expect_error(p, Code::MisplacedExit);
 }
 
@@ -189,7 +189,7 @@ TEST(Structure, empty_body) {
 
 TEST(Structure, body_that_yields) {
   Program p = rich();
-  p.ops[p.blocks[0].last].code = Opcode::Yield;
+  p.ops[p.blocks[body_block].last].code = Opcode::Yield;
   expect_error(p, Code::MisplacedExit);
 }
 
@@ -205,7 +205,7 @@ TEST(Structure, test_that_yields) {
 
 TEST(Structure, yield_with_too_few_values) {
   Program p = rich();
-  for (OpId op = 0; op < p.ops.size(); ++op)
+  for (const OpId op : p.ops.ids())
     if (p.ops[op].code == Opcode::Yield && p.ops[op].operands.count == 1) {
       p.ops[op].operands.count = 0;
       break;
@@ -249,7 +249,7 @@ TEST(Structure, use_before_the_definition) {
   k.binary(Opcode::Add, a, a);
   const ValueId late = k.u32(2);
   Program p = k.finish();
-  p.ids[p.ops[1].operands.begin] = late;
+  p.ids[p.ops[OpId(1)].operands.begin] = late;
   expect_error(p, Code::ValueNotVisible);
 }
 
@@ -268,7 +268,7 @@ TEST(Structure, own_result_as_an_operand) {
   const ValueId a = k.u32(1);
   k.binary(Opcode::Add, a, a);
   Program p = k.finish();
-  p.ids[p.ops[1].operands.begin] = p.result(1);
+  p.ids[p.ops[OpId(1)].operands.begin] = p.result(OpId(1));
   expect_error(p, Code::ValueNotVisible);
 }
 
@@ -282,7 +282,7 @@ TEST(Structure, body_of_a_while_sees_its_test_and_the_rest_does_not) {
   k.store(k.out, k.u32(0), k.u32(0));
   Program p = k.finish();
   expect_legal(p);
-  p.ids[p.ops[p.ops[p.blocks[0].last].prev].operands.begin] = p.result(find(p, Opcode::While) + 1);
+  p.ids[p.ops[p.ops[p.blocks[body_block].last].prev].operands.begin] = p.result(find(p, Opcode::While) + 1);
   expect_error(p, Code::ValueNotVisible);
 }
 

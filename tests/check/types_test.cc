@@ -35,7 +35,7 @@ Program one_op(Opcode code, Type t) {
     k.op(code, op_type, operands, attr);
   Program p = k.finish();
   if (row.result == '-') {  // the builder takes only lists of known length for these
-    for (OpId op = 0; op < p.ops.size(); ++op)
+    for (const OpId op : p.ops.ids())
       if (p.ops[op].code == code) p.ops[op].operands = p.add_list(operands);
   }
   return p;
@@ -115,7 +115,7 @@ TEST(Types, comparison_with_a_number_as_its_result) {
   Kernel k;
   k.less(k.u32(1), k.u32(2));
   Program p = k.finish();
-  p.values[p.result(2)].type = Type::U32;
+  p.values[p.result(OpId(2))].type = Type::U32;
   expect_error(p, Code::ResultType);
 }
 
@@ -154,29 +154,29 @@ Program carrying() {
 }
 
 OpId find(const Program& p, Opcode code) {
-  for (OpId op = 0; op < p.ops.size(); ++op)
+  for (const OpId op : p.ops.ids())
     if (p.ops[op].code == code) return op;
   return none;
 }
 
 TEST(Types, carried_value_that_changes_its_type) {
   Program p = carrying();
-  p.values[p.args(1)[1]].type = Type::U64;
+  p.values[p.args(BlockId(1))[1]].type = Type::U64;
   expect_error(p, Code::CarriedType);
 }
 
 TEST(Types, counter_of_another_type_than_its_bounds) {
   Program p = carrying();
-  p.values[p.args(1)[0]].type = Type::U64;
+  p.values[p.args(BlockId(1))[0]].type = Type::U64;
   expect_error(p, Code::CarriedType);
 }
 
 TEST(Types, yield_of_another_type) {
   Program p = carrying();
-  p.ids[p.ops[find(p, Opcode::Yield)].operands.begin] = p.args(1)[0];
+  p.ids[p.ops[find(p, Opcode::Yield)].operands.begin] = p.args(BlockId(1))[0];
   expect_legal(p);
   const OpId loop = find(p, Opcode::For);
-  p.values[p.args(1)[0]].type = Type::I8;
+  p.values[p.args(BlockId(1))[0]].type = Type::I8;
   for (int i = 0; i < 3; ++i) {
     const OpId bound = p.values[p.operand(loop, i)].def;
     p.ops[bound].type = p.values[p.result(bound)].type = Type::I8;

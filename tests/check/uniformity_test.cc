@@ -184,7 +184,7 @@ TEST(Uniformity, of_a_value_yielded_alike_by_both_ways) {
   Program p = k.finish();
   // By hand: the builder makes no such result.
   OpId branch = none;
-  for (OpId op = 0; op < p.ops.size(); ++op)
+  for (const OpId op : p.ops.ids())
     if (p.ops[op].code == Opcode::If) branch = op;
   const ValueId result = static_cast<ValueId>(p.values.size());
   p.values.push_back({Type::U32, branch, none, 0});

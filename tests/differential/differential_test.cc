@@ -151,7 +151,7 @@ TEST(Differential, a_race_shows_as_a_schedule_that_differs) {
   walk(p, [&](OpId op) {
     if (p.op(op).code == Opcode::Const) p.op(op).attr = 0;
   });
-  const OpId store = p.op(p.blocks[0].last).prev;
+  const OpId store = p.op(p.blocks[body_block].last).prev;
   std::swap(p.list(p.op(store).operands)[0], p.list(p.op(store).operands)[1]);
   Generated g;
   g.module.kernels.push_back(p);

@@ -230,14 +230,14 @@ std::string dump_uniformity(const Walked& w) {
   constexpr std::string_view words[] = {"varying", "subgroup", "workgroup", "grid"};
   std::string out = fmt::format("{:<11}{:<11}{}\n", "flow", "value", "op");
   size_t depth = 0;
-  walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
     if (what == Visit::EnterBlock) ++depth;
     if (what == Visit::LeaveBlock) --depth;
-    if (what != Visit::Op || p.op(id).code == Opcode::Const || is_exit(p.op(id).code)) return;
-    const OpInfo& i = info(p.op(id).code);
-    const auto results = p.results(id);
-    const std::string buffer = i.attribute == AttrKind::Memory ? " " + p.buffer_of(id).name : "";
-    out += fmt::format("{:<11}{:<11}{:{}}{}{}\n", words[int(u.flow(id))],
+    if (what != Visit::Op || p.op(op).code == Opcode::Const || is_exit(p.op(op).code)) return;
+    const OpInfo& i = info(p.op(op).code);
+    const auto results = p.results(op);
+    const std::string buffer = i.attribute == AttrKind::Memory ? " " + p.buffer_of(op).name : "";
+    out += fmt::format("{:<11}{:<11}{:{}}{}{}\n", words[int(u.flow(op))],
                        results.empty() ? "" : words[int(u.value(results[0]))], "", 2 * (depth - 1),
                        i.mnemonic, buffer);
   });

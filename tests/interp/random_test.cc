@@ -14,7 +14,7 @@ class Simple {
  public:
   Simple(const Program& p, uint32_t id, std::vector<uint32_t>& out)
       : p_(p), id_(id), out_(out), values_(p.values.size(), 0) {}
-  void run() { block(0); }
+  void run() { block(body_block); }
 
  private:
   enum class Flow { Next, Break, Continue, Return, TestFailed };
@@ -120,7 +120,7 @@ class Simple {
   const Program& p_;
   const uint32_t id_;
   std::vector<uint32_t>& out_;
-  std::vector<uint64_t> values_;
+  IdMap<ValueId, uint64_t> values_;
   uint32_t private_[8] = {};
 };
 

@@ -36,15 +36,15 @@ TEST(program, walk_visits_an_op_before_its_blocks_and_every_op_once) {
   std::vector<OpId> order;
   walk(p, [&](OpId id) { order.push_back(id); });
   ASSERT_EQ(order.size(), p.ops.size());
-  for (OpId i = 0; i < order.size(); ++i)
-    EXPECT_EQ(order[i], i);  // compacted: ids are in this order
+  for (size_t i = 0; i < order.size(); ++i)
+    EXPECT_EQ(order[i], OpId(i));  // compacted: ids are in this order
 }
 
 TEST(program, walk_blocks_is_balanced) {
   const Program p = parse_one(nested);
   int depth = 0, most = 0;
   size_t ops = 0;
-  walk_blocks(p, 0, [&](Visit v, uint32_t) {
+  walk_blocks(p, body_block, [&](Visit v, OpId, BlockId) {
     if (v == Visit::EnterBlock) most = std::max(most, ++depth);
     if (v == Visit::LeaveBlock) --depth;
     ops += v == Visit::Op;
@@ -64,7 +64,7 @@ TEST(program, compact_twice_changes_nothing) {
 TEST(program, compact_drops_what_is_unlinked) {
   Program p =
       parse_one("kernel k(y: out u32[1]) workgroup(1) grid(1) { let a = 3 + 4\n y[0] = 5 }");
-  const std::vector<uint32_t> uses = count_uses(p);
+  const IdMap<ValueId, uint32_t> uses = count_uses(p);
   OpId dead = none;
   walk(p, [&](OpId id) {
     if (p.op(id).code == Opcode::Add) dead = id;
@@ -79,15 +79,14 @@ TEST(program, compact_drops_what_is_unlinked) {
 
 TEST(program, replace_values_follows_chains) {
   Program p = parse_one("kernel k(y: out u32[1]) workgroup(1) grid(1) { y[0] = 1 + 2 }");
-  std::vector<ValueId> map(p.values.size());
-  for (ValueId v = 0; v < map.size(); ++v) map[v] = v;
+  IdMap<ValueId, ValueId> map = identity(p.values);
   // index 0, one, two, sum: sum -> two -> one
-  map[3] = 2;
-  map[2] = 1;
+  map[ValueId(3)] = ValueId(2);
+  map[ValueId(2)] = ValueId(1);
   replace_values(p, map);
   walk(p, [&](OpId id) {
     if (p.op(id).code == Opcode::Store) {
-      EXPECT_EQ(p.operand(id, 1), 1u);
+      EXPECT_EQ(p.operand(id, 1), ValueId(1));
     }
   });
 }
@@ -125,13 +124,13 @@ kernel k(y: out u32[1]) workgroup(1) grid(1) {
 
 TEST(program, insert_and_unlink_keep_the_list) {
   Program p = parse_one("kernel k(y: out u32[1]) workgroup(1) grid(1) { y[0] = 1 }");
-  const OpId first = p.blocks[0].first;
+  const OpId first = p.blocks[body_block].first;
   const Type u32 = Type::U32;
   const OpId made = p.add_op(Opcode::Const, Type::U32, {}, {&u32, 1}, 9, none);
   p.insert_before(first, made);
-  EXPECT_EQ(p.blocks[0].first, made);
+  EXPECT_EQ(p.blocks[body_block].first, made);
   p.unlink(made);
-  EXPECT_EQ(p.blocks[0].first, first);
+  EXPECT_EQ(p.blocks[body_block].first, first);
   EXPECT_EQ(p.op(first).prev, none);
 }
 

@@ -146,14 +146,14 @@ Result<bool> lies(Program& p, PassContext&) {
   return false;
 }
 Result<bool> breaks(Program& p, PassContext&) {
-  p.op(p.blocks[0].first).type = Type::F64;
-  p.values[p.result(p.blocks[0].first)].type = Type::F64;
+  p.op(p.blocks[body_block].first).type = Type::F64;
+  p.values[p.result(p.blocks[body_block].first)].type = Type::F64;
   return true;
 }
 Result<bool> adds_barrier(Program& p, PassContext&) {
   const OpId barrier =
       p.add_op(Opcode::Barrier, Type::Void, {}, {}, uint64_t(Scope::Workgroup), none);
-  p.insert_before(p.blocks[0].first, barrier);
+  p.insert_before(p.blocks[body_block].first, barrier);
   compact(p);
   return true;
 }

@@ -28,7 +28,7 @@ Lanes lanes_of(std::span<const T> values) {
 inline std::map<uint64_t, Lanes> run_straight(const Program& p, size_t lanes,
                                               const std::map<std::string, Lanes>& inputs) {
   const ExactFloats exact;
-  std::vector<Lanes> values(p.values.size());
+  IdMap<ValueId, Lanes> values(p.values.size());
   std::map<uint64_t, Lanes> stored;
   walk(p, [&](OpId op) {
     const Op& o = p.op(op);

@@ -96,7 +96,7 @@ TEST(Coarsen, moves_sixteen_bytes_at_once) {
 TEST(Coarsen, all_loads_come_before_the_first_store) {
   const Program coarse = coarsen(kernel(kernels[0]), 4);
   std::string order;
-  const OpId branch = coarse.op(coarse.blocks[0].last).prev;  // all at once, or one by one
+  const OpId branch = coarse.op(coarse.blocks[body_block].last).prev;  // all at once, or one by one
   walk(coarse, coarse.block(branch, 0), [&](OpId op) {
     if (coarse.op(op).code == Opcode::Load) order += 'l';
     if (coarse.op(op).code == Opcode::Store) order += 's';

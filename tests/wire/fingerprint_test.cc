@@ -14,10 +14,10 @@ namespace vyre {
 namespace {
 
 OpId find(const Program& p, Opcode code) {
-  for (OpId id = 0; id < p.ops.size(); ++id)
+  for (const OpId id : p.ops.ids())
     if (p.ops[id].code == code) return id;
   ADD_FAILURE() << "no " << mnemonic(code);
-  return 0;
+  return OpId(0);
 }
 
 struct Change {
@@ -123,10 +123,10 @@ TEST(Fingerprint, sees_where_a_block_ends) {
     Program p;
     p.blocks.emplace_back();
     const OpId region = p.add_op(Opcode::Region, Type::Void, {}, {}, p.add_string("r"), none);
-    p.append(0, region);
+    p.append(body_block, region);
     p.ops[region].n_blocks = 1;
     p.ops[region].first_block = p.add_block(region);
-    p.append(inside ? 1 : 0, p.add_op(Opcode::Barrier, Type::Void, {}, {}, 1, none));
+    p.append(BlockId(inside ? 1 : 0), p.add_op(Opcode::Barrier, Type::Void, {}, {}, 1, none));
     return p;
   };
   EXPECT_NE(fingerprint(build(true)), fingerprint(build(false)));

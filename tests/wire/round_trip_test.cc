@@ -121,7 +121,7 @@ TEST(WireRoundTrip, facts_are_dropped_unless_trusted) {
   const auto bytes = encode(rich_program());
   const auto loads = [&](DecodeOptions options) {
     const auto p = decode_program(bytes, options);
-    for (OpId id = 0; id < p->ops.size(); ++id)
+    for (const OpId id : p->ops.ids())
       if (p->ops[id].code == Opcode::Load) return p->memory(id);
     return MemoryRef{};
   };
@@ -156,7 +156,7 @@ TEST(WireRoundTrip, locations_can_be_left_out) {
 TEST(WireRoundTrip, deep_nesting_takes_no_stack) {
   Program p;
   p.blocks.emplace_back();
-  BlockId block = 0;
+  BlockId block = body_block;
   for (int i = 0; i < 100'000; ++i) {
     const OpId id = p.add_op(Opcode::Region, Type::Void, {}, {}, p.add_string("r"), none);
     p.append(block, id);

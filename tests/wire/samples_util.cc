@@ -151,7 +151,7 @@ Program random_program(uint64_t seed) {
   p.blocks.emplace_back();
   const auto op_codes = all_ops();
   std::vector<ValueId> known;
-  std::vector<std::pair<BlockId, uint32_t>> stack = {{0, 1 + uint32_t(below(8))}};
+  std::vector<std::pair<BlockId, uint32_t>> stack = {{body_block, 1 + uint32_t(below(8))}};
   while (!stack.empty()) {
     auto& [block, left] = stack.back();
     if (left == 0) {
@@ -209,22 +209,22 @@ Program renumbered(const Program& p, uint64_t seed) {
   // Twice the room: every other id is garbage. Blocks of an op stay neighbours, so they keep order.
   const auto ops = permutation(p.ops.size(), false);
   const auto values = permutation(p.values.size(), false);
-  const auto op_id = [&](OpId id) { return id == none ? none : 2 * ops[id]; };
-  const auto value_id = [&](ValueId id) { return 2 * values[id]; };
-  const auto block_id = [](BlockId id) { return id == none || id == 0 ? id : id + 3; };
+  const auto op_id = [&](OpId id) { return id == none ? id : OpId(2 * ops[id.value()]); };
+  const auto value_id = [&](ValueId id) { return ValueId(2 * values[id.value()]); };
+  const auto block_id = [](BlockId id) { return id == none || id == body_block ? id : id + 3; };
 
   Program out = p;
   out.ops.assign(2 * p.ops.size(), {});
   out.values.assign(2 * p.values.size(), {});
   out.blocks.assign(p.blocks.size() + 3, {});
-  out.ids.assign(5, 77);
+  out.ids.assign(5, ValueId(77));
   const auto list = [&](Range r) {
-    std::vector<uint32_t> ids;
+    std::vector<ValueId> ids;
     for (uint32_t i = 0; i < r.count; ++i) ids.push_back(value_id(p.ids[r.begin + i]));
-    out.ids.push_back(99);
+    out.ids.push_back(ValueId(99));
     return out.add_list(ids);
   };
-  for (OpId id = OpId(p.ops.size()); id-- > 0;) {
+  for (const OpId id : p.ops.ids() | std::views::reverse) {
     Op o = p.ops[id];
     o.operands = list(o.operands);
     o.results = list(o.results);
@@ -234,13 +234,13 @@ Program renumbered(const Program& p, uint64_t seed) {
     o.next = op_id(o.next);
     out.ops[op_id(id)] = o;
   }
-  for (ValueId v = 0; v < p.values.size(); ++v) {
+  for (const ValueId v : p.values.ids()) {
     Value value = p.values[v];
     value.def = op_id(value.def);
     value.block = block_id(value.block);
     out.values[value_id(v)] = value;
   }
-  for (BlockId b = 0; b < p.blocks.size(); ++b) {
+  for (const BlockId b : p.blocks.ids()) {
     Block block = p.blocks[b];
     block.parent = op_id(block.parent);
     block.first = op_id(block.first);
@@ -261,7 +261,7 @@ bool same_arrays(const Program& a, const Program& b) {
   if (a.ops.size() != b.ops.size() || a.values.size() != b.values.size() ||
       a.blocks.size() != b.blocks.size())
     return false;
-  for (size_t i = 0; i < a.ops.size(); ++i) {
+  for (const OpId i : a.ops.ids()) {
     const Op &x = a.ops[i], &y = b.ops[i];
     if (x.code != y.code || x.type != y.type || x.n_blocks != y.n_blocks ||
         x.first_block != y.first_block || !equal(x.operands, y.operands) ||
@@ -269,12 +269,12 @@ bool same_arrays(const Program& a, const Program& b) {
         x.parent != y.parent || x.prev != y.prev || x.next != y.next)
       return false;
   }
-  for (size_t i = 0; i < a.values.size(); ++i) {
+  for (const ValueId i : a.values.ids()) {
     const Value &x = a.values[i], &y = b.values[i];
     if (x.type != y.type || x.def != y.def || x.block != y.block || x.index != y.index)
       return false;
   }
-  for (size_t i = 0; i < a.blocks.size(); ++i) {
+  for (const BlockId i : a.blocks.ids()) {
     const Block &x = a.blocks[i], &y = b.blocks[i];
     if (x.parent != y.parent || x.first != y.first || x.last != y.last || !equal(x.args, y.args))
       return false;

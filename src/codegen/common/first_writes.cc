@@ -54,7 +54,7 @@ class Walk {
       }
       numbers_.resize(p_.values.size());
       const ExactFloats exact;
-      block(0, s);
+      block(body_block, s);
       if (work_ > most_work)
         for (uint32_t i = 0; i < needed_.size(); ++i) needed_[i] = needed_[i] || is_asked(i);
     }
@@ -416,8 +416,8 @@ class Walk {
   uint64_t arrays_ = 0;  // bits of buffers: arrays that are read
   std::vector<bool> needed_;
   std::vector<uint64_t> count_;
-  std::vector<Parts> parts_;  // by op; empty if nothing ever leaves
-  std::vector<std::optional<Numbers>> numbers_;
+  IdMap<OpId, Parts> parts_;  // by op; empty if nothing ever leaves
+  IdMap<ValueId, std::optional<Numbers>> numbers_;
   std::vector<ValueId> known_;  // those of numbers_ that were asked for
   uint64_t work_ = 0;
 };

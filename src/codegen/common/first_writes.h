@@ -24,7 +24,7 @@ struct ArrayUse {
   const Program& program;  // without function ops
   const UniformityInfo& uniformity;
   /// By op: is there a barrier of the workgroup in its blocks? Empty: in none.
-  const std::vector<bool>& holds_barrier;
+  const IdMap<OpId, bool>& holds_barrier;
   uint32_t workgroup = 1;  // invocations
   uint32_t lanes = 1;      // of a subgroup
   uint32_t in_step = 1;    // neighbours of which each finds what the others have written

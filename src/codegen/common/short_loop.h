@@ -18,7 +18,7 @@ struct ShortLoop {
 /// falls through, invocations do not meet in it, and it has no loop inside.
 inline std::optional<uint64_t> ops_of_straight_loop(const Program& p, OpId loop) {
   const Op& o = p.op(loop);
-  const BlockId body = o.first_block + o.n_blocks - 1;
+  const BlockId body = o.first_block + (o.n_blocks - 1);
   if (p.op(p.blocks[body].last).code != Opcode::Yield) return std::nullopt;
   uint64_t ops = 0;
   bool is_straight = true;

@@ -12,9 +12,9 @@ class Finder {
   }
 
   void run() {
-    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
-      if (what == Visit::Op) visit(id);
-      if (what == Visit::LeaveBlock) leave(id);
+    walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
+      if (what == Visit::Op) visit(op);
+      if (what == Visit::LeaveBlock) leave(block);
     });
     if (k_.phased && k_.has_traps) k_.masked_body = true;
     if (k_.masked_body)
@@ -90,7 +90,7 @@ class Finder {
     const OpId owner = p_.blocks[block].parent;
     if (owner == none) return;
     const Op& op = p_.op(owner);
-    if (block != op.first_block + op.n_blocks - 1) return;
+    if (block != op.first_block + (op.n_blocks - 1)) return;
     const Frame f = frames_.back();
     frames_.pop_back();
     parted_ -= f.varies;

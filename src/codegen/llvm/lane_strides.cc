@@ -6,7 +6,7 @@ namespace vyre::emit_llvm {
 
 class ShapeFinder {
  public:
-  ShapeFinder(const Prepared& k, std::vector<Shapes::Shape>& shapes)
+  ShapeFinder(const Prepared& k, IdMap<ValueId, Shapes::Shape>& shapes)
       : k_(k), p_(k.program), of_(shapes), general_(p_.values.size(), false) {}
 
   /// What loops carry is first taken to have the shape it begins with; where that does not hold, it
@@ -17,9 +17,9 @@ class ShapeFinder {
       of_.assign(p_.values.size(), {});
       again_ = false;
       last_ = round >= rounds;
-      walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
-        if (what == Visit::Op) visit(id);
-        if (what == Visit::LeaveBlock) leave(id);
+      walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
+        if (what == Visit::Op) visit(op);
+        if (what == Visit::LeaveBlock) leave(block);
       });
       if (!again_ || last_) return;
     }
@@ -196,8 +196,8 @@ class ShapeFinder {
 
   const Prepared& k_;
   const Program& p_;
-  std::vector<Shape>& of_;
-  std::vector<bool> general_;
+  IdMap<ValueId, Shape>& of_;
+  IdMap<ValueId, bool> general_;
   bool again_ = false, last_ = false;
 };
 

@@ -37,7 +37,7 @@ class Shapes {
     bool exact = false;  // base + lane * stride does not wrap
   };
   friend class ShapeFinder;
-  std::vector<Shape> of_;
+  IdMap<ValueId, Shape> of_;
 };
 
 }  // namespace vyre::emit_llvm

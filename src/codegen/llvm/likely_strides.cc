@@ -19,11 +19,11 @@ class LikelyStrideFinder {
     to_.wanted_.resize(p_.values.size());
     to_.deferred_.resize(p_.values.size());
     depth_.resize(p_.values.size());
-    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
+    walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
       if (what == Visit::EnterBlock)
-        for (const ValueId v : p_.args(id)) to_.slope_[v] = proved(v);
-      if (what == Visit::Op) visit(id);
-      if (what == Visit::LeaveBlock) leave(id);
+        for (const ValueId v : p_.args(block)) to_.slope_[v] = proved(v);
+      if (what == Visit::Op) visit(op);
+      if (what == Visit::LeaveBlock) leave(block);
     });
     for (const OpId op : order_)
       if (has_strided_index(p_, op)) want(p_.operand(op, 0));
@@ -57,7 +57,7 @@ class LikelyStrideFinder {
   void leave(BlockId block) {
     const OpId owner = p_.blocks[block].parent;
     if (owner == none || p_.op(owner).code != Opcode::If) return;
-    const uint32_t first = p_.op(owner).first_block;
+    const BlockId first = p_.op(owner).first_block;
     if (block != first + 1) return;
     const OpId yes = p_.blocks[first].last, no = p_.blocks[first + 1].last;
     if (p_.op(yes).code != Opcode::Yield || p_.op(no).code != Opcode::Yield) return;
@@ -159,7 +159,7 @@ class LikelyStrideFinder {
 
   /// Uses come after definitions, so the reverse order sees all uses first.
   void defer() {
-    std::vector<uint32_t> good_uses(p_.values.size());
+    IdMap<ValueId, uint32_t> good_uses(p_.values.size());
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       const OpId id = *at;
       if (has_strided_index(p_, id)) ++good_uses[p_.operand(id, 0)];
@@ -176,7 +176,7 @@ class LikelyStrideFinder {
   const Shapes& shapes_;
   LikelyStrides& to_;
   std::vector<OpId> order_;
-  std::vector<uint8_t> depth_;  // by value: ops since a proved stride
+  IdMap<ValueId, uint8_t> depth_;  // by value: ops since a proved stride
 };
 
 LikelyStrides::LikelyStrides(const Prepared& kernel, const Shapes& shapes) {

@@ -35,8 +35,8 @@ class LikelyStrides {
 
  private:
   friend class LikelyStrideFinder;
-  std::vector<std::optional<double>> slope_;
-  std::vector<bool> wanted_, deferred_;
+  IdMap<ValueId, std::optional<double>> slope_;
+  IdMap<ValueId, bool> wanted_, deferred_;
 };
 
 /// The operand that is an index whose stride matters: loads and stores outside private arrays.

@@ -27,7 +27,7 @@ Emitter::Line::Line(Emitter& emitter, OpId op) : emitter_(emitter) {
   if (!emitter.lines_) return;
   before_ = emitter.b_.getCurrentDebugLocation();
   emitter.b_.SetCurrentDebugLocation(
-      llvm::DILocation::get(emitter.c_, emitter.k_.original[op] + 1, 0, emitter.lines_));
+      llvm::DILocation::get(emitter.c_, emitter.k_.original[op].value() + 1, 0, emitter.lines_));
 }
 
 Emitter::Line::~Line() {

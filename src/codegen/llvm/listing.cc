@@ -66,7 +66,7 @@ Result<Listing> list_code(const Program& program, EmitOptions options) {
     if (word.starts_with(".loc\t")) {
       const uint32_t number = line_of(word.substr(5));
       const bool known = number != 0 && number <= program.ops.size();
-      here = known ? program.place(program.op(number - 1).loc) : Place{};
+      here = known ? program.place(program.op(OpId(number - 1)).loc) : Place{};
     }
     if (word.empty() || is_noise(word)) continue;
     // A directive or a label is no instruction. Functions without locations come one after the

@@ -307,9 +307,9 @@ class Emitter {
   uint64_t private_stride_ = 0;  // bytes of a subgroup's private arrays
   uint64_t arena_bytes_ = 0, spill_offset_ = 0, live_offset_ = 0, dummy_offset_ = 0;
 
-  std::vector<Made> made_;
+  IdMap<ValueId, Made> made_;
   std::map<std::pair<Opcode, uint64_t>, Made> ids_;  // of the current stretch
-  std::vector<Slot> home_slot_;                      // by value, where a home is a scalar
+  IdMap<ValueId, Slot> home_slot_;                      // by value, where a home is a scalar
   uint32_t epoch_ = 0;
   uint32_t stretch_count_ = 0;
   std::vector<OpId> pending_;  // ops of the stretch that is being collected

@@ -277,7 +277,7 @@ void Emitter::workgroups() {
   go(next);
 
   enter(next);
-  if (options_.stoppable) poll(p_.blocks[0].first);
+  if (options_.stoppable) poll(p_.blocks[body_block].first);
   V x = b_.CreateAdd(id[0], b_.CreateTrunc(taken, i32));
   V end_of_row = b_.CreateICmpEQ(x, counts_[0]);
   V y = b_.CreateAdd(id[1], b_.CreateZExt(end_of_row, i32));
@@ -300,7 +300,7 @@ void Emitter::workgroup_body() {
       b_.CreateMemSet(arena_at(live_offset_), b_.getInt8(0xff), uint64_t{k_.subgroups} * S_,
                       llvm::Align(arena_align));
   }
-  workgroup_block(0);
+  workgroup_block(body_block);
 }
 
 /// Shared arrays when a workgroup begins, private ones when an invocation does.
@@ -333,7 +333,7 @@ void Emitter::zero(V at, uint64_t bytes) {
     V offset = b_.CreateMul(part, b_.getInt64(zeroed_at_once));
     b_.CreateMemSet(b_.CreateInBoundsGEP(b_.getInt8Ty(), at, offset), b_.getInt8(0), zeroed_at_once,
                     llvm::Align(arena_align));
-    poll(p_.blocks[0].first);
+    poll(p_.blocks[body_block].first);
     V next = b_.CreateAdd(part, b_.getInt64(1));
     part->addIncoming(next, b_.GetInsertBlock());
     b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt64(parts)), loop, done);
@@ -353,7 +353,7 @@ void Emitter::poll(OpId op) {
   BB on = block("on");
   branch(b_.CreateICmpNE(stop, b_.getInt32(0)), out, on, 0);
   enter(out);
-  b_.CreateRet(b_.getInt32(k_.original[op] + 1));
+  b_.CreateRet(b_.getInt32(k_.original[op].value() + 1));
   enter(on);
 }
 

@@ -69,7 +69,7 @@ void Emitter::trap_lanes(V mask, V codes, OpId op) {
     if (!id[d]->getType()->isVectorTy()) id[d] = splat(id[d]);
   }
   llvm::CallInst* call = b_.CreateCall(
-      f, {args_, id[0], id[1], id[2], codes, mask_bits(mask), b_.getInt32(k_.original[op])});
+      f, {args_, id[0], id[1], id[2], codes, mask_bits(mask), b_.getInt32(k_.original[op].value())});
   call->setCallingConv(llvm::CallingConv::Fast);
 }
 

@@ -12,7 +12,7 @@ class Partition {
   void run() {
     to_.of_op.assign(p_.ops.size(), 0);
     to_.home.assign(p_.values.size(), {});
-    own_block(0);
+    own_block(body_block);
     while (!blocks_.empty()) {
       const BlockId b = blocks_.back();
       blocks_.pop_back();

@@ -28,8 +28,8 @@ struct Home {
 struct Stretches {
   explicit Stretches(const Prepared& kernel);
 
-  std::vector<uint32_t> of_op;
-  std::vector<Home> home;  // by value
+  IdMap<OpId, uint32_t> of_op;
+  IdMap<ValueId, Home> home;  // by value
   uint64_t arena_bytes = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "codegen/llvm/isa.h"
 #include "codegen/llvm/lane_strides.h"
 #include "codegen/llvm/likely_strides.h"
+#include "codegen/common/origins.h"
 #include "ir/expand_functions.h"
 #include "transform/long_loops.h"
 #include "transform/structure_exits.h"
@@ -14,15 +15,6 @@
 namespace vyre::emit_llvm {
 namespace {
 
-/// Locations become op ids: every pass keeps them, and nothing here reads places.
-void number_ops(Program& p) {
-  p.locations.assign(p.ops.size(), {});
-  for (OpId i = 0; i < p.ops.size(); ++i) {
-    p.locations[i].line = i;
-    p.ops[i].loc = i;
-  }
-  p.loc = none;
-}
 
 bool observes_subgroup(const Program& p) {
   bool found = false;
@@ -39,15 +31,14 @@ bool observes_subgroup(const Program& p) {
 template <class Fn>
 void weigh_accesses(const Program& p, Fn&& fn) {
   uint64_t depth = 0;
-  walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
     if (what != Visit::Op) {
-      const OpId owner = p.blocks[id].parent;
-      if (owner != none && is_loop(p.op(owner).code)) depth += what == Visit::EnterBlock ? 1 : -1;
+      if (op != none && is_loop(p.op(op).code)) depth += what == Visit::EnterBlock ? 1 : -1;
       return;
     }
-    const Effect effect = info(p.op(id).code).effect;
+    const Effect effect = info(p.op(op).code).effect;
     if (effect == Effect::Read || effect == Effect::Write || effect == Effect::Atomic)
-      fn(id, uint64_t{1} << std::min<uint64_t>(4 * depth, 32));
+      fn(op, uint64_t{1} << std::min<uint64_t>(4 * depth, 32));
   });
 }
 
@@ -154,7 +145,7 @@ Prepared prepare_lanes(const Program& program, const EmitOptions& options, bool 
   Prepared r;
   r.program = program;
   Program& p = r.program;
-  number_ops(p);
+  mark_origins(p);
   expand_functions(p);
   r.workgroup = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
   r.lanes = choose_lanes(p, options, r.workgroup, gathers);
@@ -167,9 +158,7 @@ Prepared prepare_lanes(const Program& program, const EmitOptions& options, bool 
   // A poll is a load of a cached word, which costs less than the flag of a `break`.
   r.polls = options.stoppable ? divide_long_loops(p, {.breaks = false}) : find_long_loops(p);
   if (r.phased) r.holds_barrier = plan::find_split_ops(p, Scope::Workgroup);
-  r.original.resize(p.ops.size());
-  for (OpId i = 0; i < p.ops.size(); ++i)
-    r.original[i] = p.ops[i].loc == none ? 0 : p.locations[p.ops[i].loc].line;
+  r.original = origins(p);
   r.uniformity = analyze_uniformity(p, {.rows = r.rows, .lockstep = true});
   r.uses = count_uses(p);
   find_divergence(r);

@@ -18,7 +18,7 @@ namespace vyre::emit_llvm {
 /// transform/structure_exits.h.
 struct Prepared {
   Program program;
-  std::vector<OpId> original;  // by op: the one of the program that was given
+  IdMap<OpId, OpId> original;  // by op: the one of the program that was given
   UniformityInfo uniformity;
 
   uint32_t lanes = 1;               // S, the subgroup size
@@ -27,16 +27,16 @@ struct Prepared {
   bool rows = false;                // lanes of a subgroup are neighbours in x, with one y and z
   bool phased = false;              // there are workgroup barriers to wait at
   bool abreast = false;             // neighbouring workgroups take each subgroup in turn
-  std::vector<bool> holds_barrier;  // by op, if phased: inside its blocks
+  IdMap<OpId, bool> holds_barrier;  // by op, if phased: inside its blocks
 
   // Flow of lanes, by op.
-  std::vector<bool> masked;     // a loop that lanes leave one by one
-  std::vector<bool> continues;  // a loop with a `continue`
-  std::vector<bool> drops;      // lanes may be missing after it
+  IdMap<OpId, bool> masked;     // a loop that lanes leave one by one
+  IdMap<OpId, bool> continues;  // a loop with a `continue`
+  IdMap<OpId, bool> drops;      // lanes may be missing after it
   PollWeights polls;            // of loops
   bool masked_body = false;     // returns take single lanes out
   bool has_traps = false;
-  std::vector<uint32_t> uses;  // of values
+  IdMap<ValueId, uint32_t> uses;  // of values
 
   bool uniform(ValueId v) const { return uniformity.value(v) >= Uniformity::Subgroup; }
 };

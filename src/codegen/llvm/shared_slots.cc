@@ -18,7 +18,7 @@ class Finder {
     walk(p_, [&](OpId op) {
       if (is_loop(p_.op(op).code) && !(k_.phased && k_.holds_barrier[op])) share_in(op);
     });
-    for (size_t v = 0; v < passed_.size(); ++v)
+    for (const ValueId v : passed_.ids())
       to_.passes[v] = passed_[v] > 0 && passed_[v] == k_.uses[v];
   }
 
@@ -76,7 +76,7 @@ class Finder {
   const Program& p_;
   const Shapes& shapes_;
   SharedSlots& to_;
-  std::vector<uint32_t> passed_;  // by value: uses that take it from its slot to its slot
+  IdMap<ValueId, uint32_t> passed_;  // by value: uses that take it from its slot to its slot
 };
 
 size_t count_carried(const Program& p) {

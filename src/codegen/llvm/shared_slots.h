@@ -21,9 +21,9 @@ struct SharedSlots {
   SharedSlots(const Prepared& kernel, const Shapes& shapes);
 
   /// By value, for arguments of loops: which carried value of the loop around has the slot.
-  std::vector<uint32_t> of_argument;
+  IdMap<ValueId, uint32_t> of_argument;
   /// By value: it is only passed on between loops that share its slot.
-  std::vector<bool> passes;
+  IdMap<ValueId, bool> passes;
   /// By index into Program::ids, for operands of `yield`: the value is in its slot already.
   std::vector<bool> in_place;
 };

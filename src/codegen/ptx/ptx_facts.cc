@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "codegen/common/first_writes.h"
-#include "codegen/common/op_numbers.h"
+#include "codegen/common/origins.h"
 #include "ir/expand_functions.h"
 #include "transform/long_loops.h"
 #include "transform/structure_exits.h"
@@ -30,10 +30,10 @@ class Finder {
     f_.buffers.assign(p_.buffers.size(), {});
     place_arrays();
     find_lengths();
-    walk_blocks(p_, 0, [this](Visit what, uint32_t id) {
-      if (what == Visit::Op) visit(id);
+    walk_blocks(p_, body_block, [this](Visit what, OpId op, BlockId block) {
+      if (what == Visit::Op) visit(op);
       if (what == Visit::EnterBlock) f_.depth = std::max(f_.depth, ++depth_);
-      if (what == Visit::LeaveBlock) leave(id);
+      if (what == Visit::LeaveBlock) leave(block);
     });
   }
 
@@ -98,7 +98,7 @@ class Finder {
     const OpId owner = p_.blocks[block].parent;
     if (owner == none) return;
     const Op& o = p_.op(owner);
-    if (block != o.first_block + o.n_blocks - 1) return;
+    if (block != o.first_block + (o.n_blocks - 1)) return;
     if (is_loop(o.code)) --loops_;
   }
 
@@ -116,7 +116,7 @@ void find_zeros(Facts& f) {
            (p.buffers[i].role == Role::Shared || p.buffers[i].role == Role::Private);
   if (!any) return;
   const UniformityInfo uniformity = analyze_uniformity(p);
-  const std::vector<bool> holds = plan::find_split_ops(p, Scope::Workgroup);
+  const IdMap<OpId, bool> holds = plan::find_split_ops(p, Scope::Workgroup);
   const std::vector<bool> needed = find_needed_zeros({.program = p,
                                                       .uniformity = uniformity,
                                                       .holds_barrier = holds,
@@ -131,11 +131,11 @@ Facts find_facts(Program program, const EmitOptions& options, bool divides_while
   Facts f;
   f.program = std::move(program);
   Program& p = f.program;
-  number_ops(p);
+  mark_origins(p);
   expand_functions(p);
   f.polls =
       options.stoppable ? divide_long_loops(p, {.whiles = divides_whiles}) : find_long_loops(p);
-  f.original = op_numbers(p);
+  f.original = origins(p);
   f.invocations = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
   f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;
   f.uses = count_uses(p);

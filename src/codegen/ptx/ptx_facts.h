@@ -26,9 +26,9 @@ struct BufferFacts {
 struct Facts {
   Program program;             // without function ops, long loops divided; locations are op ids of
                                // the one given
-  std::vector<OpId> original;  // by op: the one of the program that was given
+  IdMap<OpId, OpId> original;  // by op: the one of the program that was given
   std::vector<BufferFacts> buffers;
-  std::vector<uint32_t> uses;  // of values
+  IdMap<ValueId, uint32_t> uses;  // of values
   PollWeights polls;           // by op
   uint32_t depth = 0;          // of nesting
   bool has_traps = false;

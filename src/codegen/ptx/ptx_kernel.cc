@@ -50,7 +50,7 @@ Emitter::Emitter(const Facts& facts, const Program& given, const EmitOptions& op
 Kernel Emitter::run() {
   if (options_.grid == Grid::Linear) workgroup_id(0);  // blocks past the end leave first
   clear_arrays();
-  block(0);
+  block(body_block);
   footer();
   arrays();  // after the body: it has the tables that are used
   header();

@@ -82,7 +82,7 @@ bool Emitter::break_if(OpId id) {
   if (o.results.count || !options_.profile.long_loops) return false;
   for (uint32_t k = 0; k < 2; ++k) {
     const OpId leaves = only_break(o.first_block + k);
-    const Block& other = p_.blocks[o.first_block + 1 - k];
+    const Block& other = p_.blocks[o.first_block + (1 - k)];
     if (leaves == none || other.first != other.last || p_.op(other.last).code != Opcode::Yield)
       continue;
     const Id condition = get(p_.operand(id, 0)), stays = label();
@@ -179,7 +179,7 @@ void Emitter::report_cut(const Loop& loop) {
   when(ins(spv::OpIEqual, b(), {left, c32(0)}), [&] {
     const Id at = control_pointer(offsetof(ControlBlock, stopped_at), u32());
     eff(spv::OpAtomicStore,
-        {at, scope_of(spv::ScopeQueueFamily), c32(0), c32((f_.given[loop.op] + 1) | cut_loop)});
+        {at, scope_of(spv::ScopeQueueFamily), c32(0), c32((f_.given[loop.op].value() + 1) | cut_loop)});
   });
 }
 

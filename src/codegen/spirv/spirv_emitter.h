@@ -381,7 +381,7 @@ class Emitter {
   Words start_, body_, variables_;
   Words* out_ = &body_;
   Id here_ = 0, start_here_ = 0;   // the block that is being written
-  std::vector<Id> made_;           // by value
+  IdMap<ValueId, Id> made_;           // by value
   bool in_unrolled_ = false;       // the body of a loop that is to be written out
   std::unordered_set<Id> opaque_;  // numbers that the device's compiler cannot know
   std::vector<uint32_t> offsets_;  // by buffer: in the parameter block

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "codegen/common/op_numbers.h"
+#include "codegen/common/origins.h"
 #include "ir/constant_trips.h"
 #include "ir/expand_functions.h"
 
@@ -42,7 +42,7 @@ Lanes choose_lanes(const emit_ptx::Facts& f, const emit_exact::Profile& profile)
 bool uses_written_before_barrier(const Facts& f) {
   const Program& p = f.program;
   bool uses = false, found = false;
-  for (OpId op = p.blocks[0].first; op != none; op = p.op(op).next) {
+  for (OpId op = p.blocks[body_block].first; op != none; op = p.op(op).next) {
     bool waits = false;
     const auto look = [&](OpId id) {
       const Opcode code = p.op(id).code;
@@ -68,7 +68,7 @@ bool begins_below_zero(const Program& p, OpId loop) {
   return c && is_signed(t) && (*c >> (width_of(t) - 1) & 1);
 }
 
-std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& profile) {
+IdMap<OpId, bool> find_saturating(const Program& p, const emit_exact::Profile& profile) {
   if (profile.saturate64) return {};
   const auto is_sum = [&](const Op& o) {
     return (o.code == Opcode::Add || o.code == Opcode::Sub) && is_integer(o.type) &&
@@ -85,7 +85,7 @@ std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& p
     return limits(o.code) || o.code == Opcode::Select || o.code == Opcode::And ||
            o.code == Opcode::Or;
   };
-  std::vector<bool> found(p.ops.size(), false);
+  IdMap<OpId, bool> found(p.ops.size(), false);
   walk(p, [&](OpId op) {
     const Op& o = p.op(op);
     const bool chosen = chooses(o), sum = is_sum(o);
@@ -103,7 +103,7 @@ std::vector<bool> find_saturating(const Program& p, const emit_exact::Profile& p
 Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
   const emit_exact::Profile& profile = options.profile;
   Program p = program;
-  number_ops(p);
+  mark_origins(p);
   expand_functions(p);
   Result<Program> expanded =
       emit_exact::expand(p, profile, options.subgroup_size, options.functions);
@@ -113,7 +113,7 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
     return emit_exact::expand(plain, profile, options.subgroup_size).errors();
   }
   p = std::move(*expanded);
-  const std::vector<OpId> given = op_numbers(p);
+  const IdMap<OpId, OpId> given = origins(p);
 
   Facts f;
   const uint32_t size = options.subgroup_size ? options.subgroup_size : profile.subgroup_size;

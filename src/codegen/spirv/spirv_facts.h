@@ -23,10 +23,10 @@ enum class Lanes : uint8_t {
 };
 
 struct Facts : emit_ptx::Facts {
-  std::vector<OpId> given;       // by op: the one of the program that was given
+  IdMap<OpId, OpId> given;       // by op: the one of the program that was given
   std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
   std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
-  std::vector<bool>
+  IdMap<OpId, bool>
       saturates;  // by op: a 64-bit sum or difference that may be part of one that does
   Lanes lanes_by = Lanes::Alone;
   bool has_lanes = false;  // subgroup ops, or `lane_id`
@@ -55,7 +55,7 @@ bool begins_below_zero(const Program& program, OpId loop);
 
 /// Sums and differences of 64 bits that something may be made of that saturates: they are limited
 /// before or after, chosen, or masked. Empty if the device's compiler may see them.
-std::vector<bool> find_saturating(const Program& program, const emit_exact::Profile& profile);
+IdMap<OpId, bool> find_saturating(const Program& program, const emit_exact::Profile& profile);
 
 Result<Facts> find_facts(const Program& program, const EmitOptions& options);
 

@@ -58,13 +58,13 @@ Id Emitter::form_function(Opcode code, Type t) {
   facts.uses = count_uses(facts.program);
   facts.saturates = find_saturating(facts.program, options_.profile);
   Emitter inner(facts, given_, options_, unit_);
-  const auto arguments = facts.program.args(0);
+  const auto arguments = facts.program.args(body_block);
   const Signature signature = {.name = fmt::format("{}_{}", mnemonic(code), name(t)),
                                .result = type_of(t),
                                .parameters = std::vector<Id>(arguments.size(), type_of(t))};
   return inner.function(signature, [&](std::span<const Id> operands) {
     for (size_t k = 0; k < operands.size(); ++k) inner.set(arguments[k], operands[k]);
-    inner.block(0);
+    inner.block(body_block);
     return inner.yielded_[0];
   });
 }

@@ -60,7 +60,7 @@ Kernel Emitter::run() {
       });
     clear_shared();
     clear_private();
-    block(0);
+    block(body_block);
     return Id{0};
   });
   modes();

@@ -124,7 +124,7 @@ Id Emitter::stop_requested(OpId loop) {
   const Id stop = ins(spv::OpINotEqual, b(), {word, c32(0)});
   when(stop, [&] {
     const Id at = control_pointer(offsetof(ControlBlock, stopped_at), u32());
-    eff(spv::OpAtomicStore, {at, scope, c32(0), c32(f_.given[loop] + 1)});
+    eff(spv::OpAtomicStore, {at, scope, c32(0), c32(f_.given[loop].value() + 1)});
   });
   return stop;
 }

@@ -51,7 +51,7 @@ void Emitter::trap(Id code, OpId id) {
     const Id function = trap_function();
     const Id at = has64() ? control.low : pair(control.low, control.high);
     const Id n = has64() ? number.low : pair(number.low, number.high);
-    const Id op = c32(f_.given[id]);
+    const Id op = c32(f_.given[id].value());
     ins(spv::OpFunctionCall, m_.type_void(), {function, at, n, x, y, z, code, op});
   };
   if (f_.has_ghosts) {

@@ -51,11 +51,11 @@ class Combiner {
 
 class Former {
  public:
-  Former(const Program& p, const Ranges& ranges, std::vector<AffineForm>& forms)
+  Former(const Program& p, const Ranges& ranges, IdMap<ValueId, AffineForm>& forms)
       : p_(p), ranges_(ranges), forms_(forms) {}
 
   void run() {
-    for (BlockId b = 0; b < p_.blocks.size(); ++b)
+    for (const BlockId b : p_.blocks.ids())
       for (const ValueId v : p_.args(b)) set(v, form_of_constant(v));
     walk(p_, [&](OpId op) {
       for (const ValueId v : p_.results(op)) set(v, form(op, v));
@@ -146,7 +146,7 @@ class Former {
 
   const Program& p_;
   const Ranges& ranges_;
-  std::vector<AffineForm>& forms_;
+  IdMap<ValueId, AffineForm>& forms_;
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ class AffineForms {
   std::optional<int64_t> distance(ValueId a, ValueId b) const;
 
  private:
-  std::vector<AffineForm> forms_;
+  IdMap<ValueId, AffineForm> forms_;
 };
 
 }  // namespace vyre::opt

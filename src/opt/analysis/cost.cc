@@ -14,17 +14,17 @@ uint64_t words(Type t) { return t == Type::Void ? 0 : (size_of(t) + 3) / 4; }
 
 uint64_t register_pressure(const Program& p) {
   // Positions in program order; where each op's blocks end.
-  std::vector<uint32_t> at(p.ops.size(), 0), end(p.ops.size(), 0);
-  std::vector<OpId> loop(p.ops.size(), none);  // the innermost loop around an op
+  IdMap<OpId, uint32_t> at(p.ops.size(), 0), end(p.ops.size(), 0);
+  IdMap<OpId, OpId> loop(p.ops.size(), none);  // the innermost loop around an op
   uint32_t position = 0;
   std::vector<OpId> loops;
-  walk_blocks(p, 0, [&](Visit visit, uint32_t id) {
+  walk_blocks(p, body_block, [&](Visit visit, OpId op, BlockId block) {
     if (visit == Visit::Op) {
-      at[id] = end[id] = position++;
-      loop[id] = loops.empty() ? none : loops.back();
+      at[op] = end[op] = position++;
+      loop[op] = loops.empty() ? none : loops.back();
       return;
     }
-    const OpId owner = p.blocks[id].parent;
+    const OpId owner = op;
     if (owner == none) return;
     if (visit == Visit::EnterBlock) {
       if (is_loop(p.op(owner).code)) loops.push_back(owner);
@@ -47,8 +47,8 @@ uint64_t register_pressure(const Program& p) {
     const OpId owner = p.blocks[value.block].parent;
     return owner != none && is_loop(p.op(owner).code) ? owner : none;
   };
-  std::vector<uint32_t> last(p.values.size(), 0);
-  std::vector<bool> used(p.values.size(), false);
+  IdMap<ValueId, uint32_t> last(p.values.size(), 0);
+  IdMap<ValueId, bool> used(p.values.size(), false);
   walk(p, [&](OpId op) {
     for (const ValueId v : p.operands(op)) {
       uint32_t until = at[op];
@@ -63,7 +63,7 @@ uint64_t register_pressure(const Program& p) {
   });
 
   std::vector<int64_t> change(position + 2, 0);
-  for (ValueId v = 0; v < p.values.size(); ++v) {
+  for (const ValueId v : p.values.ids()) {
     const Value& value = p.values[v];
     if (!used[v] || (value.def != none && p.op(value.def).code == Opcode::Const)) continue;
     const uint32_t begin = begin_of(v);
@@ -89,7 +89,7 @@ Cost cost_of(const Program& p) {
     const Opcode code = p.op(op).code;
     const bool leaves = code == Opcode::Break || code == Opcode::Continue ||
                         code == Opcode::Return || code == Opcode::Trap;
-    if (leaves && p.op(op).parent != 0) ++c.control_flow;
+    if (leaves && p.op(op).parent != body_block) ++c.control_flow;
     if (code == Opcode::Const || code == Opcode::Region || (is_exit(code) && !leaves)) return;
     ++c.instructions;
   });

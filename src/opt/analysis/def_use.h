@@ -24,7 +24,7 @@ class DefUse {
   bool is_used(ValueId v) const { return begin_[v] != begin_[v + 1]; }
 
  private:
-  std::vector<uint32_t> begin_;
+  IdMap<ValueId, uint32_t> begin_;
   std::vector<Use> uses_;
 };
 

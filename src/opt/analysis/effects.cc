@@ -49,7 +49,7 @@ Effects::Effects(const Program& p) : by_op_(p.ops.size()) {
       seen_by_others_ |= 1ull << i;
 
   // What an exit leaves: breaks and continues stay inside the innermost loop, returns nowhere.
-  std::vector<bool> returns(p.ops.size(), false);
+  IdMap<OpId, bool> returns(p.ops.size(), false);
   std::vector<OpId> order;
   walk(p, [&](OpId op) { order.push_back(op); });
   for (const OpId op : order) {

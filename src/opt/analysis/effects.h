@@ -46,7 +46,7 @@ class Effects {
   bool may_change(OpId op, uint32_t buffer) const;
 
  private:
-  std::vector<EffectSummary> by_op_;
+  IdMap<OpId, EffectSummary> by_op_;
   EffectSummary all_;
   uint64_t seen_by_others_ = 0;  // buffers that another invocation could write
 };

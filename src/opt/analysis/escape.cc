@@ -3,7 +3,7 @@
 namespace vyre::opt {
 namespace {
 
-bool is_used(const Program& p, OpId op, const std::vector<uint32_t>& uses) {
+bool is_used(const Program& p, OpId op, const IdMap<ValueId, uint32_t>& uses) {
   for (const ValueId r : p.results(op))
     if (uses[r]) return true;
   return false;
@@ -24,7 +24,7 @@ Escape::Escape(const Program& p) : reach_(p.buffers.size()), observed_(p.buffers
     }
     observed_[i] = is_host_output(role);
   }
-  const std::vector<uint32_t> uses = count_uses(p);
+  const IdMap<ValueId, uint32_t> uses = count_uses(p);
   walk(p, [&](OpId op) {
     const Opcode code = p.op(op).code;
     switch (info(code).effect) {

@@ -33,7 +33,7 @@ class FullWriteFinder {
 
   void run() {
     std::vector<uint32_t> guards;
-    out_.stores_ = block(0, guards, 0).stores;
+    out_.stores_ = block(body_block, guards, 0).stores;
     Form by_invocation{{{0, p_.workgroup[0], {}}}, 0, positive_bits(Type::U32)};
     if (p_.workgroup[0] > 1) by_invocation.terms.push_back({local_dimension, 1, {}});
     for (StoreSet& s : out_.stores_)
@@ -583,9 +583,9 @@ class FullWriteFinder {
   const Program& p_;
   FullWrites& out_;
   Effects effects_;
-  std::vector<uint32_t> node_of_;     // by value
+  IdMap<ValueId, uint32_t> node_of_;     // by value
   std::map<Node, uint32_t> numbers_;  // equal nodes are one
-  std::vector<std::optional<std::optional<Form>>> forms_;
+  IdMap<ValueId, std::optional<std::optional<Form>>> forms_;
   uint64_t read_ = 0;  // buffers that an invocation may have read
   uint32_t depth_ = 0;
 };

@@ -36,7 +36,7 @@ class LiveSet {
   const std::vector<ValueId>& members() const { return members_; }
 
  private:
-  std::vector<uint32_t> place_;
+  IdMap<ValueId, uint32_t> place_;
   std::vector<ValueId> members_, log_;
 };
 
@@ -57,13 +57,12 @@ class LivenessWalk {
 
   void run() {
     find_loop_uses();
-    std::vector<Event> events;
-    walk_blocks(p_, 0, [&](Visit what, uint32_t id) { events.push_back({what, id}); });
+    const std::vector<BlockEvent> events = block_events(p_);
     for (size_t i = events.size(); i-- > 0;) {
       switch (events[i].what) {
-        case Visit::LeaveBlock: end_of(events[i].id); break;
-        case Visit::EnterBlock: start_of(events[i].id); break;
-        case Visit::Op: visit(events[i].id); break;
+        case Visit::LeaveBlock: end_of(events[i].block); break;
+        case Visit::EnterBlock: start_of(events[i].block); break;
+        case Visit::Op: visit(events[i].op); break;
       }
     }
     std::reverse(barriers_.begin(), barriers_.end());
@@ -71,10 +70,6 @@ class LivenessWalk {
   }
 
  private:
-  struct Event {
-    Visit what;
-    uint32_t id;
-  };
   struct Arm {
     size_t mark;
     std::vector<ValueId> of_else;
@@ -91,14 +86,14 @@ class LivenessWalk {
   /// Values from outside that each loop uses: for every use, all loops between it and the
   /// definition.
   void find_loop_uses() {
-    std::vector<OpId> around(p_.ops.size(), none);  // the innermost loop around an op
+    IdMap<OpId, OpId> around(p_.ops.size(), none);  // the innermost loop around an op
     std::vector<OpId> stack;
-    walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
+    walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
       if (what == Visit::Op) {
-        around[id] = stack.empty() ? none : stack.back();
+        around[op] = stack.empty() ? none : stack.back();
         return;
       }
-      const OpId owner = p_.blocks[id].parent;
+      const OpId owner = op;
       if (owner == none || !is_loop(p_.op(owner).code)) return;
       if (what == Visit::EnterBlock)
         stack.push_back(owner);
@@ -171,7 +166,7 @@ class LivenessWalk {
   std::vector<OpId>& barriers_;
   std::vector<std::vector<ValueId>>& across_;
   LiveSet live_;
-  std::vector<std::vector<ValueId>> entered_;  // by loop
+  IdMap<OpId, std::vector<ValueId>> entered_;  // by loop
   std::vector<Arm> arms_;
 };
 

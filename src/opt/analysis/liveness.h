@@ -27,8 +27,8 @@ class Liveness {
  private:
   std::vector<OpId> barriers_;
   std::vector<std::vector<ValueId>> across_;  // by place in barriers_
-  std::vector<uint32_t> place_;               // by op; empty if there are no barriers
-  std::vector<bool> any_;
+  IdMap<OpId, uint32_t> place_;               // by op; empty if there are no barriers
+  IdMap<ValueId, bool> any_;
 };
 
 }  // namespace vyre::opt

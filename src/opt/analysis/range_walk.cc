@@ -8,7 +8,7 @@ namespace vyre::opt {
 RangeWalk::RangeWalk(Ranges& ranges) : p_(*ranges.program_), out_(ranges) {
   const size_t values = p_.values.size();
   out_.by_value_.resize(values);
-  for (ValueId v = 0; v < values; ++v) out_.by_value_[v] = full_range(p_.type(v));
+  for (const ValueId v : p_.values.ids()) out_.by_value_[v] = full_range(p_.type(v));
   out_.no_wrap_.assign(values, false);
   out_.position_.assign(p_.ops.size(), 0);
   now_ = merged_ = out_.by_value_;
@@ -19,14 +19,14 @@ RangeWalk::RangeWalk(Ranges& ranges) : p_(*ranges.program_), out_(ranges) {
   top_bound_.assign(values, none);
   uint32_t position = 0;
   std::vector<OpId> around;  // loops around the op
-  walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
+  walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
     if (what == Visit::Op) {
-      out_.position_[id] = position++;
-      if (is_loop(p_.op(id).code) && p_.op(id).results.count)
-        carries_[around.empty() ? id : around.front()] = true;
+      out_.position_[op] = position++;
+      if (is_loop(p_.op(op).code) && p_.op(op).results.count)
+        carries_[around.empty() ? op : around.front()] = true;
       return;
     }
-    const OpId owner = p_.blocks[id].parent;
+    const OpId owner = op;
     if (owner == none || !is_loop(p_.op(owner).code)) return;
     if (what == Visit::EnterBlock)
       around.push_back(owner);
@@ -36,16 +36,16 @@ RangeWalk::RangeWalk(Ranges& ranges) : p_(*ranges.program_), out_(ranges) {
 }
 
 void RangeWalk::run() {
-  walk_from(0);
+  walk_from(body_block);
   out_.rounds_ = most_rounds_seen_;
 }
 
 void RangeWalk::walk_from(BlockId root) {
-  walk_blocks(p_, root, [this](Visit what, uint32_t id) {
+  walk_blocks(p_, root, [this](Visit what, OpId op, BlockId block) {
     switch (what) {
-      case Visit::Op: visit(id); break;
-      case Visit::EnterBlock: enter(id); break;
-      case Visit::LeaveBlock: leave(id); break;
+      case Visit::Op: visit(op); break;
+      case Visit::EnterBlock: enter(block); break;
+      case Visit::LeaveBlock: leave(block); break;
     }
   });
 }

@@ -66,12 +66,12 @@ class RangeWalk {
   bool changed_ = false;
   uint32_t next_ = 0;  // position of the op that comes next
 
-  std::vector<ValueRange> now_;  // by value, at the current place
-  std::vector<ValueRange> merged_;
-  std::vector<bool> has_merged_;
+  IdMap<ValueId, ValueRange> now_;  // by value, at the current place
+  IdMap<ValueId, ValueRange> merged_;
+  IdMap<ValueId, bool> has_merged_;
   std::vector<OpId> loops_;      // around the current place
-  std::vector<bool> continued_;  // by loop: has a `continue`
-  std::vector<bool> carries_;    // by outermost loop: it or a loop in it carries values
+  IdMap<OpId, bool> continued_;  // by loop: has a `continue`
+  IdMap<OpId, bool> carries_;    // by outermost loop: it or a loop in it carries values
 
   struct Undo {
     ValueId value;
@@ -83,7 +83,7 @@ class RangeWalk {
   std::vector<Undo> undo_;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> opened_, opened_bounds_;    // of out_.narrowed_, out_.bounds_
-  std::vector<uint32_t> top_narrowed_, top_bound_;  // by value: what holds now
+  IdMap<ValueId, uint32_t> top_narrowed_, top_bound_;  // by value: what holds now
   struct Assumption {
     ValueId condition;
     bool truth;

@@ -1,5 +1,7 @@
 #include "opt/analysis/ranges.h"
 
+#include <numeric>
+
 #include <algorithm>
 
 #include "opt/analysis/range_walk.h"
@@ -10,9 +12,9 @@ template <class T>
 void Ranges::Index::build(size_t values, const std::vector<T>& list) {
   begin.assign(values + 1, 0);
   for (const T& e : list) ++begin[e.value + 1];
-  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
   entry.resize(list.size());
-  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+  IdMap<ValueId, uint32_t> next(begin.begin(), begin.end() - 1);
   for (uint32_t i = 0; i < list.size(); ++i) entry[next[list[i].value]++] = i;
 }
 

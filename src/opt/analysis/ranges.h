@@ -78,7 +78,8 @@ class Ranges {
   };
   /// Entries of a list by value.
   struct Index {
-    std::vector<uint32_t> begin, entry;
+    IdMap<ValueId, uint32_t> begin;
+    std::vector<uint32_t> entry;
     template <class T>
     void build(size_t values, const std::vector<T>& list);
     /// The last entry of v that begins at or before a position, or none.
@@ -90,9 +91,9 @@ class Ranges {
 
   const Program* program_;
   RangeRules rules_;
-  std::vector<ValueRange> by_value_;
-  std::vector<bool> no_wrap_;
-  std::vector<uint32_t> position_;  // by op, in program order
+  IdMap<ValueId, ValueRange> by_value_;
+  IdMap<ValueId, bool> no_wrap_;
+  IdMap<OpId, uint32_t> position_;  // by op, in program order
   std::vector<Narrowed> narrowed_;
   std::vector<Bound> bounds_;
   Index narrowed_of_, bounds_of_;

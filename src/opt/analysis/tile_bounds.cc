@@ -81,7 +81,7 @@ class TileWalk {
   void run() {
     f_.forms_.resize(p_.values.size());
     met_.assign(p_.values.size(), false);
-    for (ValueId v = 0; v < p_.values.size(); ++v) f_.forms_[v] = plain(ranges_.of(v), p_.type(v));
+    for (const ValueId v : p_.values.ids()) f_.forms_[v] = plain(ranges_.of(v), p_.type(v));
     walk(p_, [&](OpId op) { visit(op); });
   }
 
@@ -282,7 +282,7 @@ class TileWalk {
   const Program& p_;
   const Ranges& ranges_;
   const Wide lanes_, groups_;
-  std::vector<bool> met_;  // results of ifs that have something from one of their blocks
+  IdMap<ValueId, bool> met_;  // results of ifs that have something from one of their blocks
 };
 
 TileForms::TileForms(const Program& program, const Ranges& ranges, uint64_t most_workgroups)

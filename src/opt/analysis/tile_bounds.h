@@ -61,7 +61,7 @@ class TileForms {
 
   const Program* p_;
   const Ranges* ranges_;
-  std::vector<TileBounds> forms_;
+  IdMap<ValueId, TileBounds> forms_;
 };
 
 }  // namespace vyre::opt

@@ -21,14 +21,14 @@ struct State {
   Program& p;
   PassContext& context;
   std::vector<std::pair<ValueId, ValueId>> replaced;
-  std::vector<uint32_t> loop_of;  // by op: 1 + the loop that inside() walked last
+  IdMap<OpId, OpId> loop_of;  // by op: the loop that inside() walked last
 
-  State(Program& program, PassContext& c) : p(program), context(c), loop_of(p.ops.size(), 0) {}
+  State(Program& program, PassContext& c) : p(program), context(c), loop_of(p.ops.size()) {}
 
   bool is_inside(ValueId v, OpId loop) const {
     const Value& value = p.values[v];
     const OpId owner = value.def != none ? value.def : p.blocks[value.block].parent;
-    return owner != none && (owner == loop || loop_of[owner] == loop + 1);
+    return owner != none && (owner == loop || loop_of[owner] == loop);
   }
 
   /// A constant, scalar, length or id: the same wherever it is computed.
@@ -54,24 +54,24 @@ struct State {
     if (p.op(p.blocks[body].last).code != Opcode::Yield) return false;
     bool fits = true;
     walk(p, head, [&](OpId op) {
-      loop_of[op] = loop + 1;
+      loop_of[op] = loop;
       const Effect effect = info(p.op(op).code).effect;
       const Opcode code = p.op(op).code;
       fits &= effect == Effect::Pure || effect == Effect::Read || code == Opcode::If ||
               code == Opcode::Yield || code == Opcode::Test;
     });
     uint32_t loops = 0;  // around the op, inside of this one
-    walk_blocks(p, body, [&](Visit what, uint32_t id) {
+    walk_blocks(p, body, [&](Visit what, OpId op, BlockId block) {
       if (what == Visit::Op) {
-        loop_of[id] = loop + 1;
-        const Opcode code = p.op(id).code;
+        loop_of[op] = loop;
+        const Opcode code = p.op(op).code;
         const Effect effect = info(code).effect;
         fits &= effect != Effect::Sync && effect != Effect::Convergent &&
                 code != Opcode::UniformLoad && (code != Opcode::Continue || loops > 0);
         return;
       }
-      const OpId owner = p.blocks[id].parent;
-      if (id == body || !is_loop(p.op(owner).code)) return;
+      const OpId owner = op;
+      if (block == body || !is_loop(p.op(owner).code)) return;
       if (what == Visit::EnterBlock)
         ++loops;
       else
@@ -83,7 +83,7 @@ struct State {
   /// True if the test compares a carried value that counts by one with a number from outside.
   bool find_bound(OpId loop, Bound& found) const {
     const OpId test = p.values[p.operand(p.blocks[p.op(loop).first_block].last, 0)].def;
-    if (test == none || loop_of[test] != loop + 1) return false;
+    if (test == none || loop_of[test] != loop) return false;
     const Opcode code = p.op(test).code;
     if (code != Opcode::Lt && code != Opcode::Gt) return false;
     const ValueId i = p.operand(test, code == Opcode::Gt), n = p.operand(test, code == Opcode::Lt);
@@ -148,8 +148,7 @@ Result<bool> count_while_loops(Program& program, PassContext& context) {
       s.convert(loop, bound);
   }
   if (s.replaced.empty()) return false;
-  std::vector<ValueId> map(program.values.size());
-  std::iota(map.begin(), map.end(), 0u);
+  IdMap<ValueId, ValueId> map = identity(program.values);
   for (const auto& [from, to] : s.replaced) map[from] = to;
   replace_values(program, map);
   compact(program);

@@ -149,17 +149,17 @@ bool HandoffProof::find_phases(HandoffCandidate& c) {
     while (p_.op(a.top).parent != block_) a.top = p_.blocks[p_.op(a.top).parent].parent;
   }
 
-  std::vector<uint8_t> kinds(p_.ops.size(), 0);  // by op of the block: 1 stores, 2 loads
+  IdMap<OpId, uint8_t> kinds(p_.ops.size(), 0);  // by op of the block: 1 stores, 2 loads
   for (const Access& a : accesses_) kinds[a.top] |= a.writes ? 1 : 2;
   bool wrote = false, left = false, has_barrier = false;
   for (OpId op = p_.blocks[block_].first; op != none; op = p_.op(op).next) {
     if (kinds[op] & 2) {
       if (!wrote) return refuse_first_load(op, kinds[op]);
-      if (!has_barrier && (block_ != 0 || left))
+      if (!has_barrier && (block_ != body_block || left))
         return refuse(op,
                       fmt::format("no barrier separates the stores of `{}` from its loads, and "
                                   "one cannot be inserted {}",
-                                  name_, block_ != 0 ? "in a loop or branch" : "after a return"));
+                                  name_, block_ != body_block ? "in a loop or branch" : "after a return"));
       if (!has_barrier) c.barrier_before = op;
       break;
     }

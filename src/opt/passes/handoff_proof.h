@@ -49,7 +49,7 @@ class HandoffProof {
   std::string orders_;  // what lets workgroups wait for each other, if anything does
   std::string name_;    // of the buffer
   std::vector<Access> accesses_;
-  BlockId block_ = 0;  // of the phases
+  BlockId block_ = body_block;  // of the phases
   std::string why_;
   OpId at_ = none;
 };

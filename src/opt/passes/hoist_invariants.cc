@@ -20,7 +20,7 @@ struct State {
   PassContext& context;
   const Effects& effects;
   std::vector<Loop> loops;
-  std::vector<uint32_t> depth;  // by value: loops around its definition
+  IdMap<ValueId, uint32_t> depth;  // by value: loops around its definition
   std::vector<uint32_t> ifs;    // per open loop: ifs around this place since the loop began
   bool changed = false;
 

@@ -34,7 +34,7 @@ class Planner {
 
   std::vector<LoopPlan> run() {
     std::vector<OpId> loops;
-    std::vector<bool> has_loop(p_.ops.size(), false);
+    IdMap<OpId, bool> has_loop(p_.ops.size(), false);
     walk(p_, [&](OpId op) {
       if (!is_loop(p_.op(op).code)) return;
       loops.push_back(op);
@@ -237,7 +237,7 @@ class Planner {
   PassContext& context_;
   const Ranges& ranges_;
   const Effects& effects_;
-  std::vector<OpId> inside_;  // by value: the loop that it was last seen in
+  IdMap<ValueId, OpId> inside_;  // by value: the loop that it was last seen in
   std::vector<LoopPlan> plans_;
 };
 

@@ -41,8 +41,8 @@ class Maker {
       for (uint32_t i = 0; i < types.size(); ++i)
         replaced.emplace_back(p_.result(plan.loop, i), p_.result(choice, i));
     }
-    std::vector<ValueId> map(p_.values.size());
-    for (ValueId v = 0; v < map.size(); ++v) map[v] = v;
+    IdMap<ValueId, ValueId> map(p_.values.size());
+    for (const auto v : map.ids()) map[v] = v;
     for (const auto& [from, to] : replaced) map[from] = to;
     replace_values(p_, map);
     for (const Arm& arm : arms) {

@@ -56,14 +56,14 @@ struct State {
         continue;
       }
       const EffectSummary& e = effects.of(op);
-      const bool ends_kernel = block == 0 && p.op(op).code == Opcode::Return;
+      const bool ends_kernel = block == body_block && p.op(op).code == Opcode::Return;
       stretches.back().add({e.reads & seen_by_others, e.writes & seen_by_others,
                             e.barriers || e.acquires || (e.leaves && !ends_kernel), e.traps});
     }
     if (barriers.empty()) return;
     found = true;
     // Anywhere but in the kernel's own body something comes before the block and after it.
-    if (block != 0) stretches.front().fixed = stretches.back().fixed = true;
+    if (block != body_block) stretches.front().fixed = stretches.back().fixed = true;
     decide(barriers, stretches);
   }
 
@@ -119,7 +119,7 @@ struct State {
 
 Result<bool> merge_barriers(Program& program, PassContext& context) {
   State s(program, context);
-  for (BlockId block = 0; block < program.blocks.size(); ++block) s.run(block);
+  for (const BlockId block : program.blocks.ids()) s.run(block);
   context.nothing_to_do = !s.found;
   return s.r.finish();
 }

@@ -25,7 +25,7 @@ struct KeyHash {
     uint64_t h = uint64_t(k.code) | uint64_t(k.type) << 8 | uint64_t(k.result) << 16;
     const auto mix = [&](uint64_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15ull, h ^= h >> 29; };
     mix(k.attr), mix(k.version);
-    for (const ValueId v : k.operands) mix(v);
+    for (const ValueId v : k.operands) mix(v.value());
     return h;
   }
 };

@@ -7,10 +7,10 @@ namespace {
 
 struct State {
   Program& p;
-  std::vector<bool> live;    // by op
-  std::vector<bool> needed;  // by value
+  IdMap<OpId, bool> live;    // by op
+  IdMap<ValueId, bool> needed;  // by value
   std::vector<ValueId> work;
-  std::vector<std::vector<OpId>> exits;  // by op: breaks and continues of a loop
+  IdMap<OpId, std::vector<OpId>> exits;  // by op: breaks and continues of a loop
   std::vector<OpId> order;
   bool changed = false;
 
@@ -32,14 +32,14 @@ struct State {
 
   void collect() {
     std::vector<OpId> loops;
-    walk_blocks(p, 0, [&](Visit visit, uint32_t id) {
+    walk_blocks(p, body_block, [&](Visit visit, OpId op, BlockId block) {
       if (visit == Visit::Op) {
-        order.push_back(id);
-        const Opcode code = p.op(id).code;
-        if (code == Opcode::Break || code == Opcode::Continue) exits[loops.back()].push_back(id);
+        order.push_back(op);
+        const Opcode code = p.op(op).code;
+        if (code == Opcode::Break || code == Opcode::Continue) exits[loops.back()].push_back(op);
         return;
       }
-      const OpId owner = p.blocks[id].parent;
+      const OpId owner = op;
       if (owner == none || !is_loop(p.op(owner).code)) return;
       if (visit == Visit::EnterBlock)
         loops.push_back(owner);
@@ -132,7 +132,7 @@ struct State {
   /// The list without what `keep` says no to; `first` ones stay anyway.
   template <class Keep>
   Range filtered(Range list, uint32_t first, Keep keep_at) {
-    std::vector<uint32_t> kept;
+    std::vector<ValueId> kept;
     for (uint32_t i = 0; i < list.count; ++i)
       if (i < first || keep_at(i - first)) kept.push_back(p.ids[list.begin + i]);
     if (kept.size() == list.count) return list;

@@ -55,7 +55,7 @@ struct State {
 
 Result<bool> remove_dead_stores(Program& program, PassContext& context) {
   State s(program, context.facts.effects());
-  for (BlockId block = 0; block < program.blocks.size(); ++block) s.run(block);
+  for (const BlockId block : program.blocks.ids()) s.run(block);
   return s.r.finish();
 }
 

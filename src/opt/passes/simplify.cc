@@ -31,15 +31,16 @@ struct State {
   Rewriter r;
   const Ranges& ranges;
   ExactFloats exact;
-  const uint32_t old_ops, old_values;
+  const OpId old_ops;       // those below are in the analyses, as are
+  const ValueId old_values;
   std::vector<ValueId> origin;  // of values that are new: the one they stand for
 
   State(Program& program, const Ranges& known)
       : p(program),
         r(program),
         ranges(known),
-        old_ops(uint32_t(p.ops.size())),
-        old_values(uint32_t(p.values.size())) {}
+        old_ops(p.ops.next_id()),
+        old_values(p.values.next_id()) {}
 
   /// The value from before that a value is equal to, or none.
   ValueId old_value(ValueId v) const {
@@ -50,7 +51,7 @@ struct State {
   /// What a value with a known range can be where an op stands that was there from the beginning.
   ValueRange range(ValueId v, OpId where) const { return ranges.at(old_value(v), where); }
   void remember(ValueId made, ValueId stands_for) {
-    origin.resize(p.values.size() - old_values, none);
+    origin.resize(p.values.next_id() - old_values, none);
     origin[made - old_values] = stands_for;
   }
 

@@ -36,7 +36,7 @@ class Fuser {
     w_.effect(Opcode::Barrier, Type::Void, {}, uint64_t(Scope::Workgroup));
     Copier copier(k_.consumer, w_);
     const auto first = OpId(to_.ops.size());
-    for (OpId op = k_.consumer.blocks[0].first; op != none; op = k_.consumer.op(op).next)
+    for (OpId op = k_.consumer.blocks[body_block].first; op != none; op = k_.consumer.op(op).next)
       copier.copy(op);
     const auto end = OpId(to_.ops.size());
     for (OpId op = first; op < end; ++op) adapt_consumer(op);
@@ -351,8 +351,8 @@ class Fuser {
   }
 
   void finish() {
-    std::vector<ValueId> map(to_.values.size());
-    for (ValueId v = 0; v < map.size(); ++v) map[v] = v;
+    IdMap<ValueId, ValueId> map(to_.values.size());
+    for (const auto v : map.ids()) map[v] = v;
     for (const auto& [from, by] : replaced_) map[from] = by;
     replace_values(to_, map);
     for (const OpId op : removed_) to_.unlink(op);

@@ -58,7 +58,7 @@ class Summarizer {
     for (int d = 0; d < 3; ++d)
       global_[d] = {0, std::max<int64_t>(0, int64_t(call_.invocations(d)) - 1)};
     for (uint32_t i = 0; i < p_.buffers.size(); ++i) add_buffer(i);
-    block(0, 1);
+    block(body_block, 1);
     s_.coarsens = coarsening(p_) > 1;
     find_uniform_needs();
     return std::move(s_);
@@ -620,8 +620,8 @@ class Summarizer {
   const FusionCall& call_;
   const Program& p_;
   CallSummary s_;
-  std::vector<Form> forms_;
-  std::vector<uint32_t> conditions_;
+  IdMap<ValueId, Form> forms_;
+  IdMap<ValueId, uint32_t> conditions_;
   std::vector<Condition> kept_;
   std::vector<uint32_t> use_of_;
   LaneSlopes slopes_;

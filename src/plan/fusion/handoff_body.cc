@@ -17,7 +17,7 @@ class BodyCopy {
       if (p_.op(op).code != Opcode::Return) return;
       for (OpId at = parent(op); at != none && !returns_[at]; at = parent(at)) returns_[at] = true;
     });
-    copy(0);
+    copy(body_block);
   }
 
  private:
@@ -28,7 +28,7 @@ class BodyCopy {
     for (OpId at = p_.blocks[block].first; at != none; at = p_.op(at).next) {
       w_.loc = p_.op(at).loc;
       if (p_.op(at).code == Opcode::Return)
-        w_.exit(block == 0 ? Opcode::Yield : Opcode::Continue, {});
+        w_.exit(block == body_block ? Opcode::Yield : Opcode::Continue, {});
       else if (!returns_[at])
         copier_.copy(at);
       else if (is_loop(p_.op(at).code))
@@ -69,7 +69,7 @@ class BodyCopy {
   const Program& p_;
   Writer& w_;
   Copier copier_;
-  std::vector<bool> returns_;
+  IdMap<OpId, bool> returns_;
 };
 
 }  // namespace

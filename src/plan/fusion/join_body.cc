@@ -7,7 +7,7 @@ namespace vyre::plan {
 Program with_one_return(const Program& program) {
   bool more = false;
   walk(program, [&](OpId op) {
-    more |= program.op(op).code == Opcode::Return && program.op(op).parent != 0;
+    more |= program.op(op).code == Opcode::Return && program.op(op).parent != body_block;
   });
   if (!more) return program;
   // Returns before a cut become flags: a cut at the very end reaches them all. No kernel that is
@@ -15,7 +15,7 @@ Program with_one_return(const Program& program) {
   Program cut = program;
   const OpId barrier =
       cut.add_op(Opcode::Barrier, Type::Void, {}, {}, uint64_t(Scope::Grid), program.loc);
-  cut.insert_before(cut.blocks[0].last, barrier);
+  cut.insert_before(cut.blocks[body_block].last, barrier);
   Program result = structure_exits(cut, Scope::Grid);
   std::vector<OpId> barriers;
   walk(result, [&](OpId op) {

@@ -16,7 +16,7 @@ class BodyCopy {
   /// `buffers`: by buffer of the kernel, that of the new program; none where access() is asked.
   BodyCopy(Builder& builder, const Program& from, std::vector<uint32_t> buffers);
   virtual ~BodyCopy() = default;
-  void run() { block(0, {}, {}); }
+  void run() { block(body_block, {}, {}); }
 
  protected:
   /// An op that names a buffer which is not there: gives its result, or none if it has none.
@@ -37,7 +37,7 @@ class BodyCopy {
   std::vector<ValueId> operands(OpId id) const;
 
   std::vector<uint32_t> buffers_;
-  std::vector<ValueId> map_;
+  IdMap<ValueId, ValueId> map_;
   std::vector<LocId> locations_;
 };
 

@@ -17,10 +17,10 @@ class LaneSlopeFinder {
   using Value = LaneSlopes::Value;
   using Slope = LaneSlopes::Slope;
 
-  LaneSlopeFinder(const Program& p, const LaneSlopes::Number& number, std::vector<Value>& values)
+  LaneSlopeFinder(const Program& p, const LaneSlopes::Number& number, IdMap<ValueId, Value>& values)
       : p_(p), number_(number), values_(values) {}
 
-  void run() { block(0); }
+  void run() { block(body_block); }
 
  private:
   Value& value(ValueId v) { return values_[v]; }
@@ -225,7 +225,7 @@ class LaneSlopeFinder {
 
   const Program& p_;
   const LaneSlopes::Number& number_;
-  std::vector<Value>& values_;
+  IdMap<ValueId, Value>& values_;
 };
 
 LaneSlopes::LaneSlopes(const Program& program, const Number& number)

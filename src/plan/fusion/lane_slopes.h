@@ -35,7 +35,7 @@ class LaneSlopes {
     bool operator==(const Value&) const = default;
   };
   friend class LaneSlopeFinder;
-  std::vector<Value> values_;
+  IdMap<ValueId, Value> values_;
 };
 
 }  // namespace vyre::plan

@@ -135,14 +135,14 @@ class PlanCheck {
   /// The steps have the barriers and the loops around them as the program has them.
   void check_order() {
     std::string wanted, found;
-    const std::vector<bool> splits = find_split_ops(p_);
-    walk_blocks(p_, 0, [&](Visit what, uint32_t id) {
-      if (what == Visit::Op && is_grid_sync(p_, id)) wanted += '|';
-      if (what == Visit::Op && splits[id] && is_loop(p_.op(id).code)) wanted += '(';
-      if (what != Visit::LeaveBlock || id == 0) return;
-      const Op& o = p_.op(p_.blocks[id].parent);
-      const bool last = id + 1 == o.first_block + o.n_blocks;
-      if (last && splits[p_.blocks[id].parent] && is_loop(o.code)) wanted += ')';
+    const IdMap<OpId, bool> splits = find_split_ops(p_);
+    walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
+      if (what == Visit::Op && is_grid_sync(p_, op)) wanted += '|';
+      if (what == Visit::Op && splits[op] && is_loop(p_.op(op).code)) wanted += '(';
+      if (what != Visit::LeaveBlock || block == body_block) return;
+      const Op& o = p_.op(op);
+      const bool last = block + 1 == o.first_block + o.n_blocks;
+      if (last && splits[op] && is_loop(o.code)) wanted += ')';
     });
     for (const Step& s : plan_.steps) {
       if (s.kind == Step::Kind::Barrier) found += '|';

@@ -28,7 +28,7 @@ std::vector<ValueId> HostSteps::sources(ValueId v) const {
 /// The arguments of loops that some test or parameter depends on.
 void HostSteps::mark_variables(const LiveValues& live) {
   std::vector<ValueId> queue;
-  std::vector<bool> seen(p_.values.size(), false);
+  IdMap<ValueId, bool> seen(p_.values.size(), false);
   const auto need = [&](ValueId v) {
     if (!seen[v]) queue.push_back(v);
     seen[v] = true;

@@ -16,7 +16,7 @@ using Rate = HiddenBuffer::Rate;
 class LoadMerger : public SegmentWalk {
  public:
   explicit LoadMerger(SplitFacts& facts) : SegmentWalk(facts), merged_(facts.plain.size(), false) {}
-  std::vector<bool> merged_;
+  IdMap<OpId, bool> merged_;
 
  private:
   // As long as nothing is merged the load is alone in its segment; what counts is the next one.
@@ -260,7 +260,7 @@ class LiveWalk : public SegmentWalk {
   // ---- Slots. Values whose times do not overlap share one.
 
   void extend_over_loops() {
-    std::vector<uint32_t> loop_end(p_.ops.size(), 0);
+    IdMap<OpId, uint32_t> loop_end(p_.ops.size(), 0);
     for (const auto& [loop, segment] : last_of_loop_) loop_end[loop] = segment;
     for (const auto& [loop, home] : until_end_) last_[home] = std::max(last_[home], loop_end[loop]);
     for (const auto& [loop, v] : used_until_end_)
@@ -291,7 +291,7 @@ class LiveWalk : public SegmentWalk {
       }
     }
     out_.owner.resize(p_.values.size());
-    for (ValueId v = 0; v < out_.owner.size(); ++v) out_.owner[v] = sharing_.find(v);
+    for (const auto v : out_.owner.ids()) out_.owner[v] = sharing_.find(v);
     for (const ValueId v : kept_) {
       const ValueId owner = out_.owner[v];
       if (owner == v) continue;
@@ -370,9 +370,9 @@ class LiveWalk : public SegmentWalk {
   }
 
   LiveValues& out_;
-  std::vector<uint32_t> defined_in_, imported_in_, parameter_in_;  // by value: a segment
-  std::vector<uint32_t> first_, last_;  // by home: segments in which it is kept
-  std::vector<uint32_t> last_use_;      // by value: a point, as in LiveInterval
+  IdMap<ValueId, uint32_t> defined_in_, imported_in_, parameter_in_;  // by value: a segment
+  IdMap<ValueId, uint32_t> first_, last_;  // by home: segments in which it is kept
+  IdMap<ValueId, uint32_t> last_use_;      // by value: a point, as in LiveInterval
   SlotSharing sharing_;
   std::vector<ValueId> kept_;
   std::vector<std::pair<OpId, ValueId>> until_end_, used_until_end_;

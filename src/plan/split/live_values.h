@@ -35,10 +35,10 @@ struct SegmentNeeds {
 
 struct LiveValues {
   std::vector<SegmentNeeds> segments;
-  std::vector<Slot> slots;          // by value; of the home of a value
-  std::vector<ValueId> owner;       // by home: the value that stands for all that share its slot
-  std::vector<uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
-  std::vector<uint32_t> word;       // by op: of a device loop, the host's word
+  IdMap<ValueId, Slot> slots;          // by value; of the home of a value
+  IdMap<ValueId, ValueId> owner;       // by home: the value that stands for all that share its slot
+  IdMap<OpId, uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
+  IdMap<OpId, uint32_t> word;       // by op: of a device loop, the host's word
   std::vector<KeptArray> arrays;
   std::vector<HiddenBuffer> hidden;
   uint32_t by_invocation = none, by_workgroup = none, once = none;  // the u32 buffers of `hidden`

@@ -132,8 +132,8 @@ class PieceCopier : public Copier {
   }
 
   void copy_all() {
-    const OpId end = from_.blocks[0].last;
-    for (OpId at = from_.blocks[0].first; at != end; at = from_.op(at).next) copy(at);
+    const OpId end = from_.blocks[body_block].last;
+    for (OpId at = from_.blocks[body_block].first; at != end; at = from_.op(at).next) copy(at);
     w_.loc = location(from_.op(end).loc);
     w_.exit(from_.op(end).code, {});
   }
@@ -239,8 +239,8 @@ class ChainWriter {
     WorkgroupAccess before = accesses_[plan_.chains[path[0]].piece];
     for (size_t i = 1; i < path.size(); ++i) {
       Writer writer(made);
-      writer.block = 0;
-      made.unlink(made.blocks[0].last);
+      writer.block = body_block;
+      made.unlink(made.blocks[body_block].last);
       const WorkgroupAccess& now = accesses_[plan_.chains[path[i]].piece];
       if ((before.writes & now.reads) != 0 || (before.reads & now.writes) != 0) {
         writer.effect(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(Scope::Workgroup));
@@ -283,7 +283,7 @@ bool is_open(const Program& piece) {
   bool open = true;
   walk(piece, [&](OpId id) {
     const Op& o = piece.op(id);
-    open &= o.parent == 0 ? o.code != Opcode::Trap : o.code != Opcode::Return;
+    open &= o.parent == body_block ? o.code != Opcode::Trap : o.code != Opcode::Return;
   });
   return open;
 }

@@ -22,7 +22,7 @@ class SegmentWalk {
 
   void run() {
     begin_segment();
-    run_block(0);
+    run_block(body_block);
     end_segment();
   }
 

@@ -188,9 +188,9 @@ class SegmentWriter : public SegmentWalk {
         w_.block = b;
         if (!ended(b)) w_.exit(Opcode::Yield, {});
       }
-      w_.block = 0;
+      w_.block = body_block;
     }
-    if (!ended(0)) w_.exit(Opcode::Return, {});
+    if (!ended(body_block)) w_.exit(Opcode::Return, {});
     remove_unused();
     if (!has_effect_ || !has_effect()) return;
     compact(program_);
@@ -202,8 +202,8 @@ class SegmentWriter : public SegmentWalk {
 
   /// Users have larger ids than what they use, so one sweep finds all.
   void remove_unused() {
-    std::vector<uint32_t> uses = count_uses(program_);
-    for (OpId id = static_cast<OpId>(program_.ops.size()); id-- > 0;) {
+    IdMap<ValueId, uint32_t> uses = count_uses(program_);
+    for (const OpId id : program_.ops.ids() | std::views::reverse) {
       const Op& o = program_.op(id);
       const Effect effect = info(o.code).effect;
       // Nobody counts on the barriers of our own uniform loads.
@@ -365,7 +365,7 @@ class SegmentWriter : public SegmentWalk {
   bool has_effect_ = false;
   std::vector<HostArm> launched_in_;  // the innermost arms around all effects of the piece
   OpId guard_op_ = none;
-  std::vector<uint32_t> present_in_;  // by value: the segment that has computed it again
+  IdMap<ValueId, uint32_t> present_in_;  // by value: the segment that has computed it again
 };
 
 }  // namespace

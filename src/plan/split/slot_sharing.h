@@ -27,8 +27,8 @@ class SlotSharing {
   ValueId find(ValueId v) const;
 
  private:
-  mutable std::vector<ValueId> parent_;
-  std::vector<std::vector<LiveInterval>> live_;  // by value that stands for others
+  mutable IdMap<ValueId, ValueId> parent_;
+  IdMap<ValueId, std::vector<LiveInterval>> live_;  // by value that stands for others
 };
 
 }  // namespace vyre::plan

@@ -1,6 +1,7 @@
 #include "plan/split/split_facts.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "transform/structure_exits.h"
 
@@ -65,22 +66,22 @@ bool SplitFacts::wanted(OpId op) const {
 
 void SplitFacts::find_plain_ops() {
   OpId outer = none;  // the plain op around
-  walk_blocks(p, 0, [&](Visit what, uint32_t id) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
     if (what == Visit::EnterBlock) {
       if (outer == none)
-        for (const ValueId v : p.args(id)) top[v] = true;
+        for (const ValueId v : p.args(block)) top[v] = true;
       return;
     }
     if (what == Visit::LeaveBlock) {
-      if (outer != none && p.blocks[id].parent == outer &&
-          id == p.op(outer).first_block + p.op(outer).n_blocks - 1)
+      if (outer != none && op == outer &&
+          block == p.op(outer).first_block + (p.op(outer).n_blocks - 1))
         outer = none;
       return;
     }
-    const Op& o = p.op(id);
+    const Op& o = p.op(op);
     if (outer == none)
-      for (const ValueId v : p.results(id)) top[v] = true;
-    PlainOp& info_of = plain[outer == none ? id : outer];
+      for (const ValueId v : p.results(op)) top[v] = true;
+    PlainOp& info_of = plain[outer == none ? op : outer];
     const OpInfo& row = info(o.code);
     const uint64_t bit = row.attribute == AttrKind::Memory ? 1ull << (uint32_t(o.attr) & 63) : 0;
     switch (row.effect) {
@@ -97,25 +98,25 @@ void SplitFacts::find_plain_ops() {
       case Effect::Sync:
         info_of.reads |= bit;
         info_of.sync = true;
-        info_of.effect |= !is_grid_sync(p, id);  // others may count on its barriers
+        info_of.effect |= !is_grid_sync(p, op);  // others may count on its barriers
         break;
       case Effect::Convergent: info_of.sync = true; break;
       case Effect::Trap: info_of.effect = true; break;
       case Effect::Control:
-        info_of.effect |= o.code == Opcode::While && !splits[id];  // it may run for ever
+        info_of.effect |= o.code == Opcode::While && !splits[op];  // it may run for ever
         break;
       case Effect::Exit:
         info_of.effect |= o.code == Opcode::Return || o.code == Opcode::Trap;
         break;
       case Effect::Pure: break;
     }
-    if (outer == none && o.n_blocks != 0 && !splits[id]) outer = id;
+    if (outer == none && o.n_blocks != 0 && !splits[op]) outer = op;
   });
 }
 
 // Operands have smaller ids in a compacted program.
 void SplitFacts::find_costs() {
-  for (ValueId v = 0; v < p.values.size(); ++v) {
+  for (const ValueId v : p.values.ids()) {
     const OpId def = p.values[v].def;
     if (parameters && host[v] && is_carried(v)) cost[v] = 1;
     if (def == none || !is_pure(p.op(def).code)) continue;
@@ -172,10 +173,11 @@ void SplitFacts::find_host_values() {
     if (is_loop(o.code))
       for (const ValueId v : p.args(o.first_block)) lower(v);
   });
-  std::vector<uint32_t> begin(p.values.size() + 1, 0), targets(edges.size());
+  IdMap<ValueId, uint32_t> begin(p.values.size() + 1, 0);
+  std::vector<ValueId> targets(edges.size());
   for (const auto& [from, to] : edges) ++begin[from + 1];
-  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-  std::vector<uint32_t> at(begin.begin(), begin.end() - 1);
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  IdMap<ValueId, uint32_t> at(begin.begin(), begin.end() - 1);
   for (const auto& [from, to] : edges) targets[at[from]++] = to;
   for (size_t i = 0; i < queue.size(); ++i) {
     const ValueId v = queue[i];
@@ -185,7 +187,7 @@ void SplitFacts::find_host_values() {
 
 void SplitFacts::find_needed_values() {
   std::vector<ValueId> queue;
-  std::vector<bool> done(p.ops.size(), false);
+  IdMap<OpId, bool> done(p.ops.size(), false);
   const auto need = [&](ValueId v) {
     if (!top[v] || needed[v]) return;
     needed[v] = true;
@@ -212,7 +214,7 @@ void SplitFacts::find_needed_values() {
       }
     }
   };
-  visit_block(0);
+  visit_block(body_block);
   walk(p, [&](OpId op) {
     if (splits[op])
       for (uint32_t b = 0; b < p.op(op).n_blocks; ++b) visit_block(p.op(op).first_block + b);

@@ -26,20 +26,20 @@ struct SplitFacts {
 
   const Program& p;
   const bool parameters;
-  std::vector<bool> splits;    // by op: holds a grid barrier
-  std::vector<bool> top;       // by value
-  std::vector<PlainOp> plain;  // by op; of plain ops
+  IdMap<OpId, bool> splits;    // by op: holds a grid barrier
+  IdMap<ValueId, bool> top;       // by value
+  IdMap<OpId, PlainOp> plain;  // by op; of plain ops
   UniformityInfo uniformity;
   /// By value: known to the host from constants, scalars, lengths and the number of workgroups.
-  std::vector<bool> host;
+  IdMap<ValueId, bool> host;
   /// By value: something that happens depends on it.
-  std::vector<bool> needed;
+  IdMap<ValueId, bool> needed;
   /// By value: how many ops it takes to compute it from nothing but constants, ids, lengths,
   /// scalars and loop variables of the host; `never` if it cannot be, or is better kept.
-  std::vector<uint8_t> cost;
+  IdMap<ValueId, uint8_t> cost;
   static constexpr uint8_t never = 255;
   /// By op: a grid's uniform_load whose second barrier nobody could notice.
-  std::vector<bool> merged;
+  IdMap<OpId, bool> merged;
 
   bool is_split_loop(OpId op) const { return splits[op] && p.op(op).code == Opcode::While; }
   ValueId test_of(OpId loop) const { return p.operand(p.blocks[p.op(loop).first_block].last, 0); }

@@ -64,7 +64,7 @@ bool same_but_for_names(const Program& a, const Program& b) {
 }
 
 size_t bytes_of(const Program& p) {
-  const auto bytes = [](const auto& v) { return v.size() * sizeof(v[0]); };
+  const auto bytes = [](const auto& v) { return v.size() * sizeof(*v.data()); };
   return sizeof p + bytes(p.buffers) + bytes(p.formulas.nodes) + bytes(p.ops) + bytes(p.values) +
          bytes(p.blocks) + bytes(p.ids) + bytes(p.strings) + bytes(p.table_bytes);
 }

@@ -168,11 +168,11 @@ void CudaDevice::judge(Job& job) {
       if (was_stopped(b)) stopped_loop = &c;
     } else if (b.trapped != ~uint64_t{0}) {
       ends(Kind::Trapped, c);
-      o.trap = {b.code, {b.x, b.y, b.z}, b.op};
+      o.trap = {b.code, {b.x, b.y, b.z}, OpId(b.op)};
       return;
     } else if (b.stopped_at) {
       ends(Kind::TimedOut, c);
-      o.stopped_at = b.stopped_at - 1;
+      o.stopped_at = OpId(b.stopped_at - 1);
       return;
     }
   }

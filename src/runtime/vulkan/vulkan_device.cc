@@ -110,7 +110,7 @@ Result<std::shared_ptr<CompiledKernel>> VulkanDevice::compile(
 
 std::optional<Diagnostic> VulkanDevice::inexact_op(const Program& program) const {
   if (inexact.empty()) return std::nullopt;
-  for (OpId i = 0; i < program.ops.size(); ++i) {
+  for (const OpId i : program.ops.ids()) {
     const auto it = inexact.find(op_key(program, i));
     if (it == inexact.end()) continue;
     return diagnose(Code::NotExact, program.place(program.ops[i].loc),

@@ -277,9 +277,9 @@ VkResult VulkanDevice::wait_for(VkSemaphore semaphore, uint64_t number) {
 /// A loop that the device ended by itself.
 Diagnostic VulkanDevice::cut_loop(const Job& job, const Recorded::Told& told) const {
   const auto& c = std::get<DeviceLaunch>(job.commands[told.command].inner(told.inside).what);
-  const OpId op = (told.block->stopped_at & ~emit_spirv::cut_loop) - 1;
+  const OpId op((told.block->stopped_at & ~emit_spirv::cut_loop) - 1);
   const Place place =
-      op < c.program->ops.size() ? c.program->place(c.program->ops[op].loc) : Place{};
+      c.program->ops.contains(op) ? c.program->place(c.program->ops[op].loc) : Place{};
   return diagnose(Code::NotExact, place,
                   fmt::format("kernel `{}` has a loop that runs longer than {} lets loops run",
                               c.program->name, info_.name))
@@ -303,10 +303,10 @@ void VulkanDevice::collect(Job& job) {
       o.errors = {cut_loop(job, t)};
     } else if (b.trapped != ~uint64_t{0}) {
       o.kind = Kind::Trapped;
-      o.trap = {b.code, {b.x, b.y, b.z}, b.op};
+      o.trap = {b.code, {b.x, b.y, b.z}, OpId(b.op)};
     } else if (b.stopped_at != 0) {
       o.kind = Kind::TimedOut;
-      o.stopped_at = b.stopped_at - 1;
+      o.stopped_at = OpId(b.stopped_at - 1);
     } else {
       continue;
     }

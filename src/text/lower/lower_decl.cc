@@ -191,8 +191,8 @@ Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected,
   if (v == none) return {};
   const Program& p = k.builder.program;
   ExactFloats exact;
-  std::vector<uint64_t> bits(p.values.size(), 0);
-  for (OpId id = p.blocks[0].first; id != none; id = p.op(id).next) {
+  IdMap<ValueId, uint64_t> bits(p.values.size(), 0);
+  for (OpId id = p.blocks[body_block].first; id != none; id = p.op(id).next) {
     const Op& o = p.op(id);
     if (o.code == Opcode::Const) {
       bits[p.result(id)] = o.attr;
@@ -679,7 +679,7 @@ Program KernelLowering::finish() {
   context_.budget.check(context_.kept_bytes + 2 * builder.bytes());
   Program p = builder.finish();
   context_.budget.check(context_.kept_bytes + 2 * memory_of(p));
-  const std::vector<uint32_t> uses = count_uses(p);
+  const IdMap<ValueId, uint32_t> uses = count_uses(p);
   std::vector<OpId> unused;
   walk(p, [&](OpId id) {
     if (p.op(id).code == Opcode::Const && uses[p.result(id)] == 0) unused.push_back(id);

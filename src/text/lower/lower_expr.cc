@@ -242,8 +242,8 @@ ValueId KernelLowering::name_value(const Expr& e) {
   }
   if (const Binding* b = lookup(e.symbol)) {
     switch (b->kind) {
-      case Kind::Let: return b->id;
-      case Kind::Var: return b->id == none ? none : builder.get(b->id);
+      case Kind::Let: return ValueId(b->id);
+      case Kind::Var: return b->id == none ? ValueId() : builder.get(b->id);
       case Kind::Const:
         return b->constant.type == Type::Void
                    ? none
@@ -453,7 +453,7 @@ ValueId KernelLowering::logical(const Expr& e, ValueId a) {
     error(token, Code::WrongOperandType,
           fmt::format("`{}` is for bool, not {}", ast_.text(e.token), name(builder.type(v))))
         .with_fix("compare with zero: `x != 0`");
-    return none;
+    return ValueId();
   };
   a = check(a, e.token);
   const TokenId right = ast_.exprs[e.b].token;

@@ -239,7 +239,7 @@ void KernelLowering::let(const Stmt& s) {
   Binding b;
   b.kind = s.kind == StmtKind::Let ? Kind::Let : Kind::Var;
   if (s.kind == StmtKind::Let)
-    b.id = v;
+    b.id = v.value();
   else if (v != none)
     b.id = builder.declare(v);
   bind(b, s.name);
@@ -478,7 +478,7 @@ void KernelLowering::for_(const Stmt& s) {
   scopes_.open();
   Binding b;
   b.kind = Kind::Let;
-  b.id = i;
+  b.id = i.value();
   b.counter = true;
   bind(b, s.name);
   block(s.body);
@@ -575,7 +575,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
       b.kind = Kind::Let;
       const Type t = value_type(p.type);  // a storage type is reported at the declaration
       b.id = expect(expression(arg(e, i), t), t, a.token,
-                    fmt::format("parameter `{}`", ast_.text(p.name)));
+                    fmt::format("parameter `{}`", ast_.text(p.name))).value();
       ok &= b.id != none;
       args.push_back(b);
       continue;
@@ -667,7 +667,7 @@ void KernelLowering::function_alone(const Decl& decl) {
       b.kind = Kind::Buffer;
       b.id = add_buffer(std::move(buffer));
     } else {
-      b.id = builder.constant(value_type(q.type), 0);
+      b.id = builder.constant(value_type(q.type), 0).value();
     }
     args.push_back(b);
   }

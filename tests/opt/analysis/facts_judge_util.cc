@@ -18,6 +18,13 @@
 #include "opt/analysis/ranges.h"
 #include "tests/opt/analysis/range_contains.h"
 
+template <class Tag>
+struct fmt::formatter<vyre::Id<Tag>> : fmt::formatter<uint32_t> {
+  auto format(vyre::Id<Tag> id, format_context& context) const {
+    return formatter<uint32_t>::format(id.value(), context);
+  }
+};
+
 namespace vyre::opt {
 namespace {
 
@@ -47,7 +54,7 @@ class Instrumented {
       for (const ValueId v : original.results(op))
         if (next != none) results_.push_back({next, {v, none}});
     }
-    for (BlockId block = 0; block < original.blocks.size(); ++block)
+    for (const BlockId block : original.blocks.ids())
       for (const ValueId v : original.args(block))
         first_.push_back({original.blocks[block].first, {v, none}});
     // Where a value is made comes before where it is used: inserted last, in front of the others.
@@ -56,7 +63,7 @@ class Instrumented {
   }
 
   const Probe* find(OpId op) const {
-    return op < probes_.size() && probes_[op].value != none ? &probes_[op] : nullptr;
+    return probes_.contains(op) && probes_[op].value != none ? &probes_[op] : nullptr;
   }
 
   Program program;
@@ -78,7 +85,7 @@ class Instrumented {
   /// Before the probes that are already in front of an op of the original.
   void probe_front(OpId op, const Program& original, Probe p) {
     OpId at = op;
-    while (program.op(at).prev != none && program.op(at).prev >= original.ops.size() &&
+    while (program.op(at).prev != none && program.op(at).prev >= original.ops.next_id() &&
            !(find(program.op(at).prev) && find(program.op(at).prev)->user == none))
       at = program.op(at).prev;
     probe(at, p);
@@ -93,7 +100,7 @@ class Instrumented {
   }
 
   uint32_t buffer_ = 0;
-  std::vector<Probe> probes_;
+  IdMap<OpId, Probe> probes_;
   std::vector<std::pair<OpId, Probe>> results_, first_;
 };
 
@@ -110,23 +117,23 @@ class Judge final : public interp::Observer {
         uniformity_(analyze_uniformity(p)),
         in_loop_(p.values.size(), false),
         proved_(p.ops.size(), -1) {
-    walk_blocks(p, 0, [this, depth = 0](Visit what, uint32_t id) mutable {
+    walk_blocks(p, body_block, [this, depth = 0](Visit what, OpId op, BlockId block) mutable {
       if (what == Visit::Op) {
         if (depth)
-          for (const ValueId v : p_.results(id)) in_loop_[v] = true;
+          for (const ValueId v : p_.results(op)) in_loop_[v] = true;
         return;
       }
-      const OpId owner = p_.blocks[id].parent;
+      const OpId owner = op;
       if (owner == none || !is_loop(p_.op(owner).code)) return;
       depth += what == Visit::EnterBlock ? 1 : -1;
-      for (const ValueId v : p_.args(id)) in_loop_[v] = true;
+      for (const ValueId v : p_.args(block)) in_loop_[v] = true;
     });
     for (const OpId b : liveness_.barriers()) {
-      std::vector<bool>& lives = lives_[b];
+      IdMap<ValueId, bool>& lives = lives_[b];
       lives.assign(p.values.size(), false);
       for (const ValueId v : liveness_.across(b)) lives[v] = true;
     }
-    for (ValueId v = 0; v < p.values.size(); ++v)
+    for (const ValueId v : p.values.ids())
       if (has_range(p.type(v))) {
         ++result.values;
         result.known += ranges_.of(v) != full_range(p.type(v));
@@ -187,8 +194,8 @@ class Judge final : public interp::Observer {
  private:
   struct State {
     uint32_t lanes = 0;
-    std::vector<std::vector<uint64_t>> last;  // by value: bits of each lane, when it was last made
-    std::vector<std::vector<uint32_t>> born;  // barriers that its workgroup had passed then
+    IdMap<ValueId, std::vector<uint64_t>> last;  // by value: bits of each lane, when it was last made
+    IdMap<ValueId, std::vector<uint32_t>> born;  // barriers that its workgroup had passed then
     std::vector<std::vector<OpId>> passed;    // by workgroup of the frame
   };
 
@@ -374,9 +381,9 @@ class Judge final : public interp::Observer {
   Effects effects_;
   Liveness liveness_;
   UniformityInfo uniformity_;
-  std::vector<bool> in_loop_;
-  std::vector<int8_t> proved_;  // by op: -1 not asked yet
-  std::map<OpId, std::vector<bool>> lives_;
+  IdMap<ValueId, bool> in_loop_;
+  IdMap<OpId, int8_t> proved_;  // by op: -1 not asked yet
+  std::map<OpId, IdMap<ValueId, bool>> lives_;
   std::map<ValueId, uint64_t> grid_;
   std::map<uint64_t, State> states_;  // by the first workgroup of a frame: frames may move
   std::vector<uint64_t> counts_;

@@ -287,7 +287,7 @@ TEST(Escape, who_sees_a_buffer_and_who_reads_it) {
     barrier workgroup
     y[0] = t[0])");
   const Escape e(p);
-  const auto find = [&](std::string_view name) {
+  const auto find = [&](std::string_view name) -> uint32_t {
     for (uint32_t i = 0; i < p.buffers.size(); ++i)
       if (p.buffers[i].name == name) return i;
     return none;

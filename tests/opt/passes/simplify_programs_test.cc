@@ -57,9 +57,9 @@ struct Writer {
     b.return_();
     Program p = b.program;
     // One value for each scalar, however often the rule names it.
-    std::vector<ValueId> first(p.buffers.size(), none), map(p.values.size());
-    for (ValueId v = 0; v < map.size(); ++v) {
-      map[v] = v;
+    std::vector<ValueId> first(p.buffers.size());
+    IdMap<ValueId, ValueId> map = identity(p.values);
+    for (const ValueId v : map.ids()) {
       const OpId def = p.values[v].def;
       if (def == none || p.op(def).code != Opcode::Scalar) continue;
       ValueId& known = first[p.op(def).attr];

@@ -88,7 +88,7 @@ TEST(CachedProgram, arrays_are_the_same_only_if_the_wire_form_is) {
   add(p, [](Program& q) { q.requires_forward_progress = false; });
   add(p, [](Program& q) { q.table_bytes[0] ^= std::byte{1}; });
   add(p, [](Program& q) { q.formulas.nodes.back().value ^= 1; });
-  for (OpId id = 0; id < p.ops.size(); ++id) {
+  for (const OpId id : p.ops.ids()) {
     if (info(p.ops[id].code).attribute == AttrKind::Bits)
       add(p, [&](Program& q) { q.ops[id].attr ^= 1; });
     if (p.ops[id].operands.count == 2)

@@ -117,7 +117,7 @@ OpId trapping_op(const Program& p, const Diagnostic& d, uint32_t code,
         same.place.column == d.place.column)
       found = op;
   });
-  return found == none ? 0 : found;
+  return found == none ? OpId(0) : found;
 }
 
 void write_trap(const Program& p, const Diagnostic& d, ControlBlock& control) {
@@ -135,7 +135,7 @@ void write_trap(const Program& p, const Diagnostic& d, ControlBlock& control) {
   control.y = id[1];
   control.z = id[2];
   control.code = code;
-  control.op = trapping_op(p, d, code, id);
+  control.op = trapping_op(p, d, code, id).value();
 }
 
 std::atomic<unsigned> last_grid_x = 0;
@@ -186,7 +186,7 @@ bool execute_now(const fake_cuda::Launch& l) {
       return true;
     }
     if (stop && *stop) {
-      control->stopped_at = 1 + (stopped.op == none ? 0 : stopped.op);
+      control->stopped_at = 1 + (stopped.op == none ? 0 : stopped.op.value());
       return true;
     }
     if (l.error) return false;

@@ -175,7 +175,7 @@ TEST_F(VulkanTest, a_profile_may_be_forced_by_the_environment) {
 TEST_F(VulkanTest, what_is_refused_is_an_op_of_the_program_that_found_it) {
   for (const vulkan::TestGroup& g : vulkan::self_test_groups()) {
     std::set<std::string> keys;
-    for (OpId op = 0; op < g.program.ops.size(); ++op) keys.insert(vulkan::op_key(g.program, op));
+    for (const OpId op : g.program.ops.ids()) keys.insert(vulkan::op_key(g.program, op));
     for (const vulkan::TestRow& row : g.rows)
       EXPECT_TRUE(keys.contains(row.key)) << g.name << ": " << row.key << " for " << row.expression;
   }
