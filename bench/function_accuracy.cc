@@ -34,11 +34,11 @@
 #include <thread>
 #include <vector>
 
-#include "ir/ssa_builder.h"
 #include "ir/eval/eval.h"
 #include "ir/expand_functions.h"
 #include "ir/functions.h"
 #include "ir/functions_native.h"
+#include "ir/ssa_builder.h"
 
 namespace {
 

@@ -5,6 +5,7 @@
 //   check(program, options), check(module, options)   everything that is wrong, in program order:
 //                    structure, types, limits, barriers outside uniform flow, graphs. Errors,
 //                    warnings and notes; has_errors(list) tells whether the program may run.
+//     options        CheckOptions:
 //     options.exact  results that depend on the order of float atomics are errors
 //     options.time_limit, options.memory_limit   seconds and bytes; passing one is a diagnostic
 //

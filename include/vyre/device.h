@@ -34,8 +34,7 @@
 //   for (int step = 0; step < 100; ++step)             // returns at once
 //     device->submit({vyre::driver::Launch{*saxpy, {2.0f, *x, *y}}});
 //   auto ticket = device->submit({vyre::driver::read_back(*y, ys)});
-//   auto report = ticket->wait();                      // ys holds the result, or errors() says why
-//   not
+//   auto report = ticket->wait();                      // ys holds the result, or errors() why not
 
 #include "runtime/device.h"
 #include "runtime/registry.h"

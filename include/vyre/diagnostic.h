@@ -5,7 +5,8 @@
 //   Result<T>     a T, or the Diagnostics that say why there is none. Test it as a bool; then `*r`
 //                 and `r->` are the value, or r.errors() is the list, never empty. Asking for the
 //                 one that is not there is a mistake of the caller (std::bad_variant_access).
-//   Diagnostic    code, severity, message, place, notes, fix, and the op to blame if there is one.
+//   Ok            the value of a Result<>, which only says whether something worked
+//   Diagnostic    code, Severity, message, place, notes, fix, and the op to blame if there is one.
 //                 A list may hold warnings and notes beside errors: has_errors(list) tells.
 //   Code          stable: a number means the same for ever and is never reused. to_string(code) is
 //                 "V0140"; info(code) has its title and page; all_codes() lists them.

@@ -1,27 +1,29 @@
 #pragma once
 
-// The optimizer: which passes a device runs on a program, and what they did. docs/optimizer.md
-// explains it, with a whole program.
+// The optimizer: which passes run on a program and why, and what they did. docs/optimizer.md
+// explains it, with whole programs.
 //
-//   driver::CompileOptions::optimize   how compile() optimizes: `profile`, an opt::Profile (None,
-//                             Debug, Release, Size), or `passes`, those of
-//                             opt::parse_passes("simplify,remove_dead_code"); and `learnt`, an
-//                             opt::ProfileData of earlier runs
-//   Executable::optimizer()   opt::RunReport: a PassChoice for each pass, a PassRun for each run
-//   opt::optimize(program, options)   the same without a device; `options.target` is what is known
-//                             of one
-//   opt::HotPathHints         launch times by device and op_id, from OpenOptions::telemetry. Safe
-//                             from several threads.
-//   opt::write_profile(data), opt::read_profile(text, file, data)   the files of `--profile-out`
-//                             and `--profile-in`
+//   opt::choose_passes(program, options)   opt::ChosenPasses: the passes that optimize() would run,
+//                             and a report with an opt::PassChoice for every pass: whether it is
+//                             selected, the reason, its priority, and the numbers in words
+//   opt::optimize(program, options)   runs them and returns an opt::RunReport: the choices; an
+//                             opt::PassRun for each run of a pass with its decision, remarks, time,
+//                             and effects and costs before and after; the costs of the program
+//   opt::OptimizeOptions      `profile`, an opt::Profile (None, Debug, Release, Size), or `passes`,
+//                             those of opt::parse_passes("simplify,remove_dead_code"); `target`, an
+//                             opt::Target with what is known of the device; `profile_data`,
+//                             measurements (vyre/telemetry.h); `schedule`, an opt::ScheduleOptions
+//   opt::all_passes(), opt::find_pass(name)   opt::PassDescriptor: name, phase, family, needs
+//   opt::to_json(report)      the report as `vyre run --report` has it
+//   driver::CompileOptions::optimize   how a device compiles: `profile`, `passes` and `learnt`
+//   driver::Executable::optimizer()   the RunReport of that
 //
-// Measurements and reports steer which passes run, never what a pass may do.
+// Measurements and reports steer which passes run, never what a pass may do. These functions are
+// pure: safe from several threads. Programs must have passed check().
 //
-//   vyre::driver::CompileOptions options;
-//   options.optimize.profile = vyre::opt::Profile::Size;
-//   auto executable = device.compile(program, options);
-//   if (!executable) return executable.errors();
-//   for (const vyre::opt::PassChoice& c : executable->optimizer().choices)
+//   auto chosen = vyre::opt::choose_passes(program, {.profile = vyre::opt::Profile::Size});
+//   if (!chosen) return chosen.errors();
+//   for (const vyre::opt::PassChoice& c : chosen->report.choices)
 //     std::cout << c.pass << ": " << c.reason << ", " << c.detail << '\n';
 
 #include "opt/pipeline.h"

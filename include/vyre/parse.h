@@ -8,10 +8,10 @@
 //                            beyond names and types: call check() (vyre/check.h) before running it.
 //     options.file_name      for messages
 //     options.constants      {"N", "8"}: values instead of the file's own
-//     options.resolver       how imports and table files are found. None: they are refused, which
-//                            suits untrusted text. file_resolver() reads the disk,
-//                            file_resolver({.root = "folder"}) what lies in one folder; both read
-//                            regular files only. One of your own has two functions, `name` and
+//     options.resolver       an ImportResolver: how imports and table files are found. None: they
+//                            are refused, which suits untrusted text. file_resolver() reads the
+//                            disk, file_resolver({.root = "folder"}) what lies in one folder; both
+//                            read regular files only. One of your own has two functions, `name` and
 //                            `read`.
 //     options.time_limit, options.memory_limit   seconds and bytes; passing one is a diagnostic
 //     options.trusted        leave it false for any text that you did not print yourself.

@@ -1,15 +1,14 @@
 #pragma once
 
-// Plans: how graphs and split kernels run on a device. docs/plans.md explains them, with a whole
-// program, and docs/grid_barrier.md.
+// Plans: how graphs run on a device. docs/plans.md explains them, with a whole program. Kernels
+// with grid barriers: vyre/split.h.
 //
 //   resolve_graph(graph, {{"x", n}, {"a", 2}})   GraphShape: lengths and scalars, by name;
 //                             or by index: resolve_graph(graph, counts, scalars)
-//   GraphExecutable::planned()   plan::PlannedGraph: its GraphPlan (calls that are one kernel,
+//   driver::GraphExecutable::planned()   plan::PlannedGraph: its GraphPlan (calls that are one
+//   kernel,
 //                             buffers that share memory), and the graph after fusion
-//   Executable::plan()        plan::SplitPlan: the segments of a kernel with grid barriers and the
-//                             steps that launch them; null if it runs whole
-//   plan::print(split plan), plan::print_plan(planned, module, graph)   for people
+//   plan::print_plan(planned, module, graph)   for people
 //   plan::write_plan(planned, module, graph), plan::read_plan(text, file)   the files of `vyre plan
 //                             --json` and `vyre run --plan`
 //
@@ -23,6 +22,5 @@
 #include "ir/named_sizes.h"
 #include "plan/graph_plan.h"
 #include "plan/plan_file.h"
-#include "plan/split/split_grid.h"
 #include "vyre/diagnostic.h"
 #include "vyre/program.h"

@@ -6,9 +6,10 @@
 //   Program    one kernel: name, buffers in order of declaration, workgroup, grid, and a body in
 //   SSA
 //              form with structured control flow (flat arrays, 32-bit ids).
-//   Module     the kernels and graphs of a file. find_kernel and find_graph go by name and give an
-//              index, or vyre::none.
-//   Graph      calls of kernels over named buffers.
+//   Module     the kernels and graphs of a file. find_kernel, find_graph and find_buffer go by name
+//              and give an index, or vyre::none.
+//   Graph      calls of kernels over named buffers: a tree of nodes. for_each_call(graph.nodes, fn)
+//              visits the calls, flatten(graph) lists all nodes as steps.
 //   Buffer     name, Role (In, InOut, Out, Scratch, Shared, Private, Uniform, Scalar, Table),
 //   element
 //              Type and count. Data is given and returned by index into Program::buffers.
@@ -30,6 +31,7 @@
 //     loads += program.op(id).code == vyre::Opcode::Load;
 //   });
 
+#include "ir/graph_walk.h"
 #include "ir/module.h"
 #include "ir/ops.h"
 #include "ir/program.h"

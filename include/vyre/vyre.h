@@ -9,8 +9,12 @@
 //   vyre/check.h        is a program legal?
 //   vyre/run.h          the reference interpreter, and bytes for it
 //   vyre/device.h       devices: buffers that stay there, submissions, streams
-//   vyre/optimizer.h    which passes run on a program, and what they did
-//   vyre/plan.h         how graphs and split kernels run
+//   vyre/optimizer.h    which passes run on a program and why, and what they did
+//   vyre/telemetry.h    measured launch times that steer the optimizer, and their files
+//   vyre/plan.h         how graphs run: fused calls, shared memory
+//   vyre/handoff.h      buffers that become tiles in shared memory
+//   vyre/split.h        kernels with grid barriers as several launches
+//   vyre/launch_groups.h   which stages fit into one launch
 //   vyre/wire.h         programs as bytes, and their fingerprints
 //   vyre/object.h       kernels that were compiled to object files
 //   vyre/version.h      VYRE_VERSION and VYRE_GIT, of the headers
@@ -44,12 +48,16 @@
 #include "vyre/check.h"
 #include "vyre/device.h"
 #include "vyre/diagnostic.h"
+#include "vyre/handoff.h"
 #include "vyre/kernel.h"
+#include "vyre/launch_groups.h"
 #include "vyre/object.h"
 #include "vyre/optimizer.h"
 #include "vyre/parse.h"
 #include "vyre/plan.h"
 #include "vyre/program.h"
 #include "vyre/run.h"
+#include "vyre/split.h"
+#include "vyre/telemetry.h"
 #include "vyre/version.h"
 #include "vyre/wire.h"

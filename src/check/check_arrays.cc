@@ -90,8 +90,7 @@ class ArrayCheck {
       return broken(id, "its neighbour does not exist");
     if (op.n_blocks != blocks_of(op.code)) return broken(id, "it has a wrong number of blocks");
     if (op.n_blocks &&
-        (!p_.blocks.contains(op.first_block) ||
-         op.n_blocks > p_.blocks.next_id() - op.first_block))
+        (!p_.blocks.contains(op.first_block) || op.n_blocks > p_.blocks.next_id() - op.first_block))
       return broken(id, "its blocks do not exist");
     if (const char* fault = fault_of_list(op.operands)) return broken(id, fault);
     if (const char* fault = fault_of_list(op.results)) return broken(id, fault);

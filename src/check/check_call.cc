@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "check/check_limits.h"
+#include "ir/graph_walk.h"
 
 namespace vyre {
 namespace {
@@ -18,23 +19,16 @@ class CallCheck {
       : k_(k), g_(g), formulas_(f), call_(c), list_(list) {}
 
   void run() {
-    std::vector<uint32_t> parameters;  // those that take an argument
-    for (uint32_t i = 0; i < k_.buffers.size(); ++i) {
-      const Buffer& b = k_.buffers[i];
-      if (b.role == Role::Scratch)
-        check_scratch(b);
-      else if (is_parameter(b.role))
-        parameters.push_back(i);
-    }
+    for (const Buffer& b : k_.buffers)
+      if (b.role == Role::Scratch) check_scratch(b);
     check_grid();
-    if (call_.args.size() != parameters.size()) {
+    if (call_.args.size() != num_arguments(k_)) {
       add(Code::CallArgumentCount, fmt::format("{} takes {} arguments, not {}", quoted(k_.name),
-                                               parameters.size(), call_.args.size()))
+                                               num_arguments(k_), call_.args.size()))
           .with_fix("give one argument for each parameter but the `scratch` ones, in order");
       return;
     }
-    for (size_t i = 0; i < parameters.size(); ++i)
-      check_argument(k_.buffers[parameters[i]], call_.args[i]);
+    for (const CallArgument& a : arguments(k_, call_)) check_argument(*a.parameter, *a.given);
   }
 
  private:

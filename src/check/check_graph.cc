@@ -9,6 +9,7 @@
 #include "check/check_formulas.h"
 #include "check/check_limits.h"
 #include "check/check_report.h"
+#include "ir/graph_walk.h"
 
 namespace vyre {
 namespace {
@@ -30,10 +31,8 @@ class GraphCheck {
     const FormulaFacts formulas(g_.formulas, names_of(g_));
     formulas_ = &formulas;
     for (uint32_t i = 0; i < g_.buffers.size() && !full(); ++i) check_buffer(i);
-    for (const GraphNode& node : g_.nodes)
-      if (!full()) check_node(node);
-    for (const GraphNode* open : open_)
-      if (!full()) add(Code::UnclosedGraphLoop, open->place, "this loop of the graph has no end");
+    for (const GraphStep& step : flatten(g_))
+      if (!full()) check_step(step);
     if (full())
       add(Code::MoreNotShown, g_.place, "there is more to say about this graph than is shown");
     return std::move(list_);
@@ -64,10 +63,11 @@ class GraphCheck {
       if (b.parameter && own) fault = "a parameter comes after the graph's own buffers";
       own = own || !b.parameter;
     }
-    for (const GraphNode& n : g_.nodes) {
-      if (n.kind > GraphNodeKind::End) fault = "a node is of no kind that exists";
+    for_each_node(g_.nodes, [&](const GraphNode& n) {
+      if (uint32_t(n.kind) >= graph_node_kind_count) fault = "a node is of no kind that exists";
+      if (!n.has_body() && !n.body.empty()) fault = "a call has a body";
       if (!formula_exists(n.count)) fault = "the count of a loop does not exist";
-    }
+    });
     if (fault.empty()) return true;
     add(Code::BrokenProgram, g_.place, "the graph is broken: " + fault);
     return false;
@@ -107,30 +107,18 @@ class GraphCheck {
       add(fault->code, place, std::move(fault->message)).with_fix(std::move(fault->fix));
   }
 
-  void check_node(const GraphNode& node) {
-    switch (node.kind) {
-      case GraphNodeKind::Call: {
-        if (node.kernel >= m_.kernels.size())
-          add(Code::CalledKernelMissing, node.place, "the kernel of this call does not exist");
-        else if (legal_[node.kernel])
-          check_call(m_.kernels[node.kernel], g_, *formulas_, node, list_);
-        break;
-      }
-      case GraphNodeKind::Repeat:
-      case GraphNodeKind::While: open_loop(node); break;
-      case GraphNodeKind::End: {
-        if (open_.empty())
-          add(Code::UnclosedGraphLoop, node.place, "this ends a loop that was not begun");
-        else
-          open_.pop_back();
-        break;
-      }
-    }
+  void check_step(const GraphStep& step) {
+    const GraphNode& node = *step.node;
+    if (step.kind == GraphStep::Kind::Begin) return check_loop(node, step.depth);
+    if (!step.is_call()) return;
+    if (node.kernel >= m_.kernels.size())
+      add(Code::CalledKernelMissing, node.place, "the kernel of this call does not exist");
+    else if (legal_[node.kernel])
+      check_call(m_.kernels[node.kernel], g_, *formulas_, node, list_);
   }
 
-  void open_loop(const GraphNode& node) {
-    open_.push_back(&node);
-    if (open_.size() == limits::nesting + 1)
+  void check_loop(const GraphNode& node, uint32_t depth) {
+    if (depth == limits::nesting)
       add(Code::NestingOverLimit, node.place,
           fmt::format("more than {} loops of the graph are nested here", limits::nesting));
     const bool is_while = node.kind == GraphNodeKind::While;
@@ -174,7 +162,6 @@ class GraphCheck {
   const std::vector<bool>& legal_;
   const FormulaFacts* formulas_ = nullptr;
   Diagnostics list_;
-  std::vector<const GraphNode*> open_;
   std::unordered_set<std::string_view> names_;
 };
 

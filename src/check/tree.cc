@@ -124,7 +124,8 @@ class TreeCheck {
 
   void leave(const Frame& f) {
     const Block& b = p_.blocks[f.block];
-    if (b.last != f.before) return broken(fmt::format("block {} ends at another op", f.block.value()));
+    if (b.last != f.before)
+      return broken(fmt::format("block {} ends at another op", f.block.value()));
     if (b.last != none && is_exit(p_.ops[b.last].code)) return;
     const char* text = "a block ends without `yield`, `break`, `continue`, `return` or `trap`";
     if (b.last != none)

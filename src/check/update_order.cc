@@ -307,7 +307,7 @@ class UpdateOrder {
   Reporter& r_;
   FlowSegments in_grid_, in_group_;
   bool many_in_grid_ = true, many_in_group_ = true, has_acq_rel_ = false;
-  IdMap<ValueId, Own> own_;                 // by value
+  IdMap<ValueId, Own> own_;              // by value
   std::array<int, 2> singles_ = {0, 0};  // of the grid, of the workgroup
   std::vector<Update> updates_;
   std::unordered_map<OpId, uint32_t> update_of_;

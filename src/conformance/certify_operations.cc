@@ -4,8 +4,8 @@
 
 #include "conformance/certify_cases.h"
 #include "generate/interesting.h"
-#include "ir/ssa_builder.h"
 #include "ir/eval/eval.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre::lab {
 namespace {

@@ -12,41 +12,8 @@
 namespace vyre::lab {
 namespace {
 
-uint64_t element_bits(Type element, const std::vector<std::byte>& bytes, uint64_t i) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data() + i * size_of(element), size_of(element));
-  return bits;
-}
-
-/// "y = 1 2 3", or "y:2 = 1 2" for the first two elements.
-struct OutText {
-  std::string name;
-  std::optional<uint64_t> first;
-  std::vector<std::string> values;
-};
-
-std::optional<OutText> parse_out(const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos) return std::nullopt;
-  const std::string_view name = trimmed(std::string_view(text).substr(0, equals));
-  OutText out;
-  out.name = std::string(name.substr(0, name.find(':')));
-  if (const size_t colon = name.find(':'); colon != name.npos) {
-    out.first = text::parse_integer(name.substr(colon + 1));
-    if (!out.first) return std::nullopt;
-  }
-  out.values = split_words(std::string_view(text).substr(equals + 1));
-  return out;
-}
-
 std::string short_list(const Diagnostics& errors) {
   return errors.empty() ? "it succeeded" : "it failed:\n" + brief(errors);
-}
-
-const Observation::Output* find(const Observation& o, const std::string& name) {
-  const auto at = std::find_if(o.outputs.begin(), o.outputs.end(),
-                               [&](const auto& out) { return out.name == name; });
-  return at == o.outputs.end() ? nullptr : &*at;
 }
 
 std::string mismatch_out(const std::string& text, const Observation& o) {
@@ -55,10 +22,10 @@ std::string mismatch_out(const std::string& text, const Observation& o) {
   const auto expected = parse_out(text);
   if (!expected)
     return fmt::format("`out: {}` is not of the form `name = v v v` or `name:n = v v v`", text);
-  const auto* output = find(o, expected->name);
+  const auto* output = o.find(expected->name);
   if (!output) return fmt::format("there is no output called `{}`", expected->name);
 
-  const uint64_t there = output->bytes.size() / size_of(output->element);
+  const uint64_t there = output->elements();
   const uint64_t count = std::min(there, expected->first.value_or(there));
   std::string differences;
   if (count != expected->values.size())
@@ -67,8 +34,7 @@ std::string mismatch_out(const std::string& text, const Observation& o) {
   size_t differing = 0;
   constexpr size_t most = 8;
   for (uint64_t i = 0; i < std::min<uint64_t>(count, expected->values.size()); ++i) {
-    const std::string got =
-        text::print_value(output->element, element_bits(output->element, output->bytes, i));
+    const std::string got = output->text_of(i);
     uint64_t bits = 0;
     const bool valid = text::parse_value(expected->values[i], output->element, &bits);
     // Through the value, so that `1.0` equals `1`.
@@ -111,21 +77,33 @@ std::string mismatch_fails(const std::string& text, const Observation& o) {
   return fmt::format("expected {}, but {}", print_codes(missing), short_list(o.errors));
 }
 
-/// `// out: name = values`, broken into lines of about a hundred columns.
-void append_out(std::vector<std::string>& lines, const std::string& head,
-                const std::vector<std::string>& values) {
-  std::string line = "// out: " + head + " =";
-  for (const std::string& v : values) {
-    if (line.size() + v.size() > 99) {
-      lines.push_back(std::move(line));
-      line = "//     ";
-    }
-    line += ' ' + v;
+}  // namespace
+
+std::optional<OutText> parse_out(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return std::nullopt;
+  const std::string_view name = trimmed(std::string_view(text).substr(0, equals));
+  OutText out;
+  out.name = std::string(name.substr(0, name.find(':')));
+  if (const size_t colon = name.find(':'); colon != name.npos) {
+    out.first = text::parse_integer(name.substr(colon + 1));
+    if (!out.first) return std::nullopt;
   }
-  lines.push_back(std::move(line));
+  out.values = split_words(std::string_view(text).substr(equals + 1));
+  return out;
 }
 
-}  // namespace
+const Observation::Output* Observation::find(std::string_view name) const {
+  const auto at =
+      std::find_if(outputs.begin(), outputs.end(), [&](const auto& o) { return o.name == name; });
+  return at == outputs.end() ? nullptr : &*at;
+}
+
+std::string Observation::Output::text_of(uint64_t i) const {
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + i * size_of(element), size_of(element));
+  return text::print_value(element, bits);
+}
 
 std::optional<std::string> trap_of(const Observation& o) {
   if (o.errors.empty() || o.errors[0].code != Code::Trapped) return std::nullopt;
@@ -160,9 +138,7 @@ std::string difference(const Observation& a, const Observation& b) {
         static_cast<uint64_t>(std::mismatch(x.bytes.begin(), x.bytes.end(), y.bytes.begin()).first -
                               x.bytes.begin()) /
         size_of(x.element);
-    return fmt::format("`{}[{}]` is once {} and once {}", x.name, at,
-                       text::print_value(x.element, element_bits(x.element, x.bytes, at)),
-                       text::print_value(x.element, element_bits(x.element, y.bytes, at)));
+    return fmt::format("`{}[{}]` is once {} and once {}", x.name, at, x.text_of(at), y.text_of(at));
   }
   return "";
 }
@@ -174,36 +150,6 @@ std::string mismatch(const Expectation& e, const Observation& o) {
     case Expect::Fails: return mismatch_fails(e.text, o);
     default: return "";  // of plans: tests/runner/plan_mode.cc
   }
-}
-
-std::vector<std::string> expected_lines(const std::vector<Expectation>& before,
-                                        const Observation& o) {
-  std::vector<std::string> lines;
-  if (const auto trap = trap_of(o)) return {"// traps: " + *trap};
-  if (!o.errors.empty()) {
-    std::vector<ExpectedCode> codes;
-    for (const Diagnostic& d : o.errors)
-      if (d.severity == Severity::Error) codes.push_back({d.code, ""});
-    return {"// fails: " + print_codes(codes)};
-  }
-  const auto values = [](const Observation::Output& out, uint64_t count) {
-    std::vector<std::string> list;
-    const uint64_t there = out.bytes.size() / size_of(out.element);
-    for (uint64_t i = 0; i < std::min(count, there); ++i)
-      list.push_back(text::print_value(out.element, element_bits(out.element, out.bytes, i)));
-    return list;
-  };
-  for (const Expectation& e : before) {  // the same outputs, as much of them
-    const auto old = e.kind == Expect::Out ? parse_out(e.text) : std::nullopt;
-    const auto* output = old ? find(o, old->name) : nullptr;
-    if (!output) continue;
-    append_out(lines, old->first ? fmt::format("{}:{}", old->name, *old->first) : old->name,
-               values(*output, old->first.value_or(~uint64_t{0})));
-  }
-  if (lines.empty())
-    for (const auto& out : o.outputs) append_out(lines, out.name, values(out, ~uint64_t{0}));
-  if (lines.empty()) lines.push_back("// out:");
-  return lines;
 }
 
 }  // namespace vyre::lab

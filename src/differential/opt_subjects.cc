@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "generate/random.h"
-#include "ir/ir_builder.h"
 #include "ir/expand_functions.h"
+#include "ir/ir_builder.h"
 #include "opt/pipeline.h"
 #include "transform/long_loops.h"
 

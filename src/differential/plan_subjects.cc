@@ -13,27 +13,20 @@ namespace {
 
 bool is_graph(const Generated& g) { return g.is_graph(); }
 
-/// The number of a call among all calls up to it, from 1.
-uint32_t stage_of(const Graph& graph, uint32_t node) {
-  uint32_t stage = 0;
-  for (uint32_t i = 0; i <= node; ++i) stage += graph.nodes[i].kind == GraphNodeKind::Call;
-  return stage;
-}
-
 /// "stage 2 (`a_b`): kernel `a_b` trapped …" in the words of the graph before fusion.
 std::string trap_of_graph(const Generated& g, const plan::FusedGraph& fused,
                           const std::string& trap) {
-  const Graph& graph = g.module.graphs[0];
-  for (uint32_t i = 0; i < fused.graph().nodes.size(); ++i) {
+  const GraphSteps steps = flatten(g.module.graphs[0]), of_fused = flatten(fused.graph());
+  for (uint32_t i = 0; i < of_fused.size(); ++i) {
     if (fused.origin[i].calls.empty()) continue;
-    const std::string& joined = fused.module.kernels[fused.graph().nodes[i].kernel].name;
+    const std::string& joined = fused.module.kernels[of_fused[i].node->kernel].name;
     const std::string head =
-        fmt::format("stage {} (`{}`): kernel `{}`", stage_of(fused.graph(), i), joined, joined);
+        fmt::format("stage {} (`{}`): kernel `{}`", of_fused[i].stage, joined, joined);
     if (!trap.starts_with(head)) continue;
     const uint32_t node = fused.origin[i].trapping;
     if (node == none) return "a call that cannot trap did: " + trap;
-    const std::string& name = g.module.kernels[graph.nodes[node].kernel].name;
-    return fmt::format("stage {} (`{}`): kernel `{}`", stage_of(graph, node), name, name) +
+    const std::string& name = g.module.kernels[steps[node].node->kernel].name;
+    return fmt::format("stage {} (`{}`): kernel `{}`", steps[node].stage, name, name) +
            trap.substr(head.size());
   }
   return trap;

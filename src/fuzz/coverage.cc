@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph_walk.h"
+
 namespace vyre::lab {
 namespace {
 
@@ -104,10 +106,10 @@ void add_launch(const Generated& g, Features& f) {
   if (g.inputs.grid) f.insert("grid at launch");
   if (g.is_graph()) {
     f.insert("graph");
-    for (const GraphNode& n : g.module.graphs[0].nodes) {
-      if (n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While) f.insert("graph loop");
+    for_each_node(g.module.graphs[0].nodes, [&](const GraphNode& n) {
+      if (n.has_body()) f.insert("graph loop");
       if (!n.grid.empty()) f.insert("graph grid");
-    }
+    });
     return;
   }
   const Program& p = g.module.kernels[0];

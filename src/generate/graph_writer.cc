@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generate/interesting.h"
+#include "ir/graph_walk.h"
 
 namespace vyre::lab {
 
@@ -57,7 +58,7 @@ GraphNode GraphWriter::call(uint32_t kernel) {
   std::vector<uint32_t> taken;
   for (size_t i = 0; i < k.program.buffers.size(); ++i) {
     const Buffer& b = k.program.buffers[i];
-    if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
+    if (!takes_argument(b)) continue;
     if (b.role == Role::Scalar) {
       node.args.push_back(scalar_argument(b.element, k.counts[i]));
       continue;
@@ -85,28 +86,21 @@ uint32_t GraphWriter::integer_slot(bool or_bool) {
 
 /// The call, or a loop around it.
 void GraphWriter::add_nodes(GraphNode call) {
-  GraphNode loop;
   const uint32_t flag = r_.chance(15) ? integer_slot(true) : none;
   const bool repeat = flag == none && r_.chance(20);
-  if (repeat || flag != none) {
-    loop.kind = repeat ? GraphNodeKind::Repeat : GraphNodeKind::While;
-    loop.count = graph_.formulas.constant(r_.chance(10) ? 0 : r_.between(1, 3));
-    if (!repeat) {
-      const Type t = slots_[flag].element;
-      loop.flag = {flag, r_.below(slots_[flag].count + 1)};
-      loop.compare = t == Type::Bool ? r_.pick({Opcode::Eq, Opcode::Ne})
-                                     : r_.pick({Opcode::Eq, Opcode::Ne, Opcode::Ne, Opcode::Lt,
-                                                Opcode::Le, Opcode::Gt, Opcode::Ge});
-      loop.bits = interesting_bits(r_, t);
-    }
-    graph_.nodes.push_back(loop);
+  if (!repeat && flag == none) return graph_.nodes.push_back(std::move(call));
+  GraphNode& loop = graph_.nodes.emplace_back();
+  loop.kind = repeat ? GraphNodeKind::Repeat : GraphNodeKind::While;
+  loop.count = graph_.formulas.constant(r_.chance(10) ? 0 : r_.between(1, 3));
+  if (!repeat) {
+    const Type t = slots_[flag].element;
+    loop.flag = {flag, r_.below(slots_[flag].count + 1)};
+    loop.compare = t == Type::Bool ? r_.pick({Opcode::Eq, Opcode::Ne})
+                                   : r_.pick({Opcode::Eq, Opcode::Ne, Opcode::Ne, Opcode::Lt,
+                                              Opcode::Le, Opcode::Gt, Opcode::Ge});
+    loop.bits = interesting_bits(r_, t);
   }
-  graph_.nodes.push_back(std::move(call));
-  if (repeat || flag != none) {
-    GraphNode end;
-    end.kind = GraphNodeKind::End;
-    graph_.nodes.push_back(end);
-  }
+  loop.body.push_back(std::move(call));
 }
 
 // ---- The whole.
@@ -146,12 +140,9 @@ void GraphWriter::declare() {
     }
     graph_.buffers.push_back(std::move(b));
   }
-  const auto renumber = [&](uint32_t& buffer) { buffer = buffer == none ? none : place[buffer]; };
-  for (GraphNode& n : graph_.nodes) {
-    for (GraphArg& a : n.args) renumber(a.buffer);
-    for (GraphElement& e : n.grid) renumber(e.buffer);
-    renumber(n.flag.buffer);
-  }
+  for_each_node(graph_.nodes, [&](GraphNode& n) {
+    for_each_buffer(n, [&](uint32_t& buffer) { buffer = place[buffer]; });
+  });
 }
 
 Generated GraphWriter::write() {

@@ -13,8 +13,8 @@ namespace vyre::interp {
 /// `if` may run in either order. Arguments of loops are on no list but for the counter of a `for`;
 /// they share the places of the loop's results.
 struct Liveness {
-  IdMap<OpId, ValueId> first;  // by OpId; none: nothing dies here
-  IdMap<ValueId, ValueId> next;   // by ValueId
+  IdMap<OpId, ValueId> first;    // by OpId; none: nothing dies here
+  IdMap<ValueId, ValueId> next;  // by ValueId
 };
 
 /// Linear.

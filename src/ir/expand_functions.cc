@@ -26,10 +26,7 @@ class Recorder {
   using I = Term;
   using B = Term;
 
-  Recorder(Program& program, OpId before)
-      : p_(program), b_(program) {
-    b_.before(before);
-  }
+  Recorder(Program& program, OpId before) : p_(program), b_(program) { b_.before(before); }
 
   Term operand(uint32_t i) const {
     const ValueId v = p_.operand(b_.next, i);

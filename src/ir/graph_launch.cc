@@ -55,25 +55,20 @@ FormulaEnv environment(const Graph& g, const GraphShape& shape) {
           [&](uint32_t i) { return g.buffers[i].name; }};
 }
 
-/// One argument for each parameter but scratch ones, in order.
 Result<> match_arguments(const GraphShape& shape, GraphCall& call,
                          std::vector<std::optional<uint64_t>>& counts,
                          std::vector<std::optional<uint64_t>>& scalars) {
   const Program& k = call.kernel;
-  size_t next = 0, wanted = 0;
-  for (size_t i = 0; i < k.buffers.size(); ++i) {
-    const Role role = k.buffers[i].role;
-    if (!is_parameter(role) || role == Role::Scratch) continue;
-    ++wanted;
-    if (next >= call.node.args.size()) continue;
-    const GraphArg& arg = call.node.args[next++];
-    if (role == Role::Scalar) {
-      scalars[i] = arg.buffer == none ? arg.bits : shape.scalars[arg.buffer];
-    } else if (arg.buffer != none) {
-      call.bound[i] = arg.buffer;
-      counts[i] = shape.counts[arg.buffer];
+  for (const CallArgument& a : arguments(k, call.node)) {
+    const uint32_t buffer = a.given->buffer;
+    if (a.is_scalar()) {
+      scalars[a.index] = buffer == none ? a.given->bits : shape.scalars[buffer];
+    } else if (buffer != none) {
+      call.bound[a.index] = buffer;
+      counts[a.index] = shape.counts[buffer];
     }
   }
+  const size_t wanted = num_arguments(k);
   if (wanted == call.node.args.size()) return Ok{};
   return diagnose(Code::ArgumentCount, call.node.place,
                   fmt::format("`{}` takes {} arguments, but {} were given", k.name, wanted,
@@ -162,85 +157,57 @@ Result<GraphShape> resolve_graph(const Graph& g, std::span<const std::optional<u
 // ---- Calls.
 
 Result<GraphCall> bind_call(const Module& module, const Graph& graph, const GraphShape& shape,
-                            uint32_t node, const std::array<uint64_t, 3>& grid) {
-  const Program& k = module.kernels[graph.nodes[node].kernel];
+                            const GraphNode& node, const std::array<uint64_t, 3>& grid) {
+  const Program& k = module.kernels[node.kernel];
   const size_t n = k.buffers.size();
-  GraphCall call{
-      graph.nodes[node], k, std::vector<uint32_t>(n, none), std::vector<uint64_t>(n, 0), {}};
+  GraphCall call{node, k, std::vector<uint32_t>(n, none), std::vector<uint64_t>(n, 0), {}};
   std::vector<std::optional<uint64_t>> counts(n), scalars(n);
   if (auto matched = match_arguments(shape, call, counts, scalars); !matched)
     return matched.errors();
   if (auto distinct = check_overlap(graph, k, call.bound); !distinct) return distinct.errors();
   for (size_t i = 0; i < n; ++i) call.scalars[i] = scalars[i].value_or(0);
-  Result<LaunchShape> launch = resolve_call(call.node, k, counts, scalars, grid);
+  Result<LaunchShape> launch = resolve_call(node, k, counts, scalars, grid);
   if (!launch) return launch.errors();
   call.shape = std::move(*launch);
   return call;
 }
 
-Diagnostics blame_call(Diagnostics errors, const Module& module, const Graph& graph,
-                       uint32_t node) {
-  const GraphNode& call = graph.nodes[node];
-  const auto stage =
-      std::count_if(graph.nodes.begin(), graph.nodes.begin() + node + 1,
-                    [](const GraphNode& n) { return n.kind == GraphNodeKind::Call; });
+Diagnostics blame_call(Diagnostics errors, const Module& module, const GraphStep& call) {
+  const GraphNode& node = *call.node;
   for (Diagnostic& d : errors) {
     if (d.code == Code::LengthDiffers) d.code = Code::ArgumentLengthDiffers;
     d.message =
-        fmt::format("stage {} (`{}`): {}", stage, module.kernels[call.kernel].name, d.message);
+        fmt::format("stage {} (`{}`): {}", call.stage, module.kernels[node.kernel].name, d.message);
     if (d.place.line == 0)
-      d.place = call.place;
-    else if (call.place.line != 0)
-      d.note("called here", call.place);
+      d.place = node.place;
+    else if (node.place.line != 0)
+      d.note("called here", node.place);
   }
   return errors;
 }
 
 // ---- The walk.
 
-GraphCursor::GraphCursor(const Graph& graph, const GraphShape& shape)
-    : g_(graph),
-      shape_(shape),
-      ends_(graph.nodes.size(), 0),
-      has_calls_(graph.nodes.size()),
-      cleared_(graph.nodes.size(), 0) {
-  struct Open {
-    uint32_t node;
-    uint32_t calls;
-  };
-  std::vector<Open> open;
-  uint32_t calls = 0;
-  for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
-    const GraphNodeKind kind = g_.nodes[i].kind;
-    calls += kind == GraphNodeKind::Call;
-    if (kind == GraphNodeKind::Repeat || kind == GraphNodeKind::While) open.push_back({i, calls});
-    if (kind != GraphNodeKind::End) continue;
-    ends_[open.back().node] = i;
-    has_calls_[open.back().node] = calls != open.back().calls;
-    open.pop_back();
-  }
+GraphCursor::GraphCursor(const Graph& graph, const GraphSteps& steps, const GraphShape& shape)
+    : g_(graph), steps_(steps), shape_(shape), cleared_(steps.size(), 0) {}
+
+bool GraphCursor::has_calls(uint32_t loop) const {
+  return steps_[steps_[loop].partner].stage > steps_[loop].stage;
 }
 
-/// The next element that the node at hand depends on. Elements that are not there are 0.
+/// The next element that the step at hand depends on. Elements that do not exist are 0.
 std::optional<GraphElement> GraphCursor::wanted() const {
-  const GraphNode& node = g_.nodes[at_];
-  switch (node.kind) {
-    case GraphNodeKind::Call:
-      if (answers_.size() < std::min<size_t>(node.grid.size(), 3))
-        return node.grid[answers_.size()];
-      break;
-    case GraphNodeKind::While:
-      if (answers_.empty() && times_ > 0 && has_calls_[at_]) return node.flag;
-      break;
-    case GraphNodeKind::End: {
-      const GraphNode& loop = g_.nodes[loops_.back().node];
-      if (answers_.empty() && begins_again(loops_.back()) && loop.kind == GraphNodeKind::While)
-        return loop.flag;
-      break;
-    }
-    case GraphNodeKind::Repeat: break;
+  const GraphStep& step = steps_[at_];
+  if (step.is_call()) {
+    if (answers_.size() < std::min<size_t>(step.node->grid.size(), 3))
+      return step.node->grid[answers_.size()];
+    return std::nullopt;
   }
-  return std::nullopt;
+  if (step.node->kind != GraphNodeKind::While || !answers_.empty()) return std::nullopt;
+  const bool may_run = step.kind == GraphStep::Kind::Begin ? times_ > 0 && has_calls(at_)
+                                                           : begins_again(loops_.back());
+  if (!may_run) return std::nullopt;
+  return step.node->flag;
 }
 
 void GraphCursor::answer(uint64_t bits) {
@@ -248,13 +215,12 @@ void GraphCursor::answer(uint64_t bits) {
 }
 
 std::optional<GraphLoop> GraphCursor::loop() const {
-  if (at_ >= g_.nodes.size() || timed_) return std::nullopt;
-  const GraphNode& node = g_.nodes[at_];
-  if (node.kind != GraphNodeKind::Repeat && node.kind != GraphNodeKind::While) return std::nullopt;
-  if (!has_calls_[at_]) return std::nullopt;
-  const Result<uint64_t> rounds = times_of(node);
+  if (at_ >= steps_.size() || timed_ || steps_[at_].kind != GraphStep::Kind::Begin)
+    return std::nullopt;
+  if (!has_calls(at_)) return std::nullopt;
+  const Result<uint64_t> rounds = times_of(*steps_[at_].node);
   if (!rounds) return std::nullopt;  // next() will tell
-  return GraphLoop{at_, ends_[at_], *rounds};
+  return GraphLoop{at_, steps_[at_].partner, *rounds};
 }
 
 bool GraphCursor::call_launched_nothing() {
@@ -268,7 +234,7 @@ bool GraphCursor::call_launched_nothing() {
 void GraphCursor::skip_loop() {
   ++changes_;
   ++launches_;
-  go_to(ends_[at_] + 1);
+  go_to(steps_[at_].partner + 1);
 }
 
 void GraphCursor::go_to(uint32_t node) {
@@ -298,14 +264,14 @@ bool GraphCursor::holds(const GraphNode& node) const {
 
 void GraphCursor::begin_loop() {
   // A loop without a call changes nothing, so it may as well not run.
-  const bool runs = times_ > 0 && has_calls_[at_] && holds(g_.nodes[at_]);
+  const bool runs = times_ > 0 && has_calls(at_) && holds(*steps_[at_].node);
   if (runs) loops_.push_back({at_, times_ - 1, changes_});
-  go_to(runs ? at_ + 1 : ends_[at_] + 1);
+  go_to(runs ? at_ + 1 : steps_[at_].partner + 1);
 }
 
 void GraphCursor::end_loop() {
   Loop& loop = loops_.back();
-  if (begins_again(loop) && holds(g_.nodes[loop.node])) {
+  if (begins_again(loop) && holds(*steps_[loop.node].node)) {
     --loop.left;
     loop.changes = changes_;
     return go_to(loop.node + 1);
@@ -314,64 +280,64 @@ void GraphCursor::end_loop() {
   go_to(at_ + 1);
 }
 
-Result<GraphStep> GraphCursor::next() {
-  using Kind = GraphStep::Kind;
-  while (at_ < g_.nodes.size()) {
-    const GraphNode& node = g_.nodes[at_];
-    const bool begins = node.kind == GraphNodeKind::Repeat || node.kind == GraphNodeKind::While;
+Result<GraphAction> GraphCursor::next() {
+  while (at_ < steps_.size()) {
+    const GraphStep& step = steps_[at_];
+    const bool begins = step.kind == GraphStep::Kind::Begin;
     if (begins && !timed_) {
-      const Result<uint64_t> times = times_of(node);
+      const Result<uint64_t> times = times_of(*step.node);
       if (!times) return times.errors();
       times_ = *times;
       timed_ = true;
     }
     if (const auto element = wanted()) {
       if (element->index < shape_.counts[element->buffer])
-        return GraphStep{Kind::Read, at_, {1, 1, 1}, *element};
+        return GraphAction{GraphAction::Kind::Read, at_, {1, 1, 1}, *element};
       answer(0);
       continue;
     }
     if (begins) {
       begin_loop();
-    } else if (node.kind == GraphNodeKind::End) {
+    } else if (step.kind == GraphStep::Kind::End) {
       end_loop();
     } else {
-      GraphStep step{Kind::Call, at_, {1, 1, 1}, {}};
+      GraphAction call{GraphAction::Kind::Call, at_, {1, 1, 1}, {}};
       for (size_t d = 0; d < answers_.size(); ++d)
-        step.grid[d] = invocations(g_.buffers[node.grid[d].buffer].element, answers_[d]);
+        call.grid[d] = invocations(g_.buffers[step.node->grid[d].buffer].element, answers_[d]);
       ++changes_;
       ++launches_;
       call_ = at_;
       go_to(at_ + 1);
-      return step;
+      return call;
     }
   }
-  return GraphStep{};
+  return GraphAction{};
 }
 
 Result<uint64_t> walk_graph(const Module& module, const Graph& graph, const GraphShape& shape,
                             GraphDevice& device) {
-  GraphCursor cursor(graph, shape);
+  const GraphSteps steps = flatten(graph);
+  GraphCursor cursor(graph, steps, shape);
   for (uint64_t calls = 0;;) {
-    const Result<GraphStep> step = cursor.next();
-    if (!step) return step.errors();
-    if (step->kind == GraphStep::Kind::Done) return calls;
-    if (step->kind == GraphStep::Kind::Read) {
-      const Result<uint64_t> bits = device.read(step->element);
+    const Result<GraphAction> action = cursor.next();
+    if (!action) return action.errors();
+    if (action->kind == GraphAction::Kind::Done) return calls;
+    if (action->kind == GraphAction::Kind::Read) {
+      const Result<uint64_t> bits = device.read(action->element);
       if (!bits) return bits.errors();
       cursor.answer(*bits);
       continue;
     }
+    const GraphStep& step = steps[action->node];
     const auto run = [&]() -> Result<> {
-      if (auto begun = device.begin_call(graph.nodes[step->node]); !begun) return begun;
-      const Result<GraphCall> call = bind_call(module, graph, shape, step->node, step->grid);
+      if (auto begun = device.begin_call(*step.node); !begun) return begun;
+      const Result<GraphCall> call = bind_call(module, graph, shape, *step.node, action->grid);
       if (!call) return call.errors();
       const auto& n = call->shape.num_workgroups;
       if (n[0] == 0 || n[1] == 0 || n[2] == 0) cursor.call_launched_nothing();
       return device.call(*call);
     };
-    if (auto done = run(); !done)
-      return blame_call(std::move(done.errors()), module, graph, step->node);
+    if (auto done = run(); !done) return blame_call(std::move(done.errors()), module, step);
     ++calls;
   }
 }

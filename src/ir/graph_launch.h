@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "ir/graph_walk.h"
 #include "ir/launch.h"
-#include "ir/module.h"
 
 namespace vyre {
 
@@ -48,36 +48,37 @@ struct GraphCall {
 };
 
 /// Matches arguments and computes the sizes of a call. `grid`: what the device buffers of the
-/// node's own grid hold (GraphStep::grid), bounded here by the kernel's; it is not looked at if the
-/// node has none.
+/// node's own grid hold (GraphAction::grid), bounded here by the kernel's; it is not looked at if
+/// the node has none.
 Result<GraphCall> bind_call(const Module& module, const Graph& graph, const GraphShape& shape,
-                            uint32_t node, const std::array<uint64_t, 3>& grid = {1, 1, 1});
+                            const GraphNode& node, const std::array<uint64_t, 3>& grid = {1, 1, 1});
 
-/// Says which call of the graph errors come from.
-Diagnostics blame_call(Diagnostics errors, const Module& module, const Graph& graph, uint32_t node);
+/// Says which call of a graph errors come from.
+Diagnostics blame_call(Diagnostics errors, const Module& module, const GraphStep& call);
 
-/// What comes next in a graph: a call, or an element that must be read to go on.
-struct GraphStep {
+/// What an executor does next: a call, or a read of an element that decides how the graph goes on.
+struct GraphAction {
   enum class Kind : uint8_t { Call, Read, Done } kind = Kind::Done;
-  uint32_t node = 0;                         // Call: the node
+  uint32_t node = 0;                         // Call, Read: the step
   std::array<uint64_t, 3> grid = {1, 1, 1};  // Call: from device buffers, if the node says so
   GraphElement element;                      // Read: it is there; give its bits to answer()
 };
 
-/// A loop that is about to begin: its nodes are those between `node` and `end`.
+/// A loop that is about to begin: its steps are those between `node` and `end`.
 struct GraphLoop {
   uint32_t node = 0, end = 0;
   uint64_t rounds = 0;  // of a `while` the most
 };
 
-/// Walks a graph's nodes, loops included. `graph` has passed the checker. A loop ends after an
-/// iteration in which nothing changed: counts are fixed and conditions read buffers, so all later
-/// iterations would do the same. Between two launches the walk visits each node at most twice for
-/// each loop around it.
+/// Runs the steps of a graph, which has passed the checker. Every executor is driven by it. A loop
+/// ends after an iteration in which nothing changed: counts are fixed and conditions read buffers,
+/// so all later iterations would do the same. Between two launches the walk visits each step at
+/// most twice for each loop around it.
 class GraphCursor {
  public:
-  GraphCursor(const Graph& graph, const GraphShape& shape);
-  Result<GraphStep> next();
+  /// `steps`: flatten(graph).
+  GraphCursor(const Graph& graph, const GraphSteps& steps, const GraphShape& shape);
+  Result<GraphAction> next();
   /// The stored bits of the element that the step before wanted, after all calls so far.
   void answer(uint64_t bits);
   /// Says that the call that next() returned has no workgroups: it only clears its outputs. Returns
@@ -96,6 +97,7 @@ class GraphCursor {
     uint64_t changes;  // changes_ when the iteration began
   };
   bool begins_again(const Loop& loop) const { return loop.left > 0 && loop.changes != changes_; }
+  bool has_calls(uint32_t loop) const;
   std::optional<GraphElement> wanted() const;
   Result<uint64_t> times_of(const GraphNode& node) const;
   bool holds(const GraphNode& node) const;
@@ -104,9 +106,8 @@ class GraphCursor {
   void go_to(uint32_t node);
 
   const Graph& g_;
+  const GraphSteps& steps_;
   const GraphShape& shape_;
-  std::vector<uint32_t> ends_;   // by loop node: its End
-  std::vector<bool> has_calls_;  // by loop node
   std::vector<Loop> loops_;
   uint64_t changes_ = 0;           // calls so far that may have changed a buffer
   uint64_t launches_ = 0;          // of these, calls that have workgroups

@@ -49,8 +49,8 @@ class IrBuilder {
   }
 
   /// Adds any op.
-  OpId add(Opcode code, Type type, std::span<const ValueId> operands,
-           std::span<const Type> results, uint64_t attr = 0);
+  OpId add(Opcode code, Type type, std::span<const ValueId> operands, std::span<const Type> results,
+           uint64_t attr = 0);
   /// Adds an op whose result follows from its row of the table of ops.
   OpId add(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr = 0) {
     const Type result = result_type(info(code).result, type);

@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "diagnostics/result.h"
-#include "ir/ssa_builder.h"
 #include "ir/scalar.h"
+#include "ir/ssa_builder.h"
 
 namespace vyre {
 

@@ -2,6 +2,8 @@
 
 // A module is a file: kernels and graphs (functions and constants are gone, inlined).
 
+#include <iterator>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,33 @@ struct GraphElement {
   uint64_t index = 0;
 };
 
-enum class GraphNodeKind : uint8_t { Call, Repeat, While, End };
+enum class GraphNodeKind : uint8_t { Call, Repeat, While };
 
-/// Nodes stand in program order; Repeat and While are closed by an End.
+/// Fields that nodes of a kind have.
+struct GraphNodeInfo {
+  std::string_view keyword;
+  bool has_body = false;   // all but Call
+  bool has_count = false;  // GraphNode::count
+  bool has_flag = false;   // flag
+  bool has_test = false;   // compare, bits
+};
+const GraphNodeInfo& info(GraphNodeKind kind);
+inline constexpr uint32_t graph_node_kind_count = 3;
+
+struct GraphNode;
+
+/// Nodes in program order. Nodes keep their addresses when the list is moved or changed elsewhere.
+/// Neither the copy nor the destructor takes stack for nesting.
+class GraphBody : public std::list<GraphNode> {
+ public:
+  GraphBody() = default;
+  GraphBody(const GraphBody& other);
+  GraphBody(GraphBody&& other) noexcept = default;
+  GraphBody& operator=(GraphBody other) noexcept;
+  ~GraphBody();
+};
+
+/// A call, or something that runs the nodes of its body.
 struct GraphNode {
   GraphNodeKind kind = GraphNodeKind::Call;
   uint32_t kernel = 0;             // Call: index into Module::kernels
@@ -45,12 +71,19 @@ struct GraphNode {
   Opcode compare = Opcode::Ne;     // While: flag <compare> bits
   uint64_t bits = 0;
   Place place;
+  GraphBody body = {};  // Repeat, While
+  Place end = {};       // of the body's closing brace
+
+  bool has_body() const { return kind != GraphNodeKind::Call; }
 };
+
+/// A copy of a node without the nodes of its body.
+GraphNode head_of(const GraphNode& node);
 
 struct Graph {
   std::string name;
   std::vector<GraphBuffer> buffers;  // parameters in order, then intermediates
-  std::vector<GraphNode> nodes;
+  GraphBody nodes;
   FormulaPool formulas;
   Place place;
 };

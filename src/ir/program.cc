@@ -263,9 +263,8 @@ void compact(Program& p) {
 
 std::vector<BlockEvent> block_events(const Program& p) {
   std::vector<BlockEvent> events;
-  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
-    events.push_back({what, op, block});
-  });
+  walk_blocks(p, body_block,
+              [&](Visit what, OpId op, BlockId block) { events.push_back({what, op, block}); });
   return events;
 }
 

@@ -82,7 +82,7 @@ ValueId SsaBuilder::find(ValueId v) {
 // ---- Structure.
 
 void SsaBuilder::begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks,
-                    uint64_t attr) {
+                       uint64_t attr) {
   const OpId id = open(code, operands, blocks, attr);
   Frame f;
   f.op = id;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "diagnostics/budget.h"
-#include "ir/module.h"
+#include "ir/graph_walk.h"
 
 namespace vyre {
 
@@ -53,10 +53,16 @@ uint64_t memory_of(const Program& p) {
          bytes_of_vector(p.formulas.nodes);
 }
 
+uint64_t memory_of(const Graph& g, uint64_t num_nodes) {
+  constexpr uint64_t lists = 144;  // of a node: its links, arguments, grid, the name of the file
+  return bytes_of_vector(g.buffers) + bytes_of_vector(g.formulas.nodes) +
+         num_nodes * (sizeof(GraphNode) + lists);
+}
+
 uint64_t memory_of(const Graph& g) {
-  constexpr uint64_t lists = 128;  // of a node: arguments, grid, the name of the file
-  return bytes_of_vector(g.buffers) + bytes_of_vector(g.nodes) + lists * g.nodes.size() +
-         bytes_of_vector(g.formulas.nodes);
+  uint64_t num_nodes = 0;
+  for_each_node(g.nodes, [&](const GraphNode&) { ++num_nodes; });
+  return memory_of(g, num_nodes);
 }
 
 }  // namespace vyre

@@ -28,8 +28,10 @@ ProgramStats stats(const Program& program);
 
 struct Graph;
 /// Bytes of memory that a program or graph takes, or while it grows soon takes (bytes_of_vector).
-/// Takes constant time but for the tables and strings of a program, which it leaves out.
+/// Takes constant time but for the tables and strings of a program, which it leaves out, and for a
+/// graph of which the number of nodes is not passed.
 uint64_t memory_of(const Program& program);
 uint64_t memory_of(const Graph& graph);
+uint64_t memory_of(const Graph& graph, uint64_t num_nodes);
 
 }  // namespace vyre

@@ -6,9 +6,11 @@
 //
 // Who emits the result must know:
 //
-//  - A `bitcast` from a float to an integer with Op::attr == any_nan (term_builder.h) may give any NaN's
+//  - A `bitcast` from a float to an integer with Op::attr == any_nan (term_builder.h) may give any
+//  NaN's
 //    bits; one with attr 0 is the law's, and makes them canonical.
-//  - With `functions`, a float op with Op::attr == by_function (term_builder.h) is a call: the native op
+//  - With `functions`, a float op with Op::attr == by_function (term_builder.h) is a call: the
+//  native op
 //    would be wrong, and form() is what it must compute.
 //  - Reductions and scans of subgroups over floats are shuffles and scalar ops, whatever the
 //    profile. The same of 64-bit integers where subgroup_extended_types or int64 is missing; their

@@ -76,7 +76,8 @@ IdMap<ValueId, bool> find_loop_tests(const Program& p) {
 }
 
 /// Is the op one that this stage leaves as it is?
-bool stays(const Program& p, OpId id, const Profile& profile, const IdMap<ValueId, bool>& ends_loops) {
+bool stays(const Program& p, OpId id, const Profile& profile,
+           const IdMap<ValueId, bool>& ends_loops) {
   const Op& o = p.op(id);
   if (!is_pure(o.code)) return true;
   const Type source = o.operands.count ? p.type(p.operand(id, 0)) : Type::Void;

@@ -10,8 +10,8 @@
 
 #include <span>
 
-#include "legalize/term_builder.h"
 #include "legalize/profile.h"
+#include "legalize/term_builder.h"
 
 namespace vyre::emit_exact {
 

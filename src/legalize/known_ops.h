@@ -18,10 +18,10 @@ class KnownOps {
     bool operator==(const Key&) const = default;
   };
   static Key key_of(Opcode code, Type type, uint64_t attr, const ValueId (&v)[4]) {
-    return {uint64_t(code) << 8 | uint64_t(type),
-            attr,
-            {uint64_t{v[0].value()} << 32 | v[1].value(),
-             uint64_t{v[2].value()} << 32 | v[3].value()}};
+    return {
+        uint64_t(code) << 8 | uint64_t(type),
+        attr,
+        {uint64_t{v[0].value()} << 32 | v[1].value(), uint64_t{v[2].value()} << 32 | v[3].value()}};
   }
 
   KnownOps() : first_(1u << 10, none) {}

@@ -30,8 +30,8 @@ bool is_shuffle(Opcode code) {
   return code >= Opcode::SubgroupBroadcast && code <= Opcode::SubgroupShuffleXor;
 }
 
-Term reduce_by_shuffles(TermBuilder& c, Opcode code, const Term& value, uint32_t subgroup, bool halves,
-                        const Step& step) {
+Term reduce_by_shuffles(TermBuilder& c, Opcode code, const Term& value, uint32_t subgroup,
+                        bool halves, const Step& step) {
   if (code == Opcode::SubgroupScanAdd) return scan(c, value, subgroup, halves, step);
   const auto& size = c.program.workgroup;
   const uint64_t total = uint64_t{size[0]} * size[1] * size[2];

@@ -46,7 +46,7 @@ class Remake {
   const Program& from;
   TermBuilder c;
   IdMap<BlockId, BlockId> blocks_;  // of the new program, by block of the old one
-  std::vector<OpId> loops_;      // of the old program, around the current op
+  std::vector<OpId> loops_;         // of the old program, around the current op
 
  private:
   void leave(BlockId block);

@@ -47,7 +47,8 @@ Term TermBuilder::op(Opcode code, Type type, std::span<const Term> operands, uin
 }
 
 /// What needs no op: integers and bools that are constants, or change nothing.
-bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t attr, Term& result) {
+bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t attr,
+                           Term& result) {
   if (!is_pure(code) || x.empty()) return false;
   const Type to = result_type(info(code).result, type);
   // A float's bits and back. Between floats and integers only NaNs could tell, and they can't

@@ -1,11 +1,10 @@
 #include "opt/rewriter.h"
 
-#include "ir/ir_builder.h"
-
 #include <cassert>
 
-namespace vyre::opt {
+#include "ir/ir_builder.h"
 
+namespace vyre::opt {
 
 Rewriter::Rewriter(Program& program)
     : p_(program), map_(program.values.size()), gone_(program.ops.size(), false) {

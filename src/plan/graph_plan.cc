@@ -15,8 +15,9 @@ namespace {
 /// Every call by itself.
 FusionPlan no_fusion(const Graph& graph) {
   FusionPlan plan;
-  for (uint32_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes[i].kind == GraphNodeKind::Call) plan.groups.push_back({{i}, {}, {}, 0});
+  const GraphSteps steps = flatten(graph);
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    if (steps[i].is_call()) plan.groups.push_back({{i}, {}, {}, 0});
   return plan;
 }
 
@@ -108,26 +109,23 @@ IntermediateMemory intermediate_memory(const PlannedGraph& planned, const Graph&
 Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const Module& module,
                         const Graph& graph, uint32_t node, bool trapped) {
   const FusedCall& call = planned.fused.origin[node];
-  if (call.calls.size() == 1) return blame_call(std::move(errors), module, graph, call.calls[0]);
+  const GraphSteps steps = flatten(graph);
+  if (call.calls.size() == 1) return blame_call(std::move(errors), module, steps[call.calls[0]]);
   // A joined kernel has a name of its own, which its users do not know.
   const uint32_t culprit = trapped && call.trapping != none ? call.trapping : none;
-  const std::string joined = fmt::format(
-      "`{}`", planned.fused.module.kernels[planned.fused.graph().nodes[node].kernel].name);
+  const GraphNode& fused = *flatten(planned.fused.graph())[node].node;
+  const std::string joined = fmt::format("`{}`", planned.fused.module.kernels[fused.kernel].name);
   if (culprit != none) {
-    const std::string own = fmt::format("`{}`", module.kernels[graph.nodes[culprit].kernel].name);
+    const std::string own = fmt::format("`{}`", module.kernels[steps[culprit].node->kernel].name);
     for (Diagnostic& d : errors)
       if (const size_t at = d.message.find(joined); at != std::string::npos)
         d.message.replace(at, joined.size(), own);
-    return blame_call(std::move(errors), module, graph, culprit);
+    return blame_call(std::move(errors), module, steps[culprit]);
   }
-  const auto stage = [&](uint32_t n) {
-    return std::count_if(graph.nodes.begin(), graph.nodes.begin() + n + 1,
-                         [](const GraphNode& g) { return g.kind == GraphNodeKind::Call; });
-  };
   for (Diagnostic& d : errors) {
-    d.message = fmt::format("stages {} to {}, fused: {}", stage(call.calls.front()),
-                            stage(call.calls.back()), d.message);
-    if (d.place.line == 0) d.place = graph.nodes[call.calls[0]].place;
+    d.message = fmt::format("stages {} to {}, fused: {}", steps[call.calls.front()].stage,
+                            steps[call.calls.back()].stage, d.message);
+    if (d.place.line == 0) d.place = steps[call.calls[0]].node->place;
   }
   return errors;
 }

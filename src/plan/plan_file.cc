@@ -13,13 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "vyre plan";
 
-uint64_t stage_of(const Graph& graph, uint32_t node) {
-  uint64_t n = 0;
-  for (uint32_t i = 0; i <= node && i < graph.nodes.size(); ++i)
-    n += graph.nodes[i].kind == GraphNodeKind::Call;
-  return n;
-}
-
 // ---- Writing.
 
 Json buffers_json(const PlannedGraph& planned, const Graph& graph) {
@@ -37,14 +30,15 @@ Json buffers_json(const PlannedGraph& planned, const Graph& graph) {
   return list;
 }
 
-Json launches_json(const PlannedGraph& planned, const Module& module, const Graph& graph) {
+Json launches_json(const PlannedGraph& planned, const Module& module, const Graph& graph,
+                   const GraphSteps& steps) {
   Json list = Json::array();
   for (const FusionGroup& g : planned.plan.fusion.groups) {
     Json calls = Json::array(), joins = Json::array(), elided = Json::array();
     for (const uint32_t node : g.calls)
       calls.push_back({{"node", node},
-                       {"stage", stage_of(graph, node)},
-                       {"kernel", module.kernels[graph.nodes[node].kernel].name}});
+                       {"stage", steps[node].stage},
+                       {"kernel", module.kernels[steps[node].node->kernel].name}});
     for (const JoinKind k : g.joins) joins.push_back(name(k));
     for (const uint32_t b : g.elided)
       elided.push_back({{"buffer", b}, {"name", graph.buffers[b].name}});
@@ -170,15 +164,16 @@ Diagnostic damaged(const std::string& file, std::string what) {
 }  // namespace
 
 std::string write_plan(const PlannedGraph& planned, const Module& module, const Graph& graph) {
+  const GraphSteps steps = flatten(graph);
   Json refusals = Json::array();
   for (const FusionRefusal& r : planned.plan.fusion.refusals)
-    refusals.push_back({{"node", r.call}, {"stage", stage_of(graph, r.call)}, {"why", r.why}});
+    refusals.push_back({{"node", r.call}, {"stage", steps[r.call].stage}, {"why", r.why}});
   const Json j = {{"format", format_name},
                   {"version", plan_file_version},
                   {"graph", graph.name},
                   {"fingerprint", planned.plan.graph.to_hex()},
                   {"buffers", buffers_json(planned, graph)},
-                  {"launches", launches_json(planned, module, graph)},
+                  {"launches", launches_json(planned, module, graph, steps)},
                   {"refusals", refusals},
                   {"avoided_launches", planned.plan.fusion.avoided_launches},
                   {"avoided_bytes", planned.plan.fusion.avoided_bytes},

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
+#include "ir/graph_walk.h"
 #include "plan/plan_file.h"
 #include "support/bytes_text.h"
 
@@ -26,21 +25,17 @@ std::string_view describe(JoinKind kind) {
 class Printer {
  public:
   Printer(const PlannedGraph& planned, const Module& module, const Graph& graph)
-      : p_(planned), m_(module), g_(graph) {
-    for (const GraphNode& node : g_.nodes)
-      stages_.push_back(calls_ += node.kind == GraphNodeKind::Call);
-  }
+      : p_(planned), m_(module), g_(graph), steps_(flatten(graph)) {}
 
   std::string run() {
     const FusionPlan& f = p_.plan.fusion;
-    text_ = fmt::format("graph `{}`: {}, {}", g_.name, plural(calls_, "call"),
+    const uint64_t calls = steps_.empty() ? 0 : steps_.back().stage;
+    text_ = fmt::format("graph `{}`: {}, {}", g_.name, plural(calls, "call"),
                         plural(f.groups.size(), "launch"));
     if (f.avoided_launches > 0)
       text_ += fmt::format("; {} and {} of memory traffic avoided",
                            plural(f.avoided_launches, "launch"), bytes_text(f.avoided_bytes));
-    if (std::any_of(g_.nodes.begin(), g_.nodes.end(),
-                    [](const GraphNode& n) { return n.kind != GraphNodeKind::Call; }))
-      text_ += "; each loop body counts once";
+    if (steps_.size() != calls) text_ += "; each loop body counts once";
     text_ += '\n';
     print_nodes();
     print_memory();
@@ -49,27 +44,21 @@ class Printer {
 
  private:
   std::string call(uint32_t node) const {
-    return fmt::format("{} `{}`", stages_[node], m_.kernels[g_.nodes[node].kernel].name);
+    return fmt::format("{} `{}`", steps_[node].stage, m_.kernels[steps_[node].node->kernel].name);
   }
 
   /// Loops as they stand, launches in them.
   void print_nodes() {
     size_t group = 0;
-    std::string indent = "  ";
-    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
-      const GraphNode& node = g_.nodes[i];
-      switch (node.kind) {
-        case GraphNodeKind::Repeat:
-        case GraphNodeKind::While:
-          text_ += fmt::format("{}{} {{\n", indent,
-                               node.kind == GraphNodeKind::Repeat ? "repeat" : "while");
-          indent += "  ";
+    for (uint32_t i = 0; i < steps_.size(); ++i) {
+      const GraphStep& step = steps_[i];
+      const std::string indent(2 * (step.depth + 1), ' ');
+      switch (step.kind) {
+        case GraphStep::Kind::Begin:
+          text_ += fmt::format("{}{} {{\n", indent, info(step.node->kind).keyword);
           break;
-        case GraphNodeKind::End:
-          indent.resize(indent.size() - 2);
-          text_ += indent + "}\n";
-          break;
-        case GraphNodeKind::Call:
+        case GraphStep::Kind::End: text_ += indent + "}\n"; break;
+        case GraphStep::Kind::Call:
           print_group(p_.plan.fusion.groups[group], indent);
           i = p_.plan.fusion.groups[group++].calls.back();
           break;
@@ -115,8 +104,7 @@ class Printer {
   const PlannedGraph& p_;
   const Module& m_;
   const Graph& g_;
-  std::vector<uint64_t> stages_;  // by node: calls so far
-  uint64_t calls_ = 0;
+  const GraphSteps steps_;
   std::string text_;
 };
 

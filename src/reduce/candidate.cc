@@ -144,13 +144,13 @@ Size measure(const Candidate& c) {
   Size size;
   size.declarations = c.module.kernels.size();
   for (const Graph& g : c.module.graphs) {
-    size.declarations += 1 + g.nodes.size();
+    size.declarations += 1 + flatten(g).size();
     size.buffers += g.buffers.size();
     for (const GraphBuffer& b : g.buffers) {
       size.elements = add(size.elements, elements_of(g.formulas, b.role, b.count));
       size.detail += nodes_of(g.formulas, b.count);
     }
-    for (const GraphNode& n : g.nodes) {
+    for_each_node(g.nodes, [&](const GraphNode& n) {
       // A `while` costs more than the `repeat` that replaces it.
       size.detail += n.grid.size() + (n.kind == GraphNodeKind::While ? 8 : 0);
       uint64_t times = 0;
@@ -160,7 +160,7 @@ Size measure(const Candidate& c) {
         size.detail += 2 * nodes_of(g.formulas, n.count);
       for (const GraphArg& a : n.args)
         size.detail += a.buffer == none ? complexity(Type::U64, a.bits) : 0;
-    }
+    });
   }
   for (const Program& p : c.module.kernels) add_kernel(size, p);
   if (!c.inputs) return size;
@@ -201,12 +201,12 @@ std::optional<LaunchShape> shape_of(const Candidate& c, uint32_t kernel) {
   const Graph& g = c.module.graphs[0];
   const auto shape = resolve_graph(g, c.inputs->data, c.inputs->lengths, 0);
   if (!shape) return std::nullopt;
-  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
-    if (g.nodes[i].kind != GraphNodeKind::Call || g.nodes[i].kernel != kernel) continue;
-    auto call = bind_call(c.module, g, *shape, i);
-    if (call) return std::move(call->shape);
-  }
-  return std::nullopt;
+  std::optional<LaunchShape> found;
+  for_each_call(g.nodes, [&](const GraphNode& n) {
+    if (found || n.kernel != kernel) return;
+    if (auto call = bind_call(c.module, g, *shape, n)) found = std::move(call->shape);
+  });
+  return found;
 }
 
 }  // namespace
@@ -237,14 +237,14 @@ void tidy(Candidate& c, bool dead_code) {
     std::vector<uint32_t> number(c.module.kernels.size(), none);
     std::vector<Program> kept;
     for (Graph& g : c.module.graphs)
-      for (GraphNode& n : g.nodes) {
-        if (n.kind != GraphNodeKind::Call || n.kernel >= number.size()) continue;
+      for_each_call(g.nodes, [&](GraphNode& n) {
+        if (n.kernel >= number.size()) return;
         if (number[n.kernel] == none) {
           number[n.kernel] = uint32_t(kept.size());
           kept.push_back(std::move(c.module.kernels[n.kernel]));
         }
         n.kernel = number[n.kernel];
-      }
+      });
     // Of a file that is reduced by a command every kernel counts.
     if (c.inputs) {
       c.module.kernels = std::move(kept);

@@ -1,5 +1,6 @@
 // Parameters, arrays, tables, lengths and input data.
 
+#include <algorithm>
 #include <cstring>
 
 #include "reduce/rewrite.h"
@@ -48,11 +49,8 @@ void erase_at(std::vector<T>& list, size_t i) {
 }
 
 /// The number of the argument that a call gives to a parameter.
-uint32_t argument_of(const Program& p, uint32_t buffer) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < buffer; ++i)
-    n += is_parameter(p.buffers[i].role) && p.buffers[i].role != Role::Scratch;
-  return n;
+size_t argument_of(const Program& p, uint32_t buffer) {
+  return size_t(std::count_if(p.buffers.begin(), p.buffers.begin() + buffer, takes_argument));
 }
 
 void remove_table_bytes(Program& p, uint32_t buffer) {
@@ -100,11 +98,12 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
   fix_name(p.formulas, FormulaOp::Scalar, buffer, removed.element, bits);
   drop_name(p.formulas, buffer);
   if (removed.role == Role::Table) remove_table_bytes(p, buffer);
-  if (is_parameter(removed.role) && removed.role != Role::Scratch) {
-    const uint32_t argument = argument_of(p, buffer);
+  if (takes_argument(removed)) {
+    const size_t argument = argument_of(p, buffer);
     for (Graph& g : c.module.graphs)
-      for (GraphNode& n : g.nodes)
-        if (n.kind == GraphNodeKind::Call && n.kernel == kernel) erase_at(n.args, argument);
+      for_each_call(g.nodes, [&](GraphNode& n) {
+        if (n.kernel == kernel) erase_at(n.args, argument);
+      });
   }
   erase_at(p.buffers, buffer);
   if (is_target(c, kernel) && c.inputs) {
@@ -116,15 +115,16 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
 /// The constant that all calls of a kernel give to a scalar parameter.
 std::optional<uint64_t> constant_argument(const Candidate& c, uint32_t kernel, uint32_t buffer) {
   std::optional<uint64_t> bits;
-  const uint32_t argument = argument_of(c.module.kernels[kernel], buffer);
+  bool is_constant = true;
+  const size_t argument = argument_of(c.module.kernels[kernel], buffer);
   for (const Graph& g : c.module.graphs)
-    for (const GraphNode& n : g.nodes) {
-      if (n.kind != GraphNodeKind::Call || n.kernel != kernel) continue;
+    for_each_call(g.nodes, [&](const GraphNode& n) {
+      if (n.kernel != kernel) return;
       const GraphArg& a = n.args[argument];
-      if (a.buffer != none || (bits && *bits != a.bits)) return std::nullopt;
+      is_constant = is_constant && a.buffer == none && a.bits == bits.value_or(a.bits);
       bits = a.bits;
-    }
-  return bits;
+    });
+  return is_constant ? bits : std::nullopt;
 }
 
 /// The value of a scalar parameter, where it has one.
@@ -155,21 +155,19 @@ void inline_graph_scalar(Candidate& c, uint32_t buffer) {
   Graph& g = c.module.graphs[0];
   const Bytes* data = data_of(c, buffer);
   const uint64_t bits = bits_at(g.buffers[buffer].element, data->data());
-  for (GraphNode& n : g.nodes)
+  for_each_call(g.nodes, [&](GraphNode& n) {
     for (GraphArg& a : n.args)
       if (a.buffer == buffer) a = {none, bits};
+  });
   fix_name(g.formulas, FormulaOp::Scalar, buffer, g.buffers[buffer].element, bits);
 }
 
 bool names(const Graph& g, uint32_t buffer) {
-  for (const GraphNode& n : g.nodes) {
-    for (const GraphArg& a : n.args)
-      if (a.buffer == buffer) return true;
-    for (const GraphElement& e : n.grid)
-      if (e.buffer == buffer) return true;
-    if (n.kind == GraphNodeKind::While && n.flag.buffer == buffer) return true;
-  }
-  return false;
+  bool found = false;
+  for_each_node(g.nodes, [&](const GraphNode& n) {
+    for_each_buffer(n, [&](uint32_t b) { found |= b == buffer; });
+  });
+  return found;
 }
 
 void remove_graph_buffer(Candidate& c, uint32_t graph, uint32_t buffer, uint64_t count) {
@@ -181,14 +179,9 @@ void remove_graph_buffer(Candidate& c, uint32_t graph, uint32_t buffer, uint64_t
                ? bits_at(g.buffers[buffer].element, data->data())
                : 0);
   drop_name(g.formulas, buffer);
-  const auto renumber = [&](uint32_t& index) {
-    if (index != none && index > buffer) --index;
-  };
-  for (GraphNode& n : g.nodes) {
-    for (GraphArg& a : n.args) renumber(a.buffer);
-    for (GraphElement& e : n.grid) renumber(e.buffer);
-    if (n.kind == GraphNodeKind::While) renumber(n.flag.buffer);
-  }
+  for_each_node(g.nodes, [&](GraphNode& n) {
+    for_each_buffer(n, [&](uint32_t& index) { index -= index > buffer; });
+  });
   erase_at(g.buffers, buffer);
   if (graph == 0 && c.inputs) {
     erase_at(c.inputs->data, buffer);

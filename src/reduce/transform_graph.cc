@@ -1,54 +1,54 @@
 // Graphs and their calls.
 
 #include <cstring>
+#include <ranges>
 
 #include "interp/interp.h"
+#include "ir/graph_walk.h"
 #include "reduce/rewrite.h"
 
 namespace vyre::reduce {
 namespace {
 
-/// The node after a call, or after the End of a loop.
-size_t end_of(const Graph& g, size_t node) {
-  size_t depth = 0;
-  for (size_t i = node; i < g.nodes.size(); ++i) {
-    const GraphNodeKind kind = g.nodes[i].kind;
-    if (kind == GraphNodeKind::Repeat || kind == GraphNodeKind::While) ++depth;
-    if (kind == GraphNodeKind::End) --depth;
-    if (depth == 0) return i + 1;
+struct Position {
+  GraphBody* body;
+  GraphBody::iterator at;
+};
+
+/// The nodes of a graph, outer ones before inner ones.
+std::vector<Position> positions(Graph& g) {
+  std::vector<Position> list;
+  for_each_position(g.nodes, [&](GraphBody& body, auto at) { list.push_back({&body, at}); });
+  return list;
+}
+
+/// What runs before a step in a first iteration of the loops around it.
+GraphBody prefix_of(const Graph& g, uint32_t end) {
+  const GraphSteps steps = flatten(g);
+  Graph prefix;
+  GraphAppender nodes(prefix);
+  for (uint32_t i = 0; i < end; ++i) {
+    const bool is_around = steps[i].kind == GraphStep::Kind::Begin && steps[i].partner >= end;
+    if (steps[i].kind == GraphStep::Kind::End)
+      nodes.close();
+    else if (!is_around)
+      nodes.add(head_of(*steps[i].node));
   }
-  return g.nodes.size();
-}
-
-void erase_nodes(Graph& g, size_t begin, size_t end) {
-  g.nodes.erase(g.nodes.begin() + std::ptrdiff_t(begin), g.nodes.begin() + std::ptrdiff_t(end));
-}
-
-bool is_graph_loop(const GraphNode& n) {
-  return n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While;
+  return std::move(prefix.nodes);
 }
 
 /// What a prefix of a graph may cost: it is run to get at data between two calls.
 constexpr uint64_t prefix_lane_ops = uint64_t{1} << 26;
 
-/// Contents of all buffers of the graph before `node`; of loops around it the headers are left out,
-/// as in a first iteration. Nothing if the run fails.
+/// Contents of all buffers of the graph before a step, in a first iteration of the loops around it.
+/// Nothing if the run fails.
 std::optional<std::vector<std::vector<std::byte>>> contents_before(const Candidate& c,
-                                                                   size_t node) {
+                                                                   uint32_t step) {
   const Graph& g = c.module.graphs[0];
   const auto counts = counts_of_graph(c);
   Module m = c.module;
   Graph& prefix = m.graphs[0];
-  prefix.nodes.resize(node);
-  std::vector<size_t> open;
-  for (size_t i = 0; i < node; ++i) {
-    if (is_graph_loop(prefix.nodes[i])) open.push_back(i);
-    if (prefix.nodes[i].kind == GraphNodeKind::End) open.pop_back();
-  }
-  while (!open.empty()) {
-    erase_nodes(prefix, open.back(), open.back() + 1);
-    open.pop_back();
-  }
+  prefix.nodes = prefix_of(g, step);
   interp::GraphInputs inputs{c.inputs->data, c.inputs->lengths};
   for (size_t i = 0; i < prefix.buffers.size(); ++i) {
     GraphBuffer& b = prefix.buffers[i];
@@ -71,10 +71,8 @@ std::optional<std::vector<std::vector<std::byte>>> contents_before(const Candida
 }
 
 /// The kernel of a call as the target, with the data that the call gets.
-std::optional<Candidate> kernel_of_call(const Candidate& c, size_t node) {
-  const Graph& g = c.module.graphs[0];
-  const GraphNode& call = g.nodes[node];
-  auto contents = contents_before(c, node);
+std::optional<Candidate> kernel_of_call(const Candidate& c, uint32_t step, const GraphNode& call) {
+  auto contents = contents_before(c, step);
   if (!contents) return std::nullopt;
   const auto counts = counts_of_graph(c);
   Candidate out;
@@ -83,18 +81,15 @@ std::optional<Candidate> kernel_of_call(const Candidate& c, size_t node) {
   LaunchInputs& inputs = out.inputs.emplace();
   inputs.data.resize(p.buffers.size());
   inputs.lengths.resize(p.buffers.size());
-  size_t argument = 0;
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
-    const Buffer& b = p.buffers[i];
-    if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
-    const GraphArg& a = call.args[argument++];
-    if (a.buffer == none) {
-      std::vector<std::byte>& bytes = inputs.data[i].emplace(size_of(b.element));
-      std::memcpy(bytes.data(), &a.bits, bytes.size());
+  for (const CallArgument& a : arguments(p, call)) {
+    const Buffer& b = *a.parameter;
+    if (a.given->buffer == none) {
+      std::vector<std::byte>& bytes = inputs.data[a.index].emplace(size_of(b.element));
+      std::memcpy(bytes.data(), &a.given->bits, bytes.size());
     } else if (is_host_input(b.role)) {
-      inputs.data[i] = (*contents)[a.buffer];
+      inputs.data[a.index] = (*contents)[a.given->buffer];
     } else if (b.count == no_formula) {
-      inputs.lengths[i] = counts[a.buffer];
+      inputs.lengths[a.index] = counts[a.given->buffer];
     }
   }
   return out;
@@ -113,37 +108,35 @@ void remove_kernels(Candidate& c, Choice& choice) {
   for (uint32_t k = uint32_t(c.module.kernels.size()); k-- > 0;) {
     bool called = false;
     for (const Graph& g : c.module.graphs)
-      for (const GraphNode& n : g.nodes)
-        called = called || (n.kind == GraphNodeKind::Call && n.kernel == k);
+      for_each_call(g.nodes, [&](const GraphNode& n) { called = called || n.kernel == k; });
     if (called || !choice.take()) continue;
     c.module.kernels.erase(c.module.kernels.begin() + std::ptrdiff_t(k));
     for (Graph& g : c.module.graphs)
-      for (GraphNode& n : g.nodes)
-        if (n.kind == GraphNodeKind::Call && n.kernel > k) --n.kernel;
+      for_each_call(g.nodes, [&](GraphNode& n) { n.kernel -= n.kernel > k; });
   }
 }
 
 void call_to_kernel(Candidate& c, Choice& choice) {
   if (!c.is_graph() || !c.inputs) return;
-  std::optional<size_t> taken;  // the first one
-  for (size_t i = 0; i < c.module.graphs[0].nodes.size(); ++i)
-    if (c.module.graphs[0].nodes[i].kind == GraphNodeKind::Call && choice.take() && !taken)
-      taken = i;
+  std::optional<uint32_t> taken;  // the first one
+  const GraphSteps steps = flatten(c.module.graphs[0]);
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    if (steps[i].is_call() && choice.take() && !taken) taken = i;
   if (!taken) return;
-  if (auto kernel = kernel_of_call(c, *taken)) c = std::move(*kernel);
+  if (auto kernel = kernel_of_call(c, *taken, *steps[*taken].node)) c = std::move(*kernel);
 }
 
 void skip_first_calls(Candidate& c, Choice& choice) {
   if (!c.is_graph() || !c.inputs) return;
-  std::optional<size_t> taken;  // the last one: most is skipped
-  for (size_t i = end_of(c.module.graphs[0], 0); i < c.module.graphs[0].nodes.size();
-       i = end_of(c.module.graphs[0], i))
-    if (choice.take()) taken = i;
+  std::optional<uint32_t> taken;  // the last one: most is skipped
+  const GraphSteps steps = flatten(c.module.graphs[0]);
+  for (uint32_t i = 1; i < steps.size(); ++i)
+    if (steps[i].depth == 0 && steps[i].kind != GraphStep::Kind::End && choice.take()) taken = i;
   if (!taken) return;
   auto contents = contents_before(c, *taken);
   if (!contents) return;
   Graph& g = c.module.graphs[0];
-  erase_nodes(g, 0, *taken);
+  while (&g.nodes.front() != steps[*taken].node) g.nodes.pop_front();
   for (size_t i = 0; i < g.buffers.size(); ++i) {
     GraphBuffer& b = g.buffers[i];
     if (b.role == Role::Scalar || b.role == Role::In || b.role == Role::Uniform) continue;
@@ -157,40 +150,40 @@ void skip_first_calls(Candidate& c, Choice& choice) {
 
 void remove_nodes(Candidate& c, Choice& choice) {
   for (Graph& g : c.module.graphs)
-    for (size_t i = g.nodes.size(); i-- > 0;)
-      if (g.nodes[i].kind != GraphNodeKind::End && choice.take()) erase_nodes(g, i, end_of(g, i));
+    for (const Position& p : std::views::reverse(positions(g)))
+      if (choice.take()) p.body->erase(p.at);
 }
 
 void unwrap_graph_loops(Candidate& c, Choice& choice) {
   for (Graph& g : c.module.graphs)
-    for (size_t i = g.nodes.size(); i-- > 0;)
-      if (is_graph_loop(g.nodes[i]) && choice.take()) {
-        const size_t end = end_of(g, i) - 1;
-        erase_nodes(g, end, end + 1);
-        erase_nodes(g, i, i + 1);
+    for (const Position& p : std::views::reverse(positions(g)))
+      if (p.at->has_body() && choice.take()) {
+        p.body->splice(p.at, p.at->body);
+        p.body->erase(p.at);
       }
 }
 
 void shorten_graph_loops(Candidate& c, Choice& choice) {
   for (const uint64_t times : {1, 2})
     for (Graph& g : c.module.graphs)
-      for (GraphNode& n : g.nodes) {
+      for_each_node(g.nodes, [&](GraphNode& n) {
         uint64_t now = 0;
         const bool short_already = n.kind == GraphNodeKind::Repeat &&
                                    g.formulas.is_constant(n.count, &now) && now <= times;
-        if (!is_graph_loop(n) || short_already || !choice.take()) continue;
+        if (!n.has_body() || short_already || !choice.take()) return;
         n.kind = GraphNodeKind::Repeat;
         n.flag = {};
         n.bits = 0;
         n.compare = Opcode::Ne;
         n.count = g.formulas.constant(times);
-      }
+      });
 }
 
 void drop_call_grids(Candidate& c, Choice& choice) {
   for (Graph& g : c.module.graphs)
-    for (GraphNode& n : g.nodes)
+    for_each_call(g.nodes, [&](GraphNode& n) {
       if (!n.grid.empty() && choice.take()) n.grid.clear();
+    });
 }
 
 }  // namespace vyre::reduce

@@ -106,7 +106,8 @@ void exits_to_yields(Candidate& c, Choice& choice) {
         p.op(op).operands.count = 0;
         r.mark_changed();
       } else if (code == Opcode::Break || code == Opcode::Continue ||
-                 ((code == Opcode::Return || code == Opcode::Trap) && p.op(op).parent != body_block)) {
+                 ((code == Opcode::Return || code == Opcode::Trap) &&
+                  p.op(op).parent != body_block)) {
         if (choice.take()) make_yield(p, r, op);
       }
     }

@@ -146,7 +146,8 @@ void share_constants(Candidate& c, Choice& choice) {
       if (p.op(op).code == Opcode::Const) equal[{p.op(op).type, p.op(op).attr}].push_back(op);
     for (const auto& [constant, list] : equal) {
       if (list.size() < 2 || !choice.take()) continue;
-      const ValueId shared = r.insert_constant(p.blocks[body_block].first, constant.first, constant.second);
+      const ValueId shared =
+          r.insert_constant(p.blocks[body_block].first, constant.first, constant.second);
       for (const OpId op : list) {
         r.replace(p.result(op), shared);
         r.remove(op);

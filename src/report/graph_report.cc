@@ -27,9 +27,8 @@ std::vector<LaunchRange> ranges(size_t launches, IsSet&& is_set) {
 class Describer {
  public:
   Describer(const plan::PlannedGraph& planned, const Module& module, const Graph& graph)
-      : p_(planned), m_(module), g_(graph), fused_(planned.fused.graph()) {
-    for (const GraphNode& node : g_.nodes)
-      stages_.push_back(out_.calls += node.kind == GraphNodeKind::Call);
+      : p_(planned), m_(module), g_(graph), steps_(flatten(graph)), fused_(planned.fused.graph()) {
+    out_.calls = steps_.empty() ? 0 : steps_.back().stage;
     stays_.assign(g_.buffers.size(), false);
     for (const uint32_t b : p_.fused.buffers) stays_[b] = true;
   }
@@ -40,7 +39,7 @@ class Describer {
     out_.avoided_bytes = p_.plan.fusion.avoided_bytes;
     list_launches();
     for (const plan::FusionRefusal& r : p_.plan.fusion.refusals)
-      out_.refusals.push_back({r.call, stages_[r.call], r.why});
+      out_.refusals.push_back({r.call, steps_[r.call].stage, r.why});
     add_runs(facts);
     add_times(facts);
     place_buffers();
@@ -56,25 +55,16 @@ class Describer {
 
   /// The planned graph has one call for each group of the plan, and the loops as they were.
   void list_launches() {
-    launch_of_.assign(fused_.nodes.size(), none);
-    std::vector<size_t> open;  // loops, by place in out_.loops
-    size_t group = 0;
-    for (uint32_t i = 0; i < fused_.nodes.size(); ++i) {
-      const auto next = uint32_t(out_.launches.size());
-      switch (fused_.nodes[i].kind) {
-        case GraphNodeKind::Repeat:
-        case GraphNodeKind::While:
-          open.push_back(out_.loops.size());
-          out_.loops.push_back({fused_.nodes[i].kind == GraphNodeKind::While, {next, next}});
-          break;
-        case GraphNodeKind::End:
-          out_.loops[open.back()].launches.second = next;  // one too far, for those that are empty
-          open.pop_back();
-          break;
-        case GraphNodeKind::Call:
-          launch_of_[i] = next;
-          out_.launches.push_back(launch(i, p_.plan.fusion.groups[group++], uint32_t(open.size())));
-          break;
+    const GraphSteps steps = flatten(fused_);
+    launch_of_.assign(steps.size(), none);
+    for (uint32_t i = 0; i < steps.size(); ++i) {
+      const GraphStep& step = steps[i];
+      if (step.kind == GraphStep::Kind::Begin) {
+        const uint32_t end = steps[step.partner].stage;  // one too far, for those that are empty
+        out_.loops.push_back({step.node->kind == GraphNodeKind::While, {step.stage, end}});
+      } else if (step.is_call()) {
+        launch_of_[i] = step.stage - 1;
+        out_.launches.push_back(launch(i, step, p_.plan.fusion.groups[step.stage - 1]));
       }
     }
     std::erase_if(out_.loops,
@@ -82,13 +72,14 @@ class Describer {
     for (GraphReport::Loop& l : out_.loops) --l.launches.second;
   }
 
-  GraphReport::Launch launch(uint32_t node, const plan::FusionGroup& group, uint32_t depth) const {
+  GraphReport::Launch launch(uint32_t node, const GraphStep& step,
+                             const plan::FusionGroup& group) const {
     GraphReport::Launch l;
     l.node = node;
-    l.kernel = p_.fused.module.kernels[fused_.nodes[node].kernel].name;
-    l.depth = depth;
+    l.kernel = p_.fused.module.kernels[step.node->kernel].name;
+    l.depth = step.depth;
     for (const uint32_t c : group.calls)
-      l.calls.push_back({c, stages_[c], m_.kernels[g_.nodes[c].kernel].name});
+      l.calls.push_back({c, steps_[c].stage, m_.kernels[steps_[c].node->kernel].name});
     for (const plan::JoinKind k : group.joins) l.joins.emplace_back(name(k));
     for (const uint32_t b : group.elided)
       l.elided.push_back({b, g_.buffers[b].name, bytes(b), !stays_[b]});
@@ -212,8 +203,8 @@ class Describer {
   const plan::PlannedGraph& p_;
   const Module& m_;
   const Graph& g_;
+  const GraphSteps steps_;  // as written
   const Graph& fused_;
-  std::vector<uint64_t> stages_;     // by node as written: calls so far
   std::vector<bool> stays_;          // by buffer as written: the planned graph has it
   std::vector<uint32_t> launch_of_;  // by node of the planned graph
   GraphReport out_;

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "diagnostics/listing.h"
@@ -113,23 +114,46 @@ class CompiledKernel {
 using MemoryHandle = uint64_t;
 using SubmissionHandle = uint64_t;
 
-/// One thing to do, in order. A Launch's memory is by buffer index of its program.
-struct DeviceCommand {
-  enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch, Loop } kind = Kind::Fill;
-  /// Its own time is wanted. Neighbours of which it is not may share one time, told of the first.
-  bool timed = true;
-  /// False for all commands of a submission: no time is wanted.
-  bool measured = true;
-  MemoryHandle memory = 0;  // Upload, Readback, Fill: the memory; Copy: the destination
+/// Bytes in the memory of a device.
+struct MemoryRange {
+  MemoryHandle memory = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  MemoryHandle source = 0;  // Copy
+  bool operator==(const MemoryRange&) const = default;
+};
+
+/// Bytes of the host that a command reads or fills.
+using Staging = std::shared_ptr<std::vector<std::byte>>;
+
+struct DeviceCommand;
+/// Commands that are run again: the same pointer means the same commands.
+using CommandBody = std::shared_ptr<const std::vector<DeviceCommand>>;
+
+struct DeviceUpload {
+  MemoryRange to;
+  Staging staging;
+};
+
+/// The backend assigns the bytes to `staging`; its capacity suffices, so that the host neither
+/// allocates nor zeroes memory that the device then overwrites.
+struct DeviceReadback {
+  MemoryRange from;
+  Staging staging;
+};
+
+struct DeviceCopy {
+  MemoryRange to;
+  MemoryHandle source = 0;
   uint64_t source_offset = 0;
-  uint8_t value = 0;  // Fill
-  /// Upload: what to write. Readback: the backend assigns the bytes to it; its capacity suffices,
-  /// so that the host neither allocates nor zeroes memory that the device then overwrites.
-  std::shared_ptr<std::vector<std::byte>> staging;
-  // Launch.
+};
+
+struct DeviceFill {
+  MemoryRange to;
+  uint8_t value = 0;
+};
+
+/// Lists are by buffer of the program.
+struct DeviceLaunch {
   std::shared_ptr<const Program> program;
   std::shared_ptr<CompiledKernel> kernel;
   std::vector<MemoryHandle> buffers;
@@ -142,12 +166,51 @@ struct DeviceCommand {
   /// Workgroups in x that one of the device's does (transform/coarsen.h): only ceil(n / coarse) are
   /// needed, and more do no harm. The kernel is told `shape.num_workgroups`.
   uint32_t coarse = 1;
-  // Loop: does `body` (Fill, Copy and Launch) again and again, without the host: `rounds` times. If
-  // `memory` is not 0, at most so often, and only while the `bytes` (1, 2, 4 or 8) at `offset` of
-  // it are not all zero, looked at before each round. One round is a sequence that will come again:
-  // what is made of a body may be kept for the next command that has the same one.
-  std::shared_ptr<const std::vector<DeviceCommand>> body;
+};
+
+/// Runs `body` (fills, copies and launches) again and again, without the host: `rounds` times. If
+/// `word.memory` is not 0, at most so often, and only while the 1, 2, 4 or 8 bytes of `word` are
+/// not all zero, looked at before each round.
+struct DeviceLoop {
+  CommandBody body;
   uint64_t rounds = 0;
+  MemoryRange word;
+};
+
+/// Runs `body` (fills, copies and launches) once. The same body will come again: what is made of it
+/// may be kept for the next command that has it.
+struct DeviceReplay {
+  CommandBody body;
+};
+
+/// One thing to do, in order.
+struct DeviceCommand {
+  enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch, Loop, Replay };
+  std::variant<DeviceUpload, DeviceReadback, DeviceCopy, DeviceFill, DeviceLaunch, DeviceLoop,
+               DeviceReplay>
+      what;
+  /// Its own time is wanted. Neighbours of which it is not may share one time, told of the first.
+  bool timed = true;
+  /// False for all commands of a submission: no time is wanted.
+  bool measured = true;
+
+  Kind kind() const { return Kind(what.index()); }
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&what);
+  }
+  template <class T>
+  T* as() {
+    return std::get_if<T>(&what);
+  }
+  /// The commands of a Loop or Replay, else null.
+  const std::vector<DeviceCommand>* body() const {
+    if (const auto* loop = as<DeviceLoop>()) return loop->body.get();
+    if (const auto* replay = as<DeviceReplay>()) return replay->body.get();
+    return nullptr;
+  }
+  /// The command that a place in the body stands for; of others the command itself.
+  const DeviceCommand& inner(size_t inside) const { return body() ? (*body())[inside] : *this; }
 };
 
 struct Trap {
@@ -160,12 +223,13 @@ struct Trap {
 struct SubmissionOutcome {
   enum class Kind : uint8_t { Done, Trapped, TimedOut, Failed } kind = Kind::Done;
   size_t command = 0;               // the one that failed; what later ones did is not looked at
-  size_t inside = 0;                // if that is a Loop: the one of its body
+  size_t inside = 0;                // if that has a body: the one of its body
   Trap trap;                        // Trapped
   OpId stopped_at = none;           // TimedOut: the loop
   Diagnostics errors;               // Failed
   std::vector<uint64_t> device_ns;  // by command
-  std::vector<uint64_t> rounds;     // of Loops, in the order of the commands: how many were begun
+  /// Of Loops and Replays, in the order of the commands: how often the body was begun.
+  std::vector<uint64_t> rounds;
 };
 
 class BackendDevice {

@@ -26,8 +26,16 @@ struct Optimized {
   uint64_t stop_after = ~uint64_t{0};              // opt::ScheduleOptions::stop_after
   bool has_texts = false;                          // the report keeps programs as text
   opt::FullWrites full_writes;                     // of `program`; proves nothing if no pass ran
-  uint32_t coarse = 1;                             // DeviceCommand::coarse; not 1: `program` is
+  uint32_t coarse = 1;                             // DeviceLaunch::coarse; not 1: `program` is
   opt::RunReport report;
+};
+
+/// How launches of an executable run.
+enum class ExecutionMode : uint8_t {
+  Plain,        // as one kernel
+  Coarsened,    // as one kernel that does the work of several workgroups in one
+  Cooperative,  // as one kernel whose workgroups wait for each other: no part of other things
+  Split         // as segments between its grid barriers
 };
 
 struct ExecutableState {
@@ -39,24 +47,24 @@ struct ExecutableState {
   std::shared_ptr<const Program> given;    // by the caller
   std::shared_ptr<const Program> program;  // the optimized one, which the rest is about
   opt::RunReport optimizer;
-  std::shared_ptr<const plan::SplitPlan> plan;  // if the program runs split
-  std::vector<Segment> segments;                // one, the program itself, if it does not
+  ExecutionMode mode = ExecutionMode::Plain;
+  std::shared_ptr<const plan::SplitPlan> plan;  // Split
+  std::vector<Segment> segments;                // of others one, the program itself
   opt::FullWrites full_writes;                  // of the program
   uint32_t subgroup_size = 0;
   CompileOptions options;  // that the backend was given
-  uint32_t coarse = 1;     // DeviceCommand::coarse of its launches
-  /// The same program in another form for some launches. Of one whose grid barriers are the
-  /// device's: split, for more workgroups than run at once. Of a small one: coarse, for large
-  /// grids. Made when it is first needed.
+  uint32_t coarse = 1;     // DeviceLaunch::coarse; above 1 if Coarsened
+  /// The same program in another mode for some launches. Of a cooperative one: split, for more
+  /// workgroups than run at once. Of a small one: coarsened, for large grids. Made when it is first
+  /// needed.
   struct Alternative {
-    uint32_t coarse = 1;  // not 1: the other form is coarse
+    ExecutionMode mode = ExecutionMode::Split;
+    uint32_t coarse = 1;  // of a coarsened one
     bool always = false;  // however small a launch is
     std::mutex mutex;
     Executable executable;
   };
   std::shared_ptr<Alternative> alternative;
-  /// Launches of it wait for all their workgroups: no part of other things.
-  bool is_cooperative() const { return alternative && alternative->coarse == 1; }
   std::string_view origin = "compiled";
   uint64_t compile_ns = 0, optimize_ns = 0, emit_ns = 0;
 };
@@ -179,9 +187,9 @@ struct DeviceState {
 
   /// device_compile.cc
   Result<Executable> compile(const Optimized& optimized, uint64_t optimize_ns,
-                             const CompileOptions& options, bool split,
+                             const CompileOptions& options, ExecutionMode mode,
                              std::shared_ptr<ExecutableState::Alternative> other = nullptr);
-  /// The executable that a launch of this shape needs: itself, or its split or coarse form.
+  /// The executable that a launch of this shape needs: itself, or its alternative.
   Result<Executable> fitting(const Executable& executable, const LaunchShape& shape);
 
   /// device_optimize.cc

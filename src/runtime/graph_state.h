@@ -9,14 +9,6 @@
 
 namespace vyre::driver {
 
-/// A place on the device.
-struct MemoryRange {
-  MemoryHandle memory = 0;
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-  bool operator==(const MemoryRange&) const = default;
-};
-
 struct GraphState {
   /// A call of the planned graph, as far as it is known before it is reached.
   struct Call {
@@ -25,7 +17,6 @@ struct GraphState {
     std::vector<uint32_t> bound;    // by buffer of the kernel: the graph's
     std::vector<uint64_t> scalars;  // by buffer of the kernel: bits
     LaunchShape shape;              // of calls with a grid of their own: the largest
-    uint32_t arm = 0;               // number among the calls
     uint64_t bytes = 0;             // of the buffers bound
   };
   /// Where a buffer of the planned graph lives: in memory[index] at an offset. Parameters are given
@@ -49,7 +40,8 @@ struct GraphState {
   std::shared_ptr<Retired> retired;  // where its memory goes
   Module given;                      // the graph as written, with its kernels
   plan::PlannedGraph planned;
-  std::vector<std::optional<Call>> calls;  // by node of the planned graph
+  GraphSteps steps;                        // of the planned graph
+  std::vector<std::optional<Call>> calls;  // by step
   std::vector<Home> homes;                 // by buffer of the planned graph
   std::list<std::vector<Buffer>> memory_node = std::list<std::vector<Buffer>>(1);
   std::vector<Buffer>& memory = memory_node.front();
@@ -66,7 +58,7 @@ struct GraphState {
   struct Replay {
     std::vector<MemoryRange> places;
     std::vector<uint64_t> scalars;
-    std::shared_ptr<const std::vector<DeviceCommand>> body;
+    CommandBody body;
     std::shared_ptr<const std::vector<CommandNote>> notes;  // of the body
     std::shared_ptr<const std::vector<uint64_t>> runs;      // CommandNote::runs
   };
@@ -117,8 +109,9 @@ class GraphScript : public Script {
   void keep_for_replay(const Part& part, size_t first) const;
   bool is_for_device(const GraphLoop& loop) const;
   Result<bool> loop(Part& part, const GraphLoop& loop);
-  void read(Part& part, const GraphStep& step);
-  Result<> launch(Part& part, const GraphStep& step);
+  MemoryRange range_of(const GraphElement& element) const;
+  void read(Part& part, const GraphAction& action);
+  Result<> launch(Part& part, const GraphAction& call);
   Result<MemoryRange> scratch(uint64_t bytes, const Program& program);
 
   const std::shared_ptr<const GraphState> s_;

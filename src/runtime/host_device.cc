@@ -165,13 +165,12 @@ void HostDevice::run_commands(Job& job) {
   auto begin = Steady::now();
   for (size_t i = 0; i < job.commands.size(); ++i) {
     o.command = i;
-    const DeviceCommand::Kind kind = job.commands[i].kind;
-    if (job.deadline && begin >= *job.deadline &&
-        (kind == DeviceCommand::Kind::Launch || kind == DeviceCommand::Kind::Fill)) {
+    const DeviceCommand& c = job.commands[i];
+    if (job.deadline && begin >= *job.deadline && (c.as<DeviceLaunch>() || c.as<DeviceFill>())) {
       o.kind = SubmissionOutcome::Kind::TimedOut;
       break;
     }
-    const bool ok = run(job, job.commands[i]);
+    const bool ok = run(job, c);
     const auto end = Steady::now();
     o.device_ns.push_back(uint64_t(std::chrono::nanoseconds(end - begin).count()));
     begin = end;
@@ -179,13 +178,13 @@ void HostDevice::run_commands(Job& job) {
   }
 }
 
-bool HostDevice::loop(Job& job, const DeviceCommand& c) {
+bool HostDevice::run(Job& job, const DeviceLoop& c) {
   uint64_t& rounds = job.outcome.rounds.emplace_back();
   const auto goes_on = [&] {
     if (rounds == c.rounds) return false;
-    if (!c.memory) return true;
-    const std::byte* word = address(c.memory) + c.offset;
-    return std::any_of(word, word + c.bytes, [](std::byte b) { return b != std::byte{0}; });
+    if (!c.word.memory) return true;
+    const std::byte* word = address(c.word);
+    return std::any_of(word, word + c.word.bytes, [](std::byte b) { return b != std::byte{0}; });
   };
   while (goes_on()) {
     if (job.deadline && Steady::now() >= *job.deadline) {
@@ -199,43 +198,49 @@ bool HostDevice::loop(Job& job, const DeviceCommand& c) {
   return true;
 }
 
+bool HostDevice::run(Job& job, const DeviceReplay& c) {
+  return run(job, DeviceLoop{c.body, 1, {}});
+}
+
 void HostDevice::fill(std::byte* at, uint64_t bytes, uint8_t value) {
   std::memset(at, value, bytes);
 }
 
 /// False if the time was over before the end: memory may take seconds to fill.
-bool HostDevice::fill_until(Job& job, const DeviceCommand& c) {
+bool HostDevice::run(Job& job, const DeviceFill& c) {
   constexpr uint64_t part = 64 << 20;
-  for (uint64_t at = 0; at < c.bytes; at += part) {
+  for (uint64_t at = 0; at < c.to.bytes; at += part) {
     if (at > 0 && job.deadline && Steady::now() >= *job.deadline) {
       job.outcome.kind = SubmissionOutcome::Kind::TimedOut;
       return false;
     }
-    fill(address(c.memory) + c.offset + at, std::min(part, c.bytes - at), c.value);
+    fill(address(c.to) + at, std::min(part, c.to.bytes - at), c.value);
   }
   return true;
 }
 
+bool HostDevice::run(Job&, const DeviceUpload& c) {
+  if (c.to.bytes) std::memcpy(address(c.to), c.staging->data(), c.to.bytes);
+  return true;
+}
+
+bool HostDevice::run(Job&, const DeviceReadback& c) {
+  if (!c.from.bytes) return true;
+  const std::byte* const from = address(c.from);
+  c.staging->assign(from, from + c.from.bytes);
+  return true;
+}
+
+bool HostDevice::run(Job&, const DeviceCopy& c) {
+  if (c.to.bytes) std::memmove(address(c.to), address(c.source) + c.source_offset, c.to.bytes);
+  return true;
+}
+
 bool HostDevice::run(Job& job, const DeviceCommand& c) {
-  using Kind = DeviceCommand::Kind;
-  switch (c.kind) {
-    case Kind::Upload:
-      if (c.bytes) std::memcpy(address(c.memory) + c.offset, c.staging->data(), c.bytes);
-      return true;
-    case Kind::Readback:
-      if (c.bytes) {
-        const std::byte* const from = address(c.memory) + c.offset;
-        c.staging->assign(from, from + c.bytes);
-      }
-      return true;
-    case Kind::Copy:
-      if (c.bytes)
-        std::memmove(address(c.memory) + c.offset, address(c.source) + c.source_offset, c.bytes);
-      return true;
-    case Kind::Fill: return fill_until(job, c);
-    case Kind::Loop: return loop(job, c);
-    case Kind::Launch: break;
-  }
+  return std::visit([&](const auto& what) { return run(job, what); }, c.what);
+}
+
+bool HostDevice::run(Job& job, const DeviceLaunch& c) {
   std::vector<std::byte*> buffers(c.buffers.size());
   {
     const std::lock_guard lock(mutex_);

@@ -47,7 +47,7 @@ class HostDevice : public BackendDevice {
   };
   /// Runs a kernel on the calling thread (and others). `buffers`: by buffer index, null if there is
   /// none. False: it did not end well, and the outcome says how.
-  virtual bool launch(const DeviceCommand& command, std::span<std::byte* const> buffers,
+  virtual bool launch(const DeviceLaunch& launch, std::span<std::byte* const> buffers,
                       const Surroundings& around) = 0;
   /// Sets bytes of a buffer.
   virtual void fill(std::byte* at, uint64_t bytes, uint8_t value);
@@ -83,9 +83,15 @@ class HostDevice : public BackendDevice {
   void execute(Job& job) noexcept;
   void run_commands(Job& job);
   bool run(Job& job, const DeviceCommand& c);
-  bool loop(Job& job, const DeviceCommand& c);
-  bool fill_until(Job& job, const DeviceCommand& c);
+  bool run(Job& job, const DeviceUpload& c);
+  bool run(Job& job, const DeviceReadback& c);
+  bool run(Job& job, const DeviceCopy& c);
+  bool run(Job& job, const DeviceFill& c);
+  bool run(Job& job, const DeviceLaunch& c);
+  bool run(Job& job, const DeviceLoop& c);
+  bool run(Job& job, const DeviceReplay& c);
   std::byte* address(MemoryHandle h);
+  std::byte* address(const MemoryRange& r) { return address(r.memory) + r.offset; }
 
   const DeviceInfo info_;
   std::mutex mutex_;  // guards everything below

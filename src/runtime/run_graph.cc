@@ -68,11 +68,11 @@ class GraphRun {
     out_.graph = *made;
     out_.working_bytes = made->memory().working;
     std::vector<bool> seen(made->planned().fused.module.kernels.size());
-    const Graph& planned = made->planned().fused.graph();
-    for (uint32_t i = 0; i < planned.nodes.size(); ++i) {
+    const GraphSteps& steps = made->shared_state()->steps;
+    for (uint32_t i = 0; i < steps.size(); ++i) {
       const Executable* e = made->executable(i);
-      if (!e || seen[planned.nodes[i].kernel]) continue;
-      seen[planned.nodes[i].kernel] = true;
+      if (!e || seen[steps[i].node->kernel]) continue;
+      seen[steps[i].node->kernel] = true;
       if (options_.compiled) options_.compiled(*e);
       if (e->program().subgroup == 0) out_.subgroup_size = e->subgroup_size();
       if (out_.origin != "compiled") out_.origin = e->origin();
@@ -131,7 +131,7 @@ class GraphRun {
     out_.times.upload = begin - upload_begin;
     out_.times.run = steady_ns() - begin;
     out_.calls = ran->call_count;
-    out_.runs.resize(out_.graph.planned().fused.graph().nodes.size());
+    out_.runs.resize(out_.graph.shared_state()->steps.size());
     for (const SubmitReport::GraphRuns& g : ran->graphs) out_.runs = g.runs;
     out_.call_ns = ran->calls;
     out_.segments = ran->launches;
@@ -141,9 +141,10 @@ class GraphRun {
   /// They ran one after the other; gaps between them are not known.
   void trace_calls(const SubmitReport& ran, uint64_t begin) {
     const plan::FusedGraph& fused = out_.graph.planned().fused;
+    const GraphSteps& steps = out_.graph.shared_state()->steps;
     for (const CallTime& call : ran.calls) {
-      trace_.device_at(fused.module.kernels[fused.graph().nodes[call.node].kernel].name, begin,
-                       call.ns, call.node);
+      trace_.device_at(fused.module.kernels[steps[call.node].node->kernel].name, begin, call.ns,
+                       call.node);
       begin += call.ns;
     }
   }

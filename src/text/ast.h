@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "diagnostics/budget.h"
+#include "ir/module.h"
 #include "ir/ops.h"
-#include "ir/program.h"
 #include "text/lexer.h"
 
 namespace vyre::text {
@@ -115,10 +115,11 @@ struct GraphRef {
   ExprId index = none;
 };
 
-enum class GraphStmtKind : uint8_t { Buffer, Call, Repeat, While, End };
+enum class GraphStmtKind : uint8_t { Buffer, Node, End };
 
 struct GraphStmt {
-  GraphStmtKind kind = GraphStmtKind::Call;
+  GraphStmtKind kind = GraphStmtKind::Node;
+  GraphNodeKind node = GraphNodeKind::Call;
   TokenId token = 0;
   TokenId name = 0;  // buffer or kernel
   Type type = Type::Void;

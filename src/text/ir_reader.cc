@@ -440,8 +440,8 @@ class IrReader {
   void seal(BlockId b) {
     const OpId last = p_.blocks[b].last;
     if (last != none && is_exit(p_.op(last).code)) return;
-    const OpId id =
-        p_.add_op(b == body_block ? Opcode::Return : Opcode::Yield, Type::Void, {}, {}, 0, loc(at_));
+    const OpId id = p_.add_op(b == body_block ? Opcode::Return : Opcode::Yield, Type::Void, {}, {},
+                              0, loc(at_));
     p_.append(b, id);
   }
 

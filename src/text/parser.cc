@@ -587,7 +587,6 @@ class Parser {
       s.count = expression();
       if (!expect(Tok::RBracket, "after the buffer's length")) return false;
     } else if (accept_word("call")) {
-      s.kind = GraphStmtKind::Call;
       s.name = at_;
       if (!expect(Tok::Ident, "as the kernel to call")) return false;
       s.args = list("before the arguments");
@@ -599,10 +598,10 @@ class Parser {
         if (!expect(Tok::RParen, "after the grid")) return false;
       }
     } else if (accept_word("repeat")) {
-      s.kind = GraphStmtKind::Repeat;
+      s.node = GraphNodeKind::Repeat;
       s.count = expression();
     } else if (accept_word("while")) {
-      s.kind = GraphStmtKind::While;
+      s.node = GraphNodeKind::While;
       s.flag = graph_ref();
       s.compare = token().kind;
       if (precedence(s.compare) != comparison_level) {
@@ -624,7 +623,7 @@ class Parser {
           .with_fix("a graph holds `buffer`, `call`, `repeat` and `while`");
       return false;
     }
-    const bool opens = s.kind == GraphStmtKind::Repeat || s.kind == GraphStmtKind::While;
+    const bool opens = s.kind == GraphStmtKind::Node && info(s.node).has_body;
     d.graph.push_back(std::move(s));
     if (opens) {
       skip_newlines();

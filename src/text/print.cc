@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "ir/graph_walk.h"
 #include "support/append.h"
 #include "text/lexer.h"
 #include "text/lower/literal.h"
@@ -315,15 +316,17 @@ void print_graph(const Graph& g, const std::string& graph_name,
     if (!g.buffers[i].parameter)
       out += fmt::format("  buffer {}: {}[{}]\n", names[i], name(g.buffers[i].element),
                          formula(g.buffers[i].count));
-  size_t depth = 1;
   const auto element = [&](const GraphElement& e) {
     return fmt::format("{}[{}]", names[e.buffer], e.index);
   };
-  for (const GraphNode& n : g.nodes) {
-    if (n.kind == GraphNodeKind::End) --depth;
-    out.append(2 * depth, ' ');
+  for (const GraphStep& step : flatten(g)) {
+    const GraphNode& n = *step.node;
+    out.append(2 * (step.depth + 1), ' ');
+    if (step.kind == GraphStep::Kind::End) {
+      out += "}\n";
+      continue;
+    }
     switch (n.kind) {
-      case GraphNodeKind::End: out += "}\n"; break;
       case GraphNodeKind::Repeat: out += fmt::format("repeat {} {{\n", formula(n.count)); break;
       case GraphNodeKind::While: {
         static constexpr std::pair<Opcode, std::string_view> symbols[] = {
@@ -339,16 +342,12 @@ void print_graph(const Graph& g, const std::string& graph_name,
       }
       case GraphNodeKind::Call: {
         out += fmt::format("call {}(", kernels[n.kernel]);
-        std::vector<Type> scalar_types;
-        for (const Buffer& b : m.kernels[n.kernel].buffers)
-          if (is_parameter(b.role) && b.role != Role::Scratch) scalar_types.push_back(b.element);
+        const std::vector<CallArgument> known = arguments(m.kernels[n.kernel], n);
         for (size_t i = 0; i < n.args.size(); ++i) {
+          const Type type = i < known.size() ? known[i].parameter->element : Type::U64;
           if (i) out += ", ";
-          if (n.args[i].buffer != none)
-            out += names[n.args[i].buffer];
-          else
-            out += text::print_literal(i < scalar_types.size() ? scalar_types[i] : Type::U64,
-                                       n.args[i].bits);
+          out += n.args[i].buffer != none ? names[n.args[i].buffer]
+                                          : text::print_literal(type, n.args[i].bits);
         }
         out += ")";
         for (size_t i = 0; i < n.grid.size(); ++i)
@@ -357,7 +356,6 @@ void print_graph(const Graph& g, const std::string& graph_name,
         break;
       }
     }
-    if (n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While) ++depth;
   }
   out += "}\n";
 }

@@ -90,7 +90,12 @@ bool is_function(Opcode c) {
 class Coarsener {
  public:
   Coarsener(const Program& from, Parts parts, uint32_t by)
-      : p_(from), parts_(std::move(parts)), by_(by), out_(without_body(from)), w_(out_), same_(from, w_) {}
+      : p_(from),
+        parts_(std::move(parts)),
+        by_(by),
+        out_(without_body(from)),
+        w_(out_),
+        same_(from, w_) {}
 
   Program run() {
     copy_what_is_the_same();

@@ -108,8 +108,8 @@ struct BodyReader {
 
   bool open_blocks(OpId id, uint32_t n) {
     if (n > blocks.count - next_block.value())
-      return fail(Code::WireBadTree,
-                  fmt::format("op {} has blocks beyond the {} that exist", id.value(), blocks.count));
+      return fail(Code::WireBadTree, fmt::format("op {} has blocks beyond the {} that exist",
+                                                 id.value(), blocks.count));
     p.ops[id].first_block = next_block;
     for (uint32_t i = 0; i < n; ++i) p.blocks[next_block + i].parent = id;
     stack.push_back({next_block, next_block + (n - 1), 0});
@@ -133,7 +133,8 @@ struct BodyReader {
                   fmt::format("op {} has no attribute, there are {}", id.value(), attrs.count));
     uint64_t bits = load<uint64_t>(attrs.at + size_t{next_attr++} * 8);
     const auto bad = [&](Code code, std::string_view what) {
-      return fail(code, fmt::format("op {} has attribute {:#x}, which is no {}", id.value(), bits, what));
+      return fail(code,
+                  fmt::format("op {} has attribute {:#x}, which is no {}", id.value(), bits, what));
     };
     switch (kind) {
       case AttrKind::None:
@@ -176,8 +177,8 @@ struct BodyReader {
     const auto n_operands = load<uint32_t>(record + 4);
     const auto n_results = load<uint32_t>(record + 8);
     if (row >= rows.size())
-      return fail(Code::WireBadId,
-                  fmt::format("op {} is operation {}, {} are listed", id.value(), row, rows.size()));
+      return fail(Code::WireBadId, fmt::format("op {} is operation {}, {} are listed", id.value(),
+                                               row, rows.size()));
     if (row >= next_row && row != next_row++)
       return fail(Code::WireNotCanonical, "operation names are not in order of first use");
     if (type >= type_count)
@@ -193,8 +194,8 @@ struct BodyReader {
     link(id, stack.back().block);
 
     if (n_operands > uses.count - next_use)
-      return fail(Code::WireBadTree,
-                  fmt::format("op {} has operands beyond the {} that exist", id.value(), uses.count));
+      return fail(Code::WireBadTree, fmt::format("op {} has operands beyond the {} that exist",
+                                                 id.value(), uses.count));
     o.operands = {uint32_t(ids - p.ids.data()), n_operands};
     const std::byte* use = uses.at + size_t{next_use} * 4;
     next_use += n_operands;
@@ -239,8 +240,8 @@ struct BodyReader {
     if (!stack.empty())
       fail(Code::WireBadTree,
            fmt::format("the blocks hold more than the {} ops that exist", ops.count));
-    else if (next_block.value() != blocks.count || next_value.value() != types.count || next_use != uses.count ||
-             next_attr != attrs.count)
+    else if (next_block.value() != blocks.count || next_value.value() != types.count ||
+             next_use != uses.count || next_attr != attrs.count)
       fail(Code::WireBadTree,
            "there are blocks, values, operands or attributes that belong to no op");
     else if (next_row != rows.size())

@@ -1,3 +1,4 @@
+#include "ir/graph_walk.h"
 #include "ir/stats.h"
 #include "wire/decode.h"
 #include "wire/wire_formulas.h"
@@ -61,56 +62,57 @@ void read_call(Reader& r, const Graph& g, GraphNode& n, uint32_t n_args, uint32_
   }
 }
 
-GraphNode read_node(Reader& r, const Graph& g, size_t kernels) {
+/// A node, or nothing: the end of a body.
+std::optional<GraphNode> read_step(Reader& r, const Graph& g, size_t kernels) {
   GraphNode n;
-  n.kind = GraphNodeKind(r.below(graph_node_kind_count, "kind of graph node"));
-  const bool call = n.kind == GraphNodeKind::Call;
-  const bool loop = n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While;
-  const bool test = n.kind == GraphNodeKind::While;
+  const auto kind = r.below(graph_node_kind_count + 1, "kind of graph node");
+  const bool end = kind == end_of_body;
+  if (!end) n.kind = GraphNodeKind(kind - (kind > end_of_body));
+  const bool call = !end && n.kind == GraphNodeKind::Call;
+  const GraphNodeInfo has = end ? GraphNodeInfo{} : info(n.kind);
 
-  const auto compare = only_if<uint8_t>(test, r);
-  if (test && compare >= compare_count)
+  const auto compare = only_if<uint8_t>(has.has_test, r);
+  if (has.has_test && compare >= compare_count)
     r.fail(Code::WireBadEnum, fmt::format("{} is no comparison", compare));
-  if (test && r.ok()) n.compare = compares[compare];
+  if (has.has_test && r.ok()) n.compare = compares[compare];
   r.zero<uint16_t>();
   n.kernel = only_if<uint32_t>(call, r);
   if (call) check_id(r, n.kernel, kernels, "kernel");
-  const auto count = only_if<uint32_t>(loop, r);
-  if (loop && count != no_formula) check_id(r, count, g.formulas.nodes.size(), "formula");
-  if (loop) n.count = count;
-  const auto flag = only_if<uint32_t>(test, r);
-  if (test) check_id(r, flag, g.buffers.size(), "buffer");
-  if (test) n.flag.buffer = flag;
-  n.flag.index = only_if<uint64_t>(test, r);
-  n.bits = only_if<uint64_t>(test, r);
+  const auto count = only_if<uint32_t>(has.has_count, r);
+  if (has.has_count && count != no_formula) check_id(r, count, g.formulas.nodes.size(), "formula");
+  if (has.has_count) n.count = count;
+  const auto flag = only_if<uint32_t>(has.has_flag, r);
+  if (has.has_flag) check_id(r, flag, g.buffers.size(), "buffer");
+  if (has.has_flag) n.flag.buffer = flag;
+  n.flag.index = only_if<uint64_t>(has.has_flag, r);
+  n.bits = only_if<uint64_t>(has.has_test, r);
   const auto n_args = only_if<uint32_t>(call, r);
   const auto n_grid = only_if<uint32_t>(call, r);
   r.zero<uint32_t>();
   if (call) read_call(r, g, n, n_args, n_grid);
+  if (end) return std::nullopt;
   return n;
 }
 
-void read_nodes(Reader& in, Graph& g, size_t kernels) {
+/// Appends the places of the steps, in order.
+void read_nodes(Reader& in, Graph& g, size_t kernels, std::vector<Place*>& places) {
   Reader r = in.section(tag("NODE"));
   const uint32_t count = r.count(graph_node_size, "graph nodes");
-  g.nodes.reserve(count);
-  uint32_t open_loops = 0;
+  GraphAppender nodes(g);
   for (uint32_t i = 0; i < count && r.ok(); ++i) {
-    g.nodes.push_back(read_node(r, g, kernels));
-    if (g.nodes.back().kind == GraphNodeKind::Repeat || g.nodes.back().kind == GraphNodeKind::While)
-      ++open_loops;
-    if (g.nodes.back().kind != GraphNodeKind::End) continue;
-    if (open_loops == 0)
-      r.fail(Code::WireBadGraph, fmt::format("node {} ends a loop that was not begun", i));
+    if (std::optional<GraphNode> node = read_step(r, g, kernels))
+      places.push_back(&nodes.add(std::move(*node)).place);
+    else if (GraphNode* const loop = nodes.close())
+      places.push_back(&loop->end);
     else
-      --open_loops;
+      r.fail(Code::WireBadGraph, fmt::format("node {} ends a loop that was not begun", i));
   }
-  if (open_loops != 0)
-    r.fail(Code::WireBadGraph, fmt::format("{} loops are not ended", open_loops));
+  if (nodes.num_open() != 0)
+    r.fail(Code::WireBadGraph, fmt::format("{} loops are not ended", nodes.num_open()));
   r.expect_end("the graph's nodes");
 }
 
-void read_places(Reader& in, Graph& g) {
+void read_places(Reader& in, const std::vector<Place*>& places) {
   if (!in.at_section(tag("LOCS"))) return;
   Reader r = in.section(tag("LOCS"));
   std::vector<std::string> files;
@@ -135,9 +137,7 @@ void read_places(Reader& in, Graph& g) {
       r.fail(Code::WireCountTooLarge, "the names of files are too long");
     if (r.ok()) p.file = files[file];
   };
-  read(g.place);
-  for (GraphBuffer& b : g.buffers) read(b.place);
-  for (GraphNode& n : g.nodes) read(n.place);
+  for (Place* p : places) read(*p);
   r.expect_end("the graph's places");
   if (r.ok() && !any) r.fail(Code::WireNotCanonical, "the list of places is empty");
   check_strings(files, order.next, in.failure());
@@ -149,13 +149,15 @@ void read_graph(Reader& in, Graph& g, size_t kernels) {
   g.name = head.text();
   head.expect_end("the graph's head");
   read_buffers(in, g);
-  read_nodes(in, g, kernels);
+  std::vector<Place*> places = {&g.place};
+  for (GraphBuffer& b : g.buffers) places.push_back(&b.place);
+  read_nodes(in, g, kernels, places);
   if (!in.ok()) return;
   std::vector<FormulaId> roots;
   for (const GraphBuffer& b : g.buffers) roots.push_back(b.count);
-  for (const GraphNode& n : g.nodes) roots.push_back(n.count);
+  for_each_node(g.nodes, [&](const GraphNode& n) { roots.push_back(n.count); });
   check(g.formulas, roots, g.buffers.size(), in.failure());
-  read_places(in, g);
+  read_places(in, places);
   in.expect_end("the graph");
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/graph_walk.h"
 #include "wire/encode.h"
 #include "wire/wire_formulas.h"
 
@@ -10,19 +11,20 @@ uint8_t compare_index(Opcode code) {
   return uint8_t(std::find(std::begin(compares), std::end(compares), code) - std::begin(compares));
 }
 
-/// Fields that a node's kind does not use are written as zeros.
-void write_node(Bytes& out, const GraphNode& n, const CanonicalFormulas& formulas) {
-  const bool call = n.kind == GraphNodeKind::Call;
-  const bool loop = n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While;
-  const bool test = n.kind == GraphNodeKind::While;
-  out.u8(uint8_t(n.kind));
-  out.u8(test ? compare_index(n.compare) : 0);
+/// Fields that a step does not use are written as zeros.
+void write_step(Bytes& out, const GraphStep& step, const CanonicalFormulas& formulas) {
+  const GraphNode& n = *step.node;
+  const bool call = step.is_call();
+  const bool end = step.kind == GraphStep::Kind::End;
+  const GraphNodeInfo has = end ? GraphNodeInfo{} : info(n.kind);
+  out.u8(end ? end_of_body : wire_kind(n.kind));
+  out.u8(has.has_test ? compare_index(n.compare) : 0);
   out.u16(0);
   out.u32(call ? n.kernel : 0);
-  out.u32(loop ? formulas.at(n.count) : 0);
-  out.u32(test ? n.flag.buffer : 0);
-  out.u64(test ? n.flag.index : 0);
-  out.u64(test ? n.bits : 0);
+  out.u32(has.has_count ? formulas.at(n.count) : 0);
+  out.u32(has.has_flag ? n.flag.buffer : 0);
+  out.u64(has.has_flag ? n.flag.index : 0);
+  out.u64(has.has_test ? n.bits : 0);
   out.u32(call ? uint32_t(n.args.size()) : 0);
   out.u32(call ? uint32_t(n.grid.size()) : 0);
   out.u32(0);
@@ -37,10 +39,10 @@ void write_node(Bytes& out, const GraphNode& n, const CanonicalFormulas& formula
   }
 }
 
-void write_places(Bytes& out, const Graph& g) {
+void write_places(Bytes& out, const Graph& g, const GraphSteps& steps) {
   std::vector<const Place*> places = {&g.place};
   for (const GraphBuffer& b : g.buffers) places.push_back(&b.place);
-  for (const GraphNode& n : g.nodes) places.push_back(&n.place);
+  for (const GraphStep& s : steps) places.push_back(&s.place());
   const bool any = std::any_of(places.begin(), places.end(), [](const Place* p) {
     return !p->file.empty() || p->line != 0 || p->column != 0 || p->length != 1;
   });
@@ -63,8 +65,9 @@ void write_places(Bytes& out, const Graph& g) {
 void write_graph(Bytes& out, const Graph& g, EncodeOptions options) {
   CanonicalFormulas formulas(g.formulas);
   for (const GraphBuffer& b : g.buffers) formulas.root(b.count);
-  for (const GraphNode& n : g.nodes)
-    if (n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While) formulas.root(n.count);
+  for_each_node(g.nodes, [&](const GraphNode& n) {
+    if (info(n.kind).has_count) formulas.root(n.count);
+  });
   write(out, formulas.pool());
 
   size_t section = out.begin_section(tag("HEAD"));
@@ -84,11 +87,12 @@ void write_graph(Bytes& out, const Graph& g, EncodeOptions options) {
   out.end_section(section);
 
   section = out.begin_section(tag("NODE"));
-  out.u32(uint32_t(g.nodes.size()));
-  for (const GraphNode& n : g.nodes) write_node(out, n, formulas);
+  const GraphSteps steps = flatten(g);
+  out.u32(uint32_t(steps.size()));
+  for (const GraphStep& s : steps) write_step(out, s, formulas);
   out.end_section(section);
 
-  if (options.locations) write_places(out, g);
+  if (options.locations) write_places(out, g, steps);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/graph_walk.h"
 #include "wire/encode.h"
 #include "wire/wire_formulas.h"
 
@@ -114,7 +115,8 @@ struct BodyHash {
     out.u8(uint8_t(o.type));
     out.u8(o.n_blocks);
     out.u32(o.operands.count);
-    for (ValueId v : p.operands(id)) out.u32(value_map.contains(v) ? value_map[v].value() : uint32_t{none});
+    for (ValueId v : p.operands(id))
+      out.u32(value_map.contains(v) ? value_map[v].value() : uint32_t{none});
     define(p.results(id));
     const AttrKind kind = info(o.code).attribute;
     if (kind != AttrKind::None && kind != AttrKind::Name) out.u64(canonical_attr(kind, o.attr));
@@ -148,33 +150,34 @@ struct KernelPrints {
   }
 };
 
-void add_node(HashSink& out, const GraphNode& n, const CanonicalFormulas& formulas,
+void add_step(HashSink& out, const GraphStep& step, const CanonicalFormulas& formulas,
               KernelPrints& kernels) {
-  out.u8(uint8_t(n.kind));
-  switch (n.kind) {
-    case GraphNodeKind::Call:
-      out.hash(kernels[n.kernel]);
-      out.u32(uint32_t(n.args.size()));
-      for (const GraphArg& a : n.args) {
-        out.u32(a.buffer);
-        out.u64(a.buffer == none ? a.bits : 0);
-      }
-      out.u32(uint32_t(n.grid.size()));
-      for (const GraphElement& e : n.grid) {
-        out.u32(e.buffer);
-        out.u64(e.index);
-      }
-      break;
-    case GraphNodeKind::While:
-      out.u32(n.flag.buffer);
-      out.u64(n.flag.index);
-      out.text(mnemonic(n.compare));
-      out.u64(n.bits);
-      out.u32(formulas.at(n.count));
-      break;
-    case GraphNodeKind::Repeat: out.u32(formulas.at(n.count)); break;
-    case GraphNodeKind::End: break;
+  if (step.kind == GraphStep::Kind::End) return out.u8(end_of_body);
+  const GraphNode& n = *step.node;
+  const GraphNodeInfo& has = info(n.kind);
+  out.u8(wire_kind(n.kind));
+  if (step.is_call()) {
+    out.hash(kernels[n.kernel]);
+    out.u32(uint32_t(n.args.size()));
+    for (const GraphArg& a : n.args) {
+      out.u32(a.buffer);
+      out.u64(a.buffer == none ? a.bits : 0);
+    }
+    out.u32(uint32_t(n.grid.size()));
+    for (const GraphElement& e : n.grid) {
+      out.u32(e.buffer);
+      out.u64(e.index);
+    }
   }
+  if (has.has_flag) {
+    out.u32(n.flag.buffer);
+    out.u64(n.flag.index);
+  }
+  if (has.has_test) {
+    out.text(mnemonic(n.compare));
+    out.u64(n.bits);
+  }
+  if (has.has_count) out.u32(formulas.at(n.count));
 }
 
 Hash128 fingerprint(const Graph& g, KernelPrints& kernels) {
@@ -184,8 +187,9 @@ Hash128 fingerprint(const Graph& g, KernelPrints& kernels) {
     out.text("vyre graph 1");
     CanonicalFormulas formulas(g.formulas);
     for (const GraphBuffer& b : g.buffers) formulas.root(b.count);
-    for (const GraphNode& n : g.nodes)
-      if (n.kind == GraphNodeKind::Repeat || n.kind == GraphNodeKind::While) formulas.root(n.count);
+    for_each_node(g.nodes, [&](const GraphNode& n) {
+      if (info(n.kind).has_count) formulas.root(n.count);
+    });
     add_formulas(out, formulas.pool());
     out.u32(uint32_t(g.buffers.size()));
     for (const GraphBuffer& b : g.buffers) {
@@ -194,8 +198,9 @@ Hash128 fingerprint(const Graph& g, KernelPrints& kernels) {
       out.u8(b.parameter);
       out.u32(formulas.at(b.count));
     }
-    out.u32(uint32_t(g.nodes.size()));
-    for (const GraphNode& n : g.nodes) add_node(out, n, formulas, kernels);
+    const GraphSteps steps = flatten(g);
+    out.u32(uint32_t(steps.size()));
+    for (const GraphStep& s : steps) add_step(out, s, formulas, kernels);
   }
   return hasher.digest128();
 }

@@ -40,7 +40,6 @@ inline constexpr size_t location_size = 20;
 inline constexpr size_t graph_buffer_size = 12;  // and the name
 inline constexpr size_t graph_node_size = 44;    // and arguments and grid, 12 bytes each
 inline constexpr size_t graph_pair_size = 12;
-inline constexpr size_t place_size = 16;
 
 // The enums below are in files. Their numbers never change; new ones are added at the end and bump
 // the minor version. (Ops are written by name, so ops.def may be reordered.)
@@ -49,11 +48,15 @@ static_assert(type_count == 14 && int(Type::Bool) == 1 && int(Type::U64) == 9 &&
 static_assert(int(Role::In) == 0 && int(Role::Shared) == 4 && int(Role::Table) == 8);
 static_assert(int(Scope::Subgroup) == 0 && int(Scope::Grid) == 2);
 static_assert(int(FormulaOp::Const) == 0 && int(FormulaOp::Add) == 3 && int(FormulaOp::Max) == 10);
-static_assert(int(GraphNodeKind::Call) == 0 && int(GraphNodeKind::End) == 3);
+static_assert(int(GraphNodeKind::Call) == 0 && int(GraphNodeKind::While) == 2);
 inline constexpr uint32_t role_count = 9;
 inline constexpr uint32_t scope_count = 3;
 inline constexpr uint32_t formula_op_count = 11;
-inline constexpr uint32_t graph_node_kind_count = 4;
+inline constexpr uint8_t end_of_body = 3;  // in place of a node's kind
+/// The number of a node's kind.
+constexpr uint8_t wire_kind(GraphNodeKind kind) {
+  return uint8_t(kind) + (uint8_t(kind) >= end_of_body);
+}
 // What the `while` of a graph may compare with.
 inline constexpr Opcode compares[] = {Opcode::Eq, Opcode::Ne, Opcode::Lt,
                                       Opcode::Le, Opcode::Gt, Opcode::Ge};

@@ -2,7 +2,7 @@
 
 namespace vyre::test {
 
-Kernel::Kernel() : Builder("k") {
+Kernel::Kernel() : SsaBuilder("k") {
   program.strings = {"k.vyre"};
   program.workgroup = {64, 1, 1};
   in = add_buffer("x", Role::In, Type::U32);

@@ -61,16 +61,19 @@ INSTANTIATE_TEST_SUITE_P(
     Structure, BrokenPrograms,
     ::testing::Values(
         Damage{"no blocks", [](Program& p) { p.blocks.clear(); }},
-        Damage{"unknown opcode", [](Program& p) { p.ops[OpId(3)].code = static_cast<Opcode>(250); }},
+        Damage{"unknown opcode",
+               [](Program& p) { p.ops[OpId(3)].code = static_cast<Opcode>(250); }},
         Damage{"unknown type", [](Program& p) { p.ops[OpId(3)].type = static_cast<Type>(99); }},
         Damage{"unknown role", [](Program& p) { p.buffers[0].role = static_cast<Role>(77); }},
         Damage{"unknown element", [](Program& p) { p.buffers[0].element = static_cast<Type>(77); }},
         Damage{"void value", [](Program& p) { p.values[ValueId(0)].type = Type::Void; }},
         Damage{"f16 value", [](Program& p) { p.values[ValueId(0)].type = Type::F16; }},
         Damage{"operand list outside", [](Program& p) { p.ops[OpId(2)].operands = {0, 1u << 30}; }},
-        Damage{"operand list begins outside", [](Program& p) { p.ops[OpId(2)].operands = {~0u, 1}; }},
+        Damage{"operand list begins outside",
+               [](Program& p) { p.ops[OpId(2)].operands = {~0u, 1}; }},
         Damage{"operand out of range", [](Program& p) { p.ids[0] = ValueId(1u << 20); }},
-        Damage{"shared list cells", [](Program& p) { p.ops[OpId(1)].results = p.ops[OpId(0)].results; }},
+        Damage{"shared list cells",
+               [](Program& p) { p.ops[OpId(1)].results = p.ops[OpId(0)].results; }},
         Damage{"shared operand list",
                [](Program& p) {
                  const Range list = p.ops[find(p, Opcode::Add)].operands;
@@ -78,17 +81,20 @@ INSTANTIATE_TEST_SUITE_P(
                }},
         Damage{"next out of range", [](Program& p) { p.ops[OpId(0)].next = OpId(1u << 20); }},
         Damage{"next forms a cycle", [](Program& p) { p.ops[OpId(3)].next = OpId(0); }},
-        Damage{"next skips an op", [](Program& p) { p.ops[OpId(0)].next = p.ops[p.ops[OpId(0)].next].next; }},
+        Damage{"next skips an op",
+               [](Program& p) { p.ops[OpId(0)].next = p.ops[p.ops[OpId(0)].next].next; }},
         Damage{"prev is wrong", [](Program& p) { p.ops[OpId(2)].prev = OpId(0); }},
         Damage{"parent is wrong", [](Program& p) { p.ops[OpId(0)].parent = BlockId(1); }},
         Damage{"last is wrong", [](Program& p) { p.blocks[body_block].last = OpId(0); }},
-        Damage{"block in a cycle", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = BlockId(0); }},
+        Damage{"block in a cycle",
+               [](Program& p) { p.ops[find(p, Opcode::If)].first_block = BlockId(0); }},
         Damage{"block shared by two ops",
                [](Program& p) {
                  p.ops[find(p, Opcode::For)].first_block =
                      p.ops[find(p, Opcode::Region)].first_block;
                }},
-        Damage{"blocks outside", [](Program& p) { p.ops[find(p, Opcode::If)].first_block = BlockId(900); }},
+        Damage{"blocks outside",
+               [](Program& p) { p.ops[find(p, Opcode::If)].first_block = BlockId(900); }},
         Damage{"block count", [](Program& p) { p.ops[find(p, Opcode::If)].n_blocks = 1; }},
         Damage{"block's parent", [](Program& p) { p.blocks[BlockId(1)].parent = none; }},
         Damage{"body has arguments", [](Program& p) { p.add_argument(body_block, Type::U32); }},
@@ -282,7 +288,8 @@ TEST(Structure, body_of_a_while_sees_its_test_and_the_rest_does_not) {
   k.store(k.out, k.u32(0), k.u32(0));
   Program p = k.finish();
   expect_legal(p);
-  p.ids[p.ops[p.ops[p.blocks[body_block].last].prev].operands.begin] = p.result(find(p, Opcode::While) + 1);
+  p.ids[p.ops[p.ops[p.blocks[body_block].last].prev].operands.begin] =
+      p.result(find(p, Opcode::While) + 1);
   expect_error(p, Code::ValueNotVisible);
 }
 

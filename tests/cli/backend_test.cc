@@ -55,12 +55,13 @@ class OtherDevice : public BackendDevice {
       std::optional<std::chrono::steady_clock::time_point> deadline) override {
     std::vector<std::shared_ptr<std::vector<std::byte>>> staging;
     for (const DeviceCommand& c : commands) {
-      counts_.launches += c.kind == DeviceCommand::Kind::Launch;
-      counts_.timed_launches += c.kind == DeviceCommand::Kind::Launch && c.timed;
-      if (c.kind != DeviceCommand::Kind::Readback) continue;
-      staging.push_back(c.staging);
+      counts_.launches += c.kind() == DeviceCommand::Kind::Launch;
+      counts_.timed_launches += c.kind() == DeviceCommand::Kind::Launch && c.timed;
+      const auto* const readback = c.as<DeviceReadback>();
+      if (!readback) continue;
+      staging.push_back(readback->staging);
       ++counts_.readbacks;
-      counts_.read_bytes += c.bytes;
+      counts_.read_bytes += readback->from.bytes;
     }
     auto handle = inner_->submit(stream, std::move(commands), after, deadline);
     if (handle) readbacks_[*handle] = std::move(staging);

@@ -554,7 +554,7 @@ class OneMore : public driver::Backend {
         std::span<const driver::SubmissionHandle> a,
         std::optional<std::chrono::steady_clock::time_point> d) override {
       for (const driver::DeviceCommand& one : c)
-        if (one.kind == driver::DeviceCommand::Kind::Readback) read.push_back(one.staging);
+        if (const auto* r = one.as<driver::DeviceReadback>()) read.push_back(r->staging);
       return inner->submit(s, std::move(c), a, d);
     }
     bool is_done(driver::SubmissionHandle h) override { return inner->is_done(h); }

@@ -68,6 +68,45 @@ TEST_F(TextRunner, results_that_depend_on_the_schedule_fail_unless_they_are_said
       runner({file("t.vyre", racy + "// run: --schedule reverse\n// out: y = 0\n")}).exit_code, 0);
 }
 
+// remove_dead_stores removes the first store.
+const std::string stores =
+    "kernel k(y: out u32[1]) workgroup(1) grid(1) {\n  let i = global_id.x\n  y[i] = 5\n"
+    "  y[i] = 6\n}\n";
+
+TEST_F(TextRunner, passes_that_do_something_else_fail_with_a_diff) {
+  const std::string test = "// test: pass\n" + stores;
+  expect_failure(test, "kernel `k` has no `// pass:` below it");
+  expect_failure(test + "// pass: remove_dead_store\n// unchanged\n", "remove_dead_store");
+  expect_failure(test + "// pass: remove_dead_stores --cost gpu\n// unchanged\n",
+                 "`--cost` has no meaning");
+  const std::string rest = "//   %0 = global_id.x\n//   %1 = const 6 : u32\n//   store y[%0], %1\n";
+  expect_failure(test + "// pass: remove_dead_stores\n// unchanged\n", "- // unchanged\n");
+  expect_failure(test + "// pass: remove_dead_stores\n" + rest, "+ //   %2 = const 6 : u32\n");
+  expect_failure("// test: pass\n" + legal + "// pass: simplify\n// remark: too large\n",
+                 "- // remark: too large\n");
+  file("t.vyre", test + "// pass: remove_dead_stores,remove_dead_code\n");
+  EXPECT_EQ(runner({"--bless", "."}).exit_code, 0);
+  EXPECT_EQ(contents("t.vyre"), test + "// pass: remove_dead_stores,remove_dead_code\n" + rest);
+}
+
+TEST_F(TextRunner, code_without_the_patterns_fails) {
+  const std::string test = "// test: codegen\n" + stores;
+  expect_failure(test, "kernel `k` has no `// emit:` below it");
+  expect_failure(test + "// emit: --target ptx\n", "no pattern follows");
+  const std::string emit = test + "// emit: --target ptx\n";
+  expect_failure(emit + "// has: ld.global\n", "+ // lacks: ld.global\n");
+  expect_failure(emit + "// has: st.global\n// has: .version\n", "has only before: .version\n");
+  expect_failure(emit + "// lacks: st.global\n", "+ // has: st.global\n");
+  expect_failure(emit + "// count: 3 st.global\n", "+ // count: 2 st.global\n");
+  expect_failure(emit + "// fails: V0734\n", "does not fail so");
+  expect_failure(emit + "// hsa: st.global\n", "has no meaning: hsa");
+  expect_failure(test + "// emit: --target pxt\n// has: st.global\n", "V0607");
+  EXPECT_EQ(runner({file("t.vyre", emit + "// has: .version\n// has: st.global\n"
+                                          "// lacks: ld.global\n// count: 2 st.global\n")})
+                .exit_code,
+            0);
+}
+
 TEST_F(TextRunner, bless_writes_what_passes) {
   file("run.vyre", "// test: run\n" + legal + "// run: --in x=1,2\n// out: x:1 = 9\n\n// run:\n");
   file("reject.vyre",

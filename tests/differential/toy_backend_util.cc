@@ -24,11 +24,7 @@ class ToyDevice : public BackendDevice {
   Result<MemoryHandle> allocate(uint64_t bytes) override {
     Result<MemoryHandle> made = real_->allocate(bytes);
     if (!made || flaw_ != Flaw::DirtyMemory) return made;
-    DeviceCommand fill;
-    fill.memory = *made;
-    fill.bytes = bytes;
-    fill.value = 1;
-    const auto done = real_->submit(0, {fill}, {}, std::nullopt);
+    const auto done = real_->submit(0, {{DeviceFill{{*made, 0, bytes}, 1}}}, {}, std::nullopt);
     if (done) real_->wait(*done);
     return made;
   }
@@ -48,10 +44,10 @@ class ToyDevice : public BackendDevice {
       std::optional<std::chrono::steady_clock::time_point> deadline) override {
     if (flaw_ == Flaw::ForgetsFill)
       for (DeviceCommand& c : commands)
-        if (c.kind == DeviceCommand::Kind::Fill) c.bytes = 0;
+        if (auto* fill = c.as<DeviceFill>()) fill->to.bytes = 0;
     if (flaw_ == Flaw::MinIsMax)
       for (DeviceCommand& c : commands)
-        if (c.kind == DeviceCommand::Kind::Launch) c.program = with_wrong_min(*c.program);
+        if (auto* launch = c.as<DeviceLaunch>()) launch->program = with_wrong_min(*launch->program);
     if (flaw_ == Flaw::NoTimeLimit && deadline) *deadline += std::chrono::seconds(6);
     return real_->submit(stream, std::move(commands), after, deadline);
   }

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "ir/graph_walk.h"
 #include "tests/interp/interp_kernel_util.h"
 
 namespace vyre::interp {
@@ -73,21 +74,15 @@ class GraphTest : public testing::Test {
     n.kernel = kernel;
     n.args = std::move(args);
     n.place = {"g.vyre", static_cast<uint32_t>(10 + g.nodes.size()), 3, 4};
-    g.nodes.push_back(n);
-    return g.nodes.back();
+    return nodes.add(std::move(n));
   }
   GraphNode& loop(GraphNodeKind kind, uint64_t n) {
     GraphNode node;
     node.kind = kind;
     node.count = g.formulas.constant(n);
-    g.nodes.push_back(node);
-    return g.nodes.back();
+    return nodes.add(std::move(node));
   }
-  void end() {
-    GraphNode node;
-    node.kind = GraphNodeKind::End;
-    g.nodes.push_back(node);
-  }
+  void end() { nodes.close(); }
   template <class T>
   void give(uint32_t b, const std::vector<T>& values) {
     if (in.data.size() <= b) in.data.resize(b + 1);
@@ -111,6 +106,7 @@ class GraphTest : public testing::Test {
 
   Module m;
   Graph g;
+  GraphAppender nodes{g};
   GraphInputs in;
 };
 

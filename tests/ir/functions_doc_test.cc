@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/ssa_builder.h"
 #include "ir/eval/eval.h"
 #include "ir/expand_functions.h"
+#include "ir/ssa_builder.h"
 #include "support/file.h"
 
 namespace vyre {

@@ -23,7 +23,8 @@ class WithForms : public Remake {
     const auto [it, is_new] = forms_.try_emplace({o.code, o.type});
     if (is_new) it->second = form(o.code, o.type, profile_);
     Values values;
-    for (uint32_t i = 0; i < o.operands.count; ++i) values[it->second.args(BlockId(0))[i]] = operand(id, i);
+    for (uint32_t i = 0; i < o.operands.count; ++i)
+      values[it->second.args(BlockId(0))[i]] = operand(id, i);
     give(id, paste(it->second, body_block, values));
   }
 

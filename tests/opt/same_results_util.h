@@ -4,51 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include "interp/interp.h"
-#include "ir/program.h"
+#include "tests/opt/some_inputs.h"
 #include "text/print.h"
 
 namespace vyre::opt {
 
-/// Inputs of `count` small numbers for every buffer, and `scalar` for every scalar.
-inline LaunchInputs some_inputs(const Program& p, uint64_t count, uint64_t scalar) {
-  LaunchInputs in;
-  in.data.resize(p.buffers.size());
-  in.lengths.resize(p.buffers.size());
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
-    const Buffer& b = p.buffers[i];
-    const bool is_scalar = b.role == Role::Scalar;
-    if (is_host_input(b.role)) {
-      std::vector<std::byte> bytes((is_scalar ? 1 : count) * size_of(b.element));
-      for (size_t k = 0; k < bytes.size(); k += size_of(b.element))
-        bytes[k] = std::byte(is_scalar ? scalar : 3 + 7 * (k / size_of(b.element)) % 50);
-      in.data[i] = std::move(bytes);
-    } else if ((b.role == Role::Out || b.role == Role::Scratch) && b.count == no_formula) {
-      in.lengths[i] = count;
-    }
-  }
-  return in;
-}
-
-/// The bytes of all outputs, or what it trapped with.
-inline std::string results_of(const Program& p, uint64_t count, uint64_t scalar) {
-  const auto outcome = interp::run(p, some_inputs(p, count, scalar), {});
-  if (!outcome) return outcome.errors()[0].message;
-  std::string all;
-  for (const auto& bytes : outcome->buffers) {
-    all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  return all;
-}
-
-/// With buffers that are empty, short and long, and scalars below and above their lengths.
 inline void expect_same_results(const Program& before, const Program& after) {
-  for (const uint64_t count : {0, 1, 7, 33, 100})
-    for (const uint64_t scalar : {0, 1, 7, 8, 40, 200})
-      EXPECT_EQ(results_of(before, count, scalar), results_of(after, count, scalar))
-          << count << " elements, scalars " << scalar << "\n"
-          << print(before) << "\nbecame\n"
-          << print(after);
+  for_some_sizes(before, [&](uint64_t count, uint64_t scalar) {
+    EXPECT_EQ(results_of(before, count, scalar), results_of(after, count, scalar))
+        << count << " elements, scalars " << scalar << "\n"
+        << print(before) << "\nbecame\n"
+        << print(after);
+  });
 }
 
 }  // namespace vyre::opt

@@ -102,6 +102,11 @@ endif()
 include(${CMAKE_CURRENT_LIST_DIR}/documented.cmake)
 gather_documented(${VYRE_ROOT} ${work}/outside)
 
+# What the package exports.
+find_program(PYTHON NAMES python3 REQUIRED)
+run("the list of exports" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/exported.py
+  ${prefix}/include/vyre ${work}/outside/exported)
+
 run("the configuration of the outside project" ${CMAKE_COMMAND}
   -S ${work}/outside -B ${work}/build -G ${GENERATOR}
   -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_COMPILER=${COMPILER}

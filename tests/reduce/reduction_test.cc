@@ -354,7 +354,7 @@ TEST(Reduce, keeps_a_graph_of_two_calls_where_the_test_needs_both) {
   const Outcome o = reduced(c, [](const Candidate& next) {
     if (!next.is_graph()) return false;
     uint64_t calls = 0;
-    for (const GraphNode& n : next.module.graphs[0].nodes) calls += n.kind == GraphNodeKind::Call;
+    for_each_call(next.module.graphs[0].nodes, [&](const GraphNode&) { ++calls; });
     return calls == 2;
   });
   EXPECT_EQ(o.best.module.graphs[0].nodes.size(), 2u) << print(o.best.module);

@@ -76,12 +76,14 @@ TEST(graph_report, has_the_launches_of_the_plan) {
   const plan::FusionPlan& fusion = r.planned().plan.fusion;
   ASSERT_EQ(j["launches"].size(), fusion.groups.size());
   ASSERT_LT(fusion.groups.size(), 8u);  // something was joined
+  const GraphSteps steps = flatten(r.module.graphs[0]),
+                   of_fused = flatten(r.planned().fused.graph());
   for (size_t i = 0; i < fusion.groups.size(); ++i) {
     const Json& l = j["launches"][i];
     const plan::FusionGroup& g = fusion.groups[i];
     ASSERT_EQ(l["calls"].size(), g.calls.size());
     for (size_t k = 0; k < g.calls.size(); ++k) {
-      const GraphNode& node = r.module.graphs[0].nodes[g.calls[k]];
+      const GraphNode& node = *steps[g.calls[k]].node;
       EXPECT_EQ(l["calls"][k]["node"], g.calls[k]);
       EXPECT_EQ(l["calls"][k]["kernel"], r.module.kernels[node.kernel].name);
       if (k > 0) {
@@ -90,7 +92,7 @@ TEST(graph_report, has_the_launches_of_the_plan) {
     }
     EXPECT_EQ(l["elided"].size(), g.elided.size());
     EXPECT_EQ(l["avoided_bytes"], g.avoided_bytes);
-    const GraphNode& planned = r.planned().fused.graph().nodes[l["node"].get<size_t>()];
+    const GraphNode& planned = *of_fused[l["node"].get<size_t>()].node;
     EXPECT_EQ(l["kernel"], r.planned().fused.module.kernels[planned.kernel].name);
   }
   EXPECT_EQ(j["launches"][0]["calls"][1]["stage"], 2);

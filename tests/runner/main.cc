@@ -20,9 +20,14 @@ struct Mode {
   std::string_view name;
   Verdict (*test)(const TestFile&);
 };
-constexpr Mode modes[] = {
-    {"round-trip", test_round_trip},   {"reject", test_reject},     {"run", test_run},
-    {"check-clean", test_check_clean}, {"sanitize", test_sanitize}, {"plan", test_plan}};
+constexpr Mode modes[] = {{"round-trip", test_round_trip},
+                          {"reject", test_reject},
+                          {"run", test_run},
+                          {"check-clean", test_check_clean},
+                          {"sanitize", test_sanitize},
+                          {"plan", test_plan},
+                          {"pass", test_pass},
+                          {"codegen", test_codegen}};
 
 struct Arguments {
   bool bless = false;

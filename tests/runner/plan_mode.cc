@@ -44,7 +44,8 @@ bool overlap(const plan::PlannedGraph& p, size_t a, size_t b) {
 }
 
 std::vector<Said> describe(const plan::PlannedGraph& p, const Module& m, const Graph& g) {
-  const auto kernel = [&](uint32_t node) { return m.kernels[g.nodes[node].kernel].name; };
+  const GraphSteps steps = flatten(g);
+  const auto kernel = [&](uint32_t node) { return m.kernels[steps[node].node->kernel].name; };
   std::vector<Said> all;
   std::vector<std::string> elided, cleared;
   for (const plan::FusionGroup& group : p.plan.fusion.groups) {

@@ -9,10 +9,13 @@
 namespace vyre::runner {
 
 using lab::difference;
-using lab::expected_lines;
 using lab::mismatch;
 using lab::Observation;
 using lab::trap_of;
+
+/// The lines that would make a block with these expectations pass.
+std::vector<std::string> expected_lines(const std::vector<Expectation>& before,
+                                        const Observation& observation);
 
 Observation observe(const cli::Target& target, const Result<cli::RunResult>& result);
 

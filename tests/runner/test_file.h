@@ -44,6 +44,8 @@ Verdict test_run(const TestFile& test);
 Verdict test_check_clean(const TestFile& test);
 Verdict test_sanitize(const TestFile& test);
 Verdict test_plan(const TestFile& test);
+Verdict test_pass(const TestFile& test);
+Verdict test_codegen(const TestFile& test);
 
 /// A page of documentation: its programs, commands and links.
 Verdict test_document(const std::string& path);

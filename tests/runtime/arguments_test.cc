@@ -230,7 +230,7 @@ TEST(arguments, graphs_are_checked_with_the_kernels_that_they_call) {
   EXPECT_EQ(code_of(d.memory_need(m, m.graphs[0], shape)), code);
   EXPECT_TRUE(d.prepare(m, m.graphs[1], shape));
   Graph broken = m.graphs[1];
-  broken.nodes[0].kernel = 1000;
+  broken.nodes.front().kernel = 1000;
   EXPECT_FALSE(d.prepare(m, broken, shape));
 }
 

@@ -59,16 +59,16 @@ class Other : public Backend {
         std::optional<std::chrono::steady_clock::time_point> d) override {
       if (owner.kind == Kind::Slow) std::this_thread::sleep_for(std::chrono::milliseconds(40));
       if (owner.kind == Kind::Wrong)
-        std::erase_if(c, [](const auto& one) { return one.kind == DeviceCommand::Kind::Launch; });
+        std::erase_if(c, [](const auto& one) { return one.kind() == DeviceCommand::Kind::Launch; });
       if (owner.kind == Kind::SlowBarriers)
         for (const DeviceCommand& one : c)
-          if (one.kind == DeviceCommand::Kind::Launch && plan::has_grid_barrier(*one.program))
+          if (const auto* l = one.as<DeviceLaunch>(); l && plan::has_grid_barrier(*l->program))
             std::this_thread::sleep_for(std::chrono::milliseconds(60));
       if (owner.kind == Kind::Fast || owner.kind == Kind::SlowBarriers)
         for (DeviceCommand& one : c)
-          if (one.kind == DeviceCommand::Kind::Launch && one.program->name != "nothing" &&
-              one.program->name != "barriers")
-            answer(one);
+          if (const auto* l = one.as<DeviceLaunch>();
+              l && l->program->name != "nothing" && l->program->name != "barriers")
+            one = answer(*l);
       return inner->submit(s, std::move(c), a, d);
     }
     static std::vector<std::byte> saxpy() {
@@ -85,16 +85,11 @@ class Other : public Backend {
       }
       return driver::bytes(y);
     }
-    static void answer(DeviceCommand& c) {
+    static DeviceCommand answer(const DeviceLaunch& c) {
       static const auto first = std::make_shared<std::vector<std::byte>>(saxpy());
       static const auto second = std::make_shared<std::vector<std::byte>>(arithmetic());
       const auto& bytes = c.program->name == "saxpy" ? first : second;
-      DeviceCommand upload;
-      upload.kind = DeviceCommand::Kind::Upload;
-      upload.memory = c.buffers.back();
-      upload.bytes = bytes->size();
-      upload.staging = bytes;
-      c = std::move(upload);
+      return {DeviceUpload{{c.buffers.back(), 0, bytes->size()}, bytes}};
     }
     bool is_done(SubmissionHandle h) override { return inner->is_done(h); }
     SubmissionOutcome wait(SubmissionHandle h) override { return inner->wait(h); }

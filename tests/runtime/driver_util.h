@@ -70,7 +70,7 @@ class Failing : public Backend {
   std::atomic<int> allowed{1 << 30};
   std::atomic<int> memory{0};                       // pieces that are alive
   std::atomic<int> submissions{0};                  // so far
-  std::atomic<int> loops{0};                        // that the device was given so far
+  std::atomic<int> loops{0}, replays{0};            // that the device was given so far
   std::atomic<int> launches{0};                     // outside of loops, so far
   std::atomic<int> timed{0};                        // launches of which the time was asked for
   std::atomic<int> fills{0};                        // outside of loops, so far
@@ -108,19 +108,21 @@ class Failing : public Backend {
     bool fails() { return owner.allowed-- <= 0; }
     void count(const DeviceCommand& c) {
       using Kind = DeviceCommand::Kind;
-      owner.loops += c.kind == Kind::Loop;
-      owner.fills += c.kind == Kind::Fill;
-      owner.launches += c.kind == Kind::Launch;
-      owner.timed += c.kind == Kind::Launch && c.timed && c.measured;
-      if (c.kind == Kind::Upload) {
+      owner.loops += c.kind() == Kind::Loop;
+      owner.replays += c.kind() == Kind::Replay;
+      owner.fills += c.kind() == Kind::Fill;
+      owner.launches += c.kind() == Kind::Launch;
+      owner.timed += c.kind() == Kind::Launch && c.timed && c.measured;
+      if (const auto* upload = c.as<DeviceUpload>()) {
         ++owner.uploads;
-        owner.uploaded_from = c.staging->data();
+        owner.uploaded_from = upload->staging->data();
       }
-      if (c.kind != Kind::Readback) return;
+      const auto* const readback = c.as<DeviceReadback>();
+      if (!readback) return;
       ++owner.readbacks;
-      owner.read_bytes += c.bytes;
-      owner.zeroed_bytes += c.staging->size();
-      owner.read_to = c.staging->data();
+      owner.read_bytes += readback->from.bytes;
+      owner.zeroed_bytes += readback->staging->size();
+      owner.read_to = readback->staging->data();
     }
     Diagnostic failure() { return diagnose(Code::OutOfMemory, {}, "injected").with_fix("none"); }
     const DeviceInfo& info() const override { return owner.changed; }

@@ -174,7 +174,7 @@ graph g(n: u32, x: inout u32[]) { repeat n { call inc(x) } }
   for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(result[i], 7 * i);
 }
 
-TEST(loops, of_one_round_are_graphs_that_come_again) {
+TEST(loops, graphs_that_come_again_are_replays) {
   const Module m = parsed(R"(
 kernel scale(by: u32, x: in u32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {
   assert(x[global_id.x] != 99, 7)
@@ -218,25 +218,25 @@ graph g(by: u32, x: in u32[], y: out u32[len(x)]) {
     for (uint32_t i = 0; i < n; ++i) EXPECT_EQ(y[i], value * by * (i + 1 < n ? 4 : 2)) << i;
     return r;
   };
-  const auto loops_of = [&](auto&&... arguments) {
-    const int before = l.backend.loops;
+  const auto replays_of = [&](auto&&... arguments) {
+    const int before = l.backend.replays;
     EXPECT_TRUE(run(arguments...));
-    return l.backend.loops - before;
+    return l.backend.replays - before;
   };
-  EXPECT_EQ(loops_of(0, 3, 5), 0) << "recorded";
-  EXPECT_EQ(loops_of(0, 3, 6), 1) << "again, with other data";
-  EXPECT_EQ(loops_of(0, 4, 6), 0) << "another scalar";
-  EXPECT_EQ(loops_of(0, 3, 8), 1);
-  EXPECT_EQ(loops_of(0, 4, 8), 1);
-  EXPECT_EQ(loops_of(1, 3, 8), 0) << "other buffers";
-  EXPECT_EQ(loops_of(1, 3, 9), 1);
-  for (size_t i = 2; i < 6; ++i) EXPECT_EQ(loops_of(i, 3, 5), 0);
-  EXPECT_EQ(loops_of(0, 3, 5), 0) << "the oldest are forgotten";
+  EXPECT_EQ(replays_of(0, 3, 5), 0) << "recorded";
+  EXPECT_EQ(replays_of(0, 3, 6), 1) << "again, with other data";
+  EXPECT_EQ(replays_of(0, 4, 6), 0) << "another scalar";
+  EXPECT_EQ(replays_of(0, 3, 8), 1);
+  EXPECT_EQ(replays_of(0, 4, 8), 1);
+  EXPECT_EQ(replays_of(1, 3, 8), 0) << "other buffers";
+  EXPECT_EQ(replays_of(1, 3, 9), 1);
+  for (size_t i = 2; i < 6; ++i) EXPECT_EQ(replays_of(i, 3, 5), 0);
+  EXPECT_EQ(replays_of(0, 3, 5), 0) << "the oldest are forgotten";
   const auto trapped = run(0, 3, 99);
   ASSERT_FALSE(trapped);
   EXPECT_TRUE(trapped.errors()[0].message.starts_with("stage 1 (`scale`): "))
       << message_of(trapped);
-  EXPECT_EQ(loops_of(0, 3, 1), 1) << "after a failure";
+  EXPECT_EQ(replays_of(0, 3, 1), 1) << "after a failure";
 }
 
 TEST(loops, whose_rounds_differ_are_left_to_the_host) {

@@ -14,7 +14,7 @@ namespace vyre::driver {
 
 class Recording : public Backend {
  public:
-  std::vector<DeviceCommand> commands;  // Launch, Fill and Loop, in order of submission
+  std::vector<DeviceCommand> commands;  // all but those with bytes of the host, in order
   uint64_t bytes = 0, peak = 0;         // allocated now; the most at once
   std::function<void()> before_compile;
   DeviceInfo changed = choose("interp")->backend->probe(nullptr)[0];
@@ -68,7 +68,7 @@ class Recording : public Backend {
       using Kind = DeviceCommand::Kind;
       const std::lock_guard lock(mutex);
       for (const DeviceCommand& one : c)
-        if (one.kind == Kind::Launch || one.kind == Kind::Fill || one.kind == Kind::Loop)
+        if (one.kind() == Kind::Launch || one.kind() == Kind::Fill || one.body())
           owner.commands.push_back(one);
       return inner->submit(s, std::move(c), a, d);
     }

@@ -54,46 +54,33 @@ void run_recorded(GraphRunRecord& r, const Module& m, const interp::GraphInputs&
 }
 
 /// The calls of the graph as they run, by node; for graphs without `while`.
-std::vector<uint32_t> calls_in_order(const Graph& g, const GraphShape& shape) {
+std::vector<uint32_t> calls_in_order(const Graph& g, const GraphSteps& steps,
+                                     const GraphShape& shape) {
   std::vector<uint32_t> nodes;
-  GraphCursor cursor(g, shape);
+  GraphCursor cursor(g, steps, shape);
   for (;;) {
-    const Result<GraphStep> step = cursor.next();
-    EXPECT_TRUE(step);
-    if (!step || step->kind != GraphStep::Kind::Call) return nodes;
-    nodes.push_back(step->node);
+    const Result<GraphAction> action = cursor.next();
+    EXPECT_TRUE(action);
+    if (!action || action->kind != GraphAction::Kind::Call) return nodes;
+    nodes.push_back(action->node);
   }
 }
 
 /// By buffer of the graph: parameters of the kernel of a call.
 std::vector<std::pair<uint32_t, uint32_t>> bound_buffers(const Module& m, const GraphNode& node) {
   std::vector<std::pair<uint32_t, uint32_t>> bound;  // parameter, buffer
-  const Program& k = m.kernels[node.kernel];
-  size_t next = 0;
-  for (uint32_t i = 0; i < k.buffers.size(); ++i) {
-    if (!is_parameter(k.buffers[i].role) || k.buffers[i].role == Role::Scratch) continue;
-    const GraphArg& arg = node.args[next++];
-    if (k.buffers[i].role != Role::Scalar && arg.buffer != none) bound.emplace_back(i, arg.buffer);
-  }
+  for (const CallArgument& a : arguments(m.kernels[node.kernel], node))
+    if (!a.is_scalar() && a.given->buffer != none) bound.emplace_back(a.index, a.given->buffer);
   return bound;
-}
-
-bool is_in_a_loop(const Graph& g, uint32_t node) {
-  int depth = 0;
-  for (uint32_t i = 0; i < node; ++i)
-    depth += g.nodes[i].kind == GraphNodeKind::End    ? -1
-             : g.nodes[i].kind == GraphNodeKind::Call ? 0
-                                                      : 1;
-  return depth > 0;
 }
 
 /// Bytes that the unplanned run moved of buffers in calls whose group elides them: what a launch
 /// loads and stores, by the programs that ran, and what was filled for an `out` argument.
 uint64_t recount_avoided(const GraphRunRecord& unplanned, const plan::FusionPlan& plan,
                          const Module& m, const GraphShape& shape) {
-  using Kind = DeviceCommand::Kind;
   const Graph& g = m.graphs[0];
-  const std::vector<uint32_t> nodes = calls_in_order(g, shape);
+  const GraphSteps steps = flatten(g);
+  const std::vector<uint32_t> nodes = calls_in_order(g, steps, shape);
   std::map<uint32_t, const plan::FusionGroup*> group_of;
   for (const plan::FusionGroup& group : plan.groups)
     for (const uint32_t node : group.calls) group_of[node] = &group;
@@ -102,18 +89,19 @@ uint64_t recount_avoided(const GraphRunRecord& unplanned, const plan::FusionPlan
   std::map<MemoryHandle, uint64_t> filled;  // bytes since a call had it as `out`
   std::set<uint32_t> seen;  // a graph clears buffers of loops when it begins: not for a call
   for (const DeviceCommand& c : unplanned.backend.commands) {
-    if (c.kind == Kind::Fill) filled[c.memory] += c.bytes;
-    if (c.kind != Kind::Launch) continue;
+    if (const auto* fill = c.as<DeviceFill>()) filled[fill->to.memory] += fill->to.bytes;
+    const auto* const launch = c.as<DeviceLaunch>();
+    if (!launch) continue;
     const uint32_t node = nodes.at(call++);
     const std::vector<uint32_t>& elided = group_of.at(node)->elided;
-    const opt::EffectSummary effects = opt::Effects(*c.program).of_program();
+    const opt::EffectSummary effects = opt::Effects(*launch->program).of_program();
     std::map<uint32_t, uint64_t> passes;  // by elided buffer: bit 0 loads, bit 1 stores
-    for (const auto& [parameter, buffer] : bound_buffers(m, g.nodes[node])) {
+    for (const auto& [parameter, buffer] : bound_buffers(m, *steps[node].node)) {
       if (!std::count(elided.begin(), elided.end(), buffer)) continue;
       passes[buffer] |= (effects.reads >> parameter & 1) | (effects.writes >> parameter & 1) << 1;
-      if (m.kernels[g.nodes[node].kernel].buffers[parameter].role != Role::Out) continue;
-      uint64_t& bytes = filled[c.buffers[parameter]];
-      if (seen.insert(buffer).second && is_in_a_loop(g, node)) bytes -= shape.bytes(g, buffer);
+      if (m.kernels[steps[node].node->kernel].buffers[parameter].role != Role::Out) continue;
+      uint64_t& bytes = filled[launch->buffers[parameter]];
+      if (seen.insert(buffer).second && steps[node].depth > 0) bytes -= shape.bytes(g, buffer);
       sum += std::exchange(bytes, 0);
     }
     for (const auto& [buffer, bits] : passes)
@@ -217,8 +205,9 @@ TEST(recount, avoided_bytes_are_accesses_of_the_unplanned_run) {
         if (::testing::Test::HasFailure()) return;
         const plan::PlannedGraph& p = planned.outcome.graph.planned();
         uint64_t told = 0, once = 0, launches = 0;
-        for (uint32_t node = 0, group = 0; node < p.fused.graph().nodes.size(); ++node) {
-          if (p.fused.graph().nodes[node].kind != GraphNodeKind::Call) continue;
+        const GraphSteps steps = flatten(p.fused.graph());
+        for (uint32_t node = 0, group = 0; node < steps.size(); ++node) {
+          if (!steps[node].is_call()) continue;
           const uint64_t bytes = p.plan.fusion.groups[group++].avoided_bytes;
           told += planned.outcome.runs[node] * bytes;
           launches += planned.outcome.runs[node];
@@ -231,7 +220,7 @@ TEST(recount, avoided_bytes_are_accesses_of_the_unplanned_run) {
         EXPECT_EQ(p.plan.fusion.avoided_bytes, once) << what;
         uint64_t launched = 0;
         for (const DeviceCommand& one : planned.backend.commands)
-          launched += one.kind == DeviceCommand::Kind::Launch;
+          launched += one.kind() == DeviceCommand::Kind::Launch;
         EXPECT_EQ(launches, launched) << what;
         EXPECT_EQ(planned.outcome.segments, launched) << what;
         EXPECT_EQ(planned.outcome.calls, launched) << what;
@@ -379,7 +368,7 @@ TEST(recount, memory_of_a_kernel_is_what_its_run_allocates) {
         EXPECT_EQ(ran->device_bytes, backend.peak) << n << text;
         uint64_t launched = 0;
         for (const DeviceCommand& one : backend.commands)
-          launched += one.kind == DeviceCommand::Kind::Launch;
+          launched += one.kind() == DeviceCommand::Kind::Launch;
         EXPECT_EQ(ran->segments, launched) << n << text;
       }
       for (const uint64_t limit : {need, need - 1}) {
@@ -453,7 +442,7 @@ TEST(recount, segments_of_a_kernel_are_launches_of_a_repeat) {
   ASSERT_TRUE(ran) << render(ran.errors(), {});
   uint64_t launched = 0;
   for (const DeviceCommand& one : backend.commands)
-    launched += one.kind == DeviceCommand::Kind::Launch;
+    launched += one.kind() == DeviceCommand::Kind::Launch;
   EXPECT_EQ(ran->segments * 3, launched);
   EXPECT_GT(ran->segments, 7u);
 }

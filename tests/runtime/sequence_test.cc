@@ -73,7 +73,7 @@ struct Side {
     return text;
   }
   /// Bodies that the backend was given since the last call.
-  int bodies() { return backend.loops.exchange(0); }
+  int bodies() { return backend.replays.exchange(0); }
 
   Failing backend;
   Device device;

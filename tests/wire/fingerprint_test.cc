@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "ir/graph_walk.h"
 #include "tests/wire/samples_util.h"
 #include "wire/wire.h"
 
@@ -164,25 +165,24 @@ TEST(Fingerprint, of_graphs_depends_on_behaviour_only) {
       {"graph name", true, [](Module& m) { m.graphs[0].name = "g"; }},
       {"buffer name", true, [](Module& m) { m.graphs[0].buffers[0].name = "w"; }},
       {"kernel name", true, [](Module& m) { m.kernels[1].name = "w"; }},
-      {"places", true, [](Module& m) { m.graphs[0].nodes[0].place.line = 77; }},
+      {"places", true, [](Module& m) { m.graphs[0].nodes.front().place.line = 77; }},
       {"order of kernels", true, [](Module& m) {
         std::swap(m.kernels[0], m.kernels[1]);
-        for (GraphNode& n : m.graphs[0].nodes)
-          if (n.kind == GraphNodeKind::Call) n.kernel = 1 - n.kernel;
+        for_each_call(m.graphs[0].nodes, [](GraphNode& n) { n.kernel = 1 - n.kernel; });
       }},
       {"what a kernel does", false, [](Module& m) { m.kernels[1].workgroup[0] = 32; }},
-      {"which kernel", false, [](Module& m) { m.graphs[0].nodes[1].kernel = 0; }},
+      {"which kernel", false, [](Module& m) { m.graphs[0].nodes.front().body.front().kernel = 0; }},
       {"role", false, [](Module& m) { m.graphs[0].buffers[0].role = Role::Out; }},
       {"element", false, [](Module& m) { m.graphs[0].buffers[1].element = Type::I32; }},
       {"parameter", false, [](Module& m) { m.graphs[0].buffers[1].parameter = true; }},
-      {"argument", false, [](Module& m) { m.graphs[0].nodes[1].args[0].buffer = 0; }},
-      {"constant argument", false, [](Module& m) { m.graphs[0].nodes[4].args[0].bits = 1; }},
-      {"grid", false, [](Module& m) { m.graphs[0].nodes[1].grid[0].index = 6; }},
-      {"times", false, [](Module& m) { m.graphs[0].nodes[0].count = m.graphs[0].buffers[1].count; }},
-      {"flag", false, [](Module& m) { m.graphs[0].nodes[3].flag.index = 2; }},
-      {"comparison", false, [](Module& m) { m.graphs[0].nodes[3].compare = Opcode::Ge; }},
-      {"compared with", false, [](Module& m) { m.graphs[0].nodes[3].bits = 10; }},
-      {"order of nodes", false, [](Module& m) { std::swap(m.graphs[0].nodes[1], m.graphs[0].nodes[4]); }},
+      {"argument", false, [](Module& m) { m.graphs[0].nodes.front().body.front().args[0].buffer = 0; }},
+      {"constant argument", false, [](Module& m) { m.graphs[0].nodes.back().body.front().args[0].bits = 1; }},
+      {"grid", false, [](Module& m) { m.graphs[0].nodes.front().body.front().grid[0].index = 6; }},
+      {"times", false, [](Module& m) { m.graphs[0].nodes.front().count = m.graphs[0].buffers[1].count; }},
+      {"flag", false, [](Module& m) { m.graphs[0].nodes.back().flag.index = 2; }},
+      {"comparison", false, [](Module& m) { m.graphs[0].nodes.back().compare = Opcode::Ge; }},
+      {"compared with", false, [](Module& m) { m.graphs[0].nodes.back().bits = 10; }},
+      {"order of nodes", false, [](Module& m) { std::swap(m.graphs[0].nodes.front().body.front(), m.graphs[0].nodes.back().body.front()); }},
   };
   // clang-format on
   const Module original = rich_module();

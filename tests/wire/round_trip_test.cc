@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "ir/graph_walk.h"
 #include "support/file.h"
 #include "tests/wire/samples_util.h"
 #include "wire/fingerprint.h"
@@ -49,13 +50,14 @@ TEST(WireRoundTrip, module_comes_back) {
   ASSERT_EQ(back->graphs.size(), 1u);
   const Graph& g = back->graphs[0];
   EXPECT_EQ(g.name, "pipeline");
-  ASSERT_EQ(g.nodes.size(), 6u);
-  EXPECT_EQ(g.nodes[1].kernel, 1u);
-  EXPECT_EQ(g.nodes[1].grid.at(0).index, 5u);
-  EXPECT_EQ(g.nodes[3].compare, Opcode::Gt);
-  EXPECT_EQ(g.nodes[3].bits, 9u);
-  EXPECT_EQ(g.nodes[4].args.at(0).bits, 0x3f800000u);
-  EXPECT_EQ(g.nodes[4].args.at(2).buffer, 0u);
+  const GraphSteps steps = flatten(g);
+  ASSERT_EQ(steps.size(), 6u);
+  EXPECT_EQ(steps[1].node->kernel, 1u);
+  EXPECT_EQ(steps[1].node->grid.at(0).index, 5u);
+  EXPECT_EQ(steps[3].node->compare, Opcode::Gt);
+  EXPECT_EQ(steps[3].node->bits, 9u);
+  EXPECT_EQ(steps[4].node->args.at(0).bits, 0x3f800000u);
+  EXPECT_EQ(steps[4].node->args.at(2).buffer, 0u);
   EXPECT_EQ(g.buffers[1].place.file, "lib.vyre");
   EXPECT_FALSE(g.buffers[1].parameter);
 }

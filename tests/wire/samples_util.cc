@@ -4,6 +4,7 @@
 #include <numeric>
 #include <random>
 
+#include "ir/graph_walk.h"
 #include "ir/ssa_builder.h"
 
 namespace vyre {
@@ -120,19 +121,19 @@ Module rich_module() {
                        .place = {"lib.vyre", 2, 1, 1}});
   const FormulaId least = g.formulas.constant(3);
   const FormulaId times = g.formulas.binary(FormulaOp::Max, g.formulas.len(0), least);
-  const auto node = [&](GraphNode n) { g.nodes.push_back(std::move(n)); };
-  node({.kind = GraphNodeKind::Repeat, .count = times, .place = {"main.vyre", 31, 3, 6}});
-  node({.kind = GraphNodeKind::Call, .kernel = 1, .args = {{.buffer = 1}}, .grid = {{0, 5}}});
-  node({.kind = GraphNodeKind::End});
-  node({.kind = GraphNodeKind::While,
-        .count = times,
-        .flag = {0, 1},
-        .compare = Opcode::Gt,
-        .bits = 9});
-  node({.kind = GraphNodeKind::Call,
-        .kernel = 0,
-        .args = {{none, 0x3f800000}, {.buffer = 1}, {.buffer = 0}}});
-  node({.kind = GraphNodeKind::End});
+  GraphAppender nodes(g);
+  nodes.add({.kind = GraphNodeKind::Repeat, .count = times, .place = {"main.vyre", 31, 3, 6}});
+  nodes.add({.kind = GraphNodeKind::Call, .kernel = 1, .args = {{.buffer = 1}}, .grid = {{0, 5}}});
+  nodes.close();
+  nodes.add({.kind = GraphNodeKind::While,
+             .count = times,
+             .flag = {0, 1},
+             .compare = Opcode::Gt,
+             .bits = 9});
+  nodes.add({.kind = GraphNodeKind::Call,
+             .kernel = 0,
+             .args = {{none, 0x3f800000}, {.buffer = 1}, {.buffer = 0}}});
+  nodes.close();
   m.graphs.push_back(std::move(g));
   return m;
 }

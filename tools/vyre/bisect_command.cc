@@ -147,9 +147,10 @@ class Bisection {
     if (!made) return made.errors();
     const plan::FusedGraph& fused = made->planned().fused;
     Module m = fused.module;
-    for (uint32_t i = 0; i < fused.graph().nodes.size(); ++i)
+    const GraphSteps steps = flatten(fused.graph());
+    for (uint32_t i = 0; i < steps.size(); ++i)
       if (const driver::Executable* e = made->executable(i))
-        m.kernels[fused.graph().nodes[i].kernel] = e->optimized();
+        m.kernels[steps[i].node->kernel] = e->optimized();
     return m;
   }
 

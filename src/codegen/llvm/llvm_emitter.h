@@ -119,7 +119,6 @@ class Emitter {
   void if_masked(OpId id);
   bool if_select(OpId id);
   void select_if(OpId id);
-  void if_arm(OpId id, uint32_t arm, V mask, BB next);
   void loop_op(OpId id);
   void for_plain(OpId id, Context& loop);
   void for_masked(OpId id, Context& loop);
@@ -310,7 +309,7 @@ class Emitter {
 
   IdMap<ValueId, Made> made_;
   std::map<std::pair<Opcode, uint64_t>, Made> ids_;  // of the current stretch
-  IdMap<ValueId, Slot> home_slot_;                      // by value, where a home is a scalar
+  IdMap<ValueId, Slot> home_slot_;                   // by value, where a home is a scalar
   uint32_t epoch_ = 0;
   uint32_t stretch_count_ = 0;
   std::vector<OpId> pending_;  // ops of the stretch that is being collected

@@ -68,8 +68,8 @@ void Emitter::trap_lanes(V mask, V codes, OpId op) {
     id[d] = id_lanes(Opcode::GlobalId, d, &base);
     if (!id[d]->getType()->isVectorTy()) id[d] = splat(id[d]);
   }
-  llvm::CallInst* call = b_.CreateCall(
-      f, {args_, id[0], id[1], id[2], codes, mask_bits(mask), b_.getInt32(k_.original[op].value())});
+  llvm::CallInst* call = b_.CreateCall(f, {args_, id[0], id[1], id[2], codes, mask_bits(mask),
+                                           b_.getInt32(k_.original[op].value())});
   call->setCallingConv(llvm::CallingConv::Fast);
 }
 

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
+#include "codegen/common/origins.h"
 #include "codegen/llvm/divergence.h"
 #include "codegen/llvm/interchange.h"
 #include "codegen/llvm/isa.h"
 #include "codegen/llvm/lane_strides.h"
 #include "codegen/llvm/likely_strides.h"
-#include "codegen/common/origins.h"
 #include "ir/expand_functions.h"
 #include "transform/long_loops.h"
 #include "transform/structure_exits.h"
 
 namespace vyre::emit_llvm {
 namespace {
-
 
 bool observes_subgroup(const Program& p) {
   bool found = false;

@@ -227,7 +227,7 @@ class Emitter {
   KernelInfo info_;
   std::string head_, start_, body_;
   std::string* out_ = &body_;
-  IdMap<ValueId, Text> made_;               // by value
+  IdMap<ValueId, Text> made_;            // by value
   std::array<uint32_t, 6> registers_{};  // by class: how many
   uint32_t labels_ = 0;
   std::vector<uint32_t> offsets_;  // by buffer: in the parameter block

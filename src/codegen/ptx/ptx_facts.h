@@ -29,8 +29,8 @@ struct Facts {
   IdMap<OpId, OpId> original;  // by op: the one of the program that was given
   std::vector<BufferFacts> buffers;
   IdMap<ValueId, uint32_t> uses;  // of values
-  PollWeights polls;           // by op
-  uint32_t depth = 0;          // of nesting
+  PollWeights polls;              // by op
+  uint32_t depth = 0;             // of nesting
   bool has_traps = false;
   bool has_subgroup_ops = false;  // that exchange values or wait
   bool waits_for_grid = false;

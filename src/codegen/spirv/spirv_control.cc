@@ -178,8 +178,8 @@ void Emitter::report_cut(const Loop& loop) {
   const Id left = ins(spv::OpLoad, u32(), {loop.left, spv::MemoryAccessVolatileMask});
   when(ins(spv::OpIEqual, b(), {left, c32(0)}), [&] {
     const Id at = control_pointer(offsetof(ControlBlock, stopped_at), u32());
-    eff(spv::OpAtomicStore,
-        {at, scope_of(spv::ScopeQueueFamily), c32(0), c32((f_.given[loop.op].value() + 1) | cut_loop)});
+    eff(spv::OpAtomicStore, {at, scope_of(spv::ScopeQueueFamily), c32(0),
+                             c32((f_.given[loop.op].value() + 1) | cut_loop)});
   });
 }
 

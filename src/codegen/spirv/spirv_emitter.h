@@ -367,7 +367,6 @@ class Emitter {
   Id segment();  // the first lane of the subgroup in the device's
   /// The value that each lane gives, as lane `from` of the subgroup has it.
   Id exchange(Type t, Id v, Id from);
-  Id exchange_word(Id v, Id from);
   void lanes_barrier();
   bool lacks_lanes() const { return f_.invocations % f_.lanes != 0; }
 
@@ -382,7 +381,7 @@ class Emitter {
   Words start_, body_, variables_;
   Words* out_ = &body_;
   Id here_ = 0, start_here_ = 0;   // the block that is being written
-  IdMap<ValueId, Id> made_;           // by value
+  IdMap<ValueId, Id> made_;        // by value
   bool in_unrolled_ = false;       // the body of a loop that is to be written out
   std::unordered_set<Id> opaque_;  // numbers that the device's compiler cannot know
   std::vector<uint32_t> offsets_;  // by buffer: in the parameter block

@@ -26,16 +26,6 @@ bool BoundsFacts::proves_below(ValueId index, uint32_t buffer, OpId at, uint64_t
   return below(index, Wide(more), s, most_depth);
 }
 
-bool BoundsFacts::proves_at_most(ValueId v, Wide slack, uint32_t buffer, OpId at) const {
-  Search s{buffer, at};
-  return at_most(v, slack, s, most_depth);
-}
-
-bool BoundsFacts::has_equal_counts(uint32_t a, uint32_t b) const {
-  const BufferCounts& counts = ranges_.rules().counts();
-  return counts.count_is_at_most(a, 0, b) && counts.count_is_at_most(b, 0, a);
-}
-
 bool BoundsFacts::proves_access(OpId op) const {
   const Op& o = p_.op(op);
   if (info(o.code).attribute != AttrKind::Memory) return false;

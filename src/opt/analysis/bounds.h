@@ -22,10 +22,6 @@ class BoundsFacts {
   /// Is all that a memory op touches inside: all elements of load_n and store_n, all bytes of
   /// load_as?
   bool proves_access(OpId op) const;
-  /// Is v + slack <= the count of the buffer at the op, in exact integers?
-  bool proves_at_most(ValueId v, Wide slack, uint32_t buffer, OpId at) const;
-  /// Do two buffers have equally many elements in every launch?
-  bool has_equal_counts(uint32_t a, uint32_t b) const;
 
  private:
   // A question is asked of at most so many values, to this depth.

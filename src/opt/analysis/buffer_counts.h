@@ -21,8 +21,6 @@ class BufferCounts {
   };
   /// Of the number of elements of a buffer.
   const Bounds& of(uint32_t buffer) const { return counts_[buffer]; }
-  /// Of a formula.
-  const Bounds& of_formula(FormulaId id) const { return formulas_[id]; }
   /// The formula of a buffer's count, with `len(p)` of a p that has a formula seen through;
   /// no_formula if the count is given at launch.
   FormulaId formula(uint32_t buffer) const;

@@ -32,10 +32,6 @@ struct EffectSummary {
     traps |= o.traps;
     leaves |= o.leaves;
   }
-  /// Nothing that anybody could see, whether it runs or not; its results aside.
-  bool is_removable() const {
-    return !writes && !atomics && !barriers && !traps && !leaves && !subgroup;
-  }
   bool operator==(const EffectSummary&) const = default;
 };
 

@@ -583,7 +583,7 @@ class FullWriteFinder {
   const Program& p_;
   FullWrites& out_;
   Effects effects_;
-  IdMap<ValueId, uint32_t> node_of_;     // by value
+  IdMap<ValueId, uint32_t> node_of_;  // by value
   std::map<Node, uint32_t> numbers_;  // equal nodes are one
   IdMap<ValueId, std::optional<std::optional<Form>>> forms_;
   uint64_t read_ = 0;  // buffers that an invocation may have read

@@ -1,8 +1,7 @@
 #include "opt/analysis/ranges.h"
 
-#include <numeric>
-
 #include <algorithm>
+#include <numeric>
 
 #include "opt/analysis/range_walk.h"
 

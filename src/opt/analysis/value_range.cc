@@ -17,13 +17,6 @@ Wide number(Type t, uint64_t bits) {
 
 uint64_t bits_of(Type t, Wide n) { return uint64_t(n) & low_mask(width_of(t)); }
 
-bool ValueRange::contains(Type t, uint64_t bits) const {
-  if (!has_range(t)) return true;
-  bits &= low_mask(width_of(t));
-  const Wide n = number(t, bits);
-  return n >= low() && n <= high() && (bits & zeros) == 0 && (~bits & ones) == 0;
-}
-
 namespace {
 
 /// Intervals tell leading bits, bits tell intervals; two rounds settle all that matters.

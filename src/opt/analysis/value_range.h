@@ -29,8 +29,6 @@ struct ValueRange {
   Wide low() const { return is_unsigned ? Wide(uint64_t(lo)) : Wide(lo); }
   Wide high() const { return is_unsigned ? Wide(uint64_t(hi)) : Wide(hi); }
   bool is_constant() const { return lo == hi; }
-  /// Does it hold this value, given as bits?
-  bool contains(Type type, uint64_t bits) const;
   bool operator==(const ValueRange&) const = default;
 };
 

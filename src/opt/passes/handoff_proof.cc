@@ -156,10 +156,11 @@ bool HandoffProof::find_phases(HandoffCandidate& c) {
     if (kinds[op] & 2) {
       if (!wrote) return refuse_first_load(op, kinds[op]);
       if (!has_barrier && (block_ != body_block || left))
-        return refuse(op,
-                      fmt::format("no barrier separates the stores of `{}` from its loads, and "
-                                  "one cannot be inserted {}",
-                                  name_, block_ != body_block ? "in a loop or branch" : "after a return"));
+        return refuse(
+            op,
+            fmt::format("no barrier separates the stores of `{}` from its loads, and "
+                        "one cannot be inserted {}",
+                        name_, block_ != body_block ? "in a loop or branch" : "after a return"));
       if (!has_barrier) c.barrier_before = op;
       break;
     }

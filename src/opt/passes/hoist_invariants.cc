@@ -21,7 +21,7 @@ struct State {
   const Effects& effects;
   std::vector<Loop> loops;
   IdMap<ValueId, uint32_t> depth;  // by value: loops around its definition
-  std::vector<uint32_t> ifs;    // per open loop: ifs around this place since the loop began
+  std::vector<uint32_t> ifs;       // per open loop: ifs around this place since the loop began
   bool changed = false;
 
   State(Program& program, PassContext& c)

@@ -160,10 +160,6 @@ std::vector<HandoffCandidate> find_handoffs(const Program& p, PassContext& conte
   return taken;
 }
 
-uint64_t count_opportunities(const Program& program, PassContext& context) {
-  return find_handoffs(program, context).size();
-}
-
 Result<bool> promote_handoffs(Program& program, PassContext& context) {
   const std::vector<HandoffCandidate> found = find_handoffs(program, context);
   context.nothing_to_do = found.empty() && context.refused == 0;

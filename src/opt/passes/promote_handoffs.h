@@ -22,6 +22,7 @@
 // The budget is the target's shared memory less what the program uses, or 16 KiB a buffer if the
 // target is not known. What saves the most traffic goes first. Buffers keep their numbers.
 
+#include "opt/handoff_candidates.h"
 #include "opt/pass.h"
 
 namespace vyre::opt {
@@ -29,24 +30,8 @@ namespace vyre::opt {
 /// Bytes of one buffer if the target is not known.
 inline constexpr uint64_t default_promotion_bytes = 16 * 1024;
 
-struct HandoffCandidate {
-  uint32_t buffer = 0;
-  uint64_t elements = 0, bytes = 0;  // in shared memory
-  // What an invocation does to it, estimated where loops have no constant length.
-  uint64_t traffic = 0;           // bytes that are loaded and stored
-  uint64_t other_traffic = 0;     // the same, of other buffers
-  uint64_t checked = 0;           // accesses whose bounds check is no longer needed
-  uint64_t index_ops = 0;         // ops for indices in the tile
-  uint64_t cleared_bytes = 0;     // of shared memory, by the workgroup
-  int64_t stride = 0, first = 0;  // tile: elements from stride · workgroup_id.x + first
-  bool is_tile = false;
-  bool is_exact = true;        // no index wraps
-  OpId barrier_before = none;  // none: there is one
-};
-
 /// What the pass would promote, in that order. Nothing else decides.
 std::vector<HandoffCandidate> find_handoffs(const Program& program, PassContext& context);
-uint64_t count_opportunities(const Program& program, PassContext& context);
 Result<bool> promote_handoffs(Program& program, PassContext& context);
 
 inline constexpr PassDescriptor promote_handoffs_pass = {

@@ -7,7 +7,7 @@ namespace {
 
 struct State {
   Program& p;
-  IdMap<OpId, bool> live;    // by op
+  IdMap<OpId, bool> live;       // by op
   IdMap<ValueId, bool> needed;  // by value
   std::vector<ValueId> work;
   IdMap<OpId, std::vector<OpId>> exits;  // by op: breaks and continues of a loop

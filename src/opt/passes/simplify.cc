@@ -31,7 +31,7 @@ struct State {
   Rewriter r;
   const Ranges& ranges;
   ExactFloats exact;
-  const OpId old_ops;       // those below are in the analyses, as are
+  const OpId old_ops;  // those below are in the analyses, as are
   const ValueId old_values;
   std::vector<ValueId> origin;  // of values that are new: the one they stand for
 

@@ -29,7 +29,12 @@ class Checker {
  public:
   Checker(const Module& module, const Graph& graph, const GraphShape& shape, const FusionPlan& plan,
           const FusionOptions& options)
-      : module_(module), g_(graph), shape_(shape), plan_(plan), options_(options) {}
+      : module_(module),
+        g_(graph),
+        steps_(flatten(graph)),
+        shape_(shape),
+        plan_(plan),
+        options_(options) {}
 
   Result<> run() {
     if (check_cover())
@@ -41,7 +46,7 @@ class Checker {
 
  private:
   bool wrong(Code code, uint32_t node, std::string message) {
-    const Place place = node < g_.nodes.size() ? g_.nodes[node].place : g_.place;
+    const Place place = node < steps_.size() ? steps_[node].place() : g_.place;
     errors_.push_back(
         diagnose(code, place, fmt::format("fusion of graph `{}`: {}", g_.name, message))
             .with_fix("plan again"));
@@ -53,7 +58,7 @@ class Checker {
   bool check_cover() {
     uint32_t at = 0;
     const auto next_call = [&] {
-      while (at < g_.nodes.size() && g_.nodes[at].kind != GraphNodeKind::Call) ++at;
+      while (at < steps_.size() && !steps_[at].is_call()) ++at;
       return at;
     };
     for (const FusionGroup& group : plan_.groups) {
@@ -62,7 +67,7 @@ class Checker {
         return wrong(Code::FusionPlanBroken, none, "a group says not how each of its calls joins");
       for (size_t i = 0; i < group.calls.size(); ++i) {
         const uint32_t node = group.calls[i];
-        if (node >= g_.nodes.size() || g_.nodes[node].kind != GraphNodeKind::Call)
+        if (node >= steps_.size() || !steps_[node].is_call())
           return wrong(Code::FusionPlanBroken, none, fmt::format("node {} is no call", node));
         if (node != next_call())
           return wrong(Code::FusionPlanBroken, node,
@@ -79,7 +84,7 @@ class Checker {
                                  options_.most_calls));
       if (!check_elided_list(group)) return false;
     }
-    if (next_call() != g_.nodes.size())
+    if (next_call() != steps_.size())
       return wrong(Code::FusionPlanBroken, at, "the calls are not all there, once and in order");
     return true;
   }
@@ -99,25 +104,23 @@ class Checker {
   // ---- Calls.
 
   bool resolve(uint32_t node, Member& m) {
-    const GraphNode& n = g_.nodes[node];
+    const GraphNode& n = *steps_[node].node;
     m.node = node;
     m.kernel = &module_.kernels[n.kernel];
     const auto& buffers = m.kernel->buffers;
     m.bound.assign(buffers.size(), none);
     m.scalars.assign(buffers.size(), 0);
     std::vector<std::optional<uint64_t>> counts(buffers.size()), values(buffers.size());
-    size_t next = 0;
-    for (size_t b = 0; b < buffers.size(); ++b) {
-      const Role role = buffers[b].role;
-      if (role == Role::Scratch || !is_parameter(role)) continue;
-      if (next >= n.args.size())
-        return wrong(Code::FusionPlanBroken, node, "an argument is missing");
-      const GraphArg& arg = n.args[next++];
-      if (role == Role::Scalar) {
-        values[b] = m.scalars[b] = arg.buffer == none ? arg.bits : shape_.scalars[arg.buffer];
+    if (n.args.size() < num_arguments(*m.kernel))
+      return wrong(Code::FusionPlanBroken, node, "an argument is missing");
+    for (const CallArgument& a : arguments(*m.kernel, n)) {
+      const uint32_t buffer = a.given->buffer;
+      if (a.is_scalar()) {
+        m.scalars[a.index] = buffer == none ? a.given->bits : shape_.scalars[buffer];
+        values[a.index] = m.scalars[a.index];
       } else {
-        m.bound[b] = arg.buffer;
-        counts[b] = shape_.counts[arg.buffer];
+        m.bound[a.index] = buffer;
+        counts[a.index] = shape_.counts[buffer];
       }
     }
     if (!n.grid.empty())
@@ -364,7 +367,7 @@ class Checker {
                                     [&](const Member& m) { return touches(m, buffer); });
     if (first == members.end()) return needed("is not used by the group");
     if (!takes_as_out(*first, buffer) &&
-        (is_in_loop(group.calls[0]) || is_used_outside(group, buffer)))
+        (steps_[group.calls[0]].depth > 0 || is_used_outside(group, buffer)))
       return needed("may hold something before the group");
     // With no other use the next who could read it is the group itself, in the loop's next run;
     // what it finds there was looked at above.
@@ -401,24 +404,14 @@ class Checker {
     return true;
   }
 
-  bool is_in_loop(uint32_t node) const {
-    int depth = 0;
-    for (uint32_t i = 0; i < node; ++i)
-      depth += g_.nodes[i].kind == GraphNodeKind::Call  ? 0
-               : g_.nodes[i].kind == GraphNodeKind::End ? -1
-                                                        : 1;
-    return depth > 0;
-  }
-
   /// Where buffers are used, and which of them the graph itself reads.
   void find_uses() {
     if (!uses_.empty()) return;
     uses_.resize(g_.buffers.size());
     read_by_host_.assign(g_.buffers.size(), false);
-    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
-      const GraphNode& n = g_.nodes[i];
-      if (n.kind == GraphNodeKind::While) read_by_host_[n.flag.buffer] = true;
-      for (const GraphElement& e : n.grid) read_by_host_[e.buffer] = true;
+    for (uint32_t i = 0; i < steps_.size(); ++i) {
+      const GraphNode& n = *steps_[i].node;
+      for_each_element(n, [&](const GraphElement& e) { read_by_host_[e.buffer] = true; });
       for (const GraphArg& a : n.args)
         if (a.buffer != none) uses_[a.buffer].push_back(i);
     }
@@ -429,59 +422,39 @@ class Checker {
     return uses_[buffer].front() < group.calls.front() || uses_[buffer].back() > group.calls.back();
   }
 
-  void match_loops() {
-    if (!partner_.empty()) return;
-    partner_.assign(g_.nodes.size(), 0);
-    std::vector<uint32_t> open;
-    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
-      if (g_.nodes[i].kind == GraphNodeKind::Call) continue;
-      if (g_.nodes[i].kind != GraphNodeKind::End) {
-        open.push_back(i);
-        continue;
-      }
-      partner_[i] = open.back();
-      partner_[open.back()] = i;
-      open.pop_back();
-    }
-  }
-
   /// Follows every way that the graph can go from a node until the buffer is cleared.
   bool is_read_after(uint32_t node, uint32_t buffer) {
-    match_loops();
-    std::vector<bool> been(g_.nodes.size() + 1, false);
+    std::vector<bool> been(steps_.size() + 1, false);
     std::vector<uint32_t> todo = {node + 1};
     while (!todo.empty()) {
       const uint32_t at = todo.back();
       todo.pop_back();
-      if (at >= g_.nodes.size() || been[at]) continue;
+      if (at >= steps_.size() || been[at]) continue;
       been[at] = true;
-      const GraphNode& n = g_.nodes[at];
-      if (n.kind != GraphNodeKind::Call) {  // a loop may go on behind either of its ends
-        todo.push_back(partner_[at] + 1);
+      const GraphStep& step = steps_[at];
+      if (!step.is_call()) {  // a loop may go on behind either of its ends
+        todo.push_back(step.partner + 1);
         todo.push_back(at + 1);
-      } else {
-        bool reads = false, clears = false;
-        const Program& k = module_.kernels[n.kernel];
-        size_t next = 0;
-        for (const Buffer& b : k.buffers) {
-          if (b.role == Role::Scratch || !is_parameter(b.role) || next >= n.args.size()) continue;
-          if (n.args[next++].buffer != buffer) continue;
-          (b.role == Role::Out ? clears : reads) = true;
-        }
-        if (reads) return true;
-        if (!clears) todo.push_back(at + 1);
+        continue;
       }
+      bool reads = false, clears = false;
+      for (const CallArgument& a : arguments(module_.kernels[step.node->kernel], *step.node)) {
+        if (a.given->buffer != buffer) continue;
+        (a.parameter->role == Role::Out ? clears : reads) = true;
+      }
+      if (reads) return true;
+      if (!clears) todo.push_back(at + 1);
     }
     return false;
   }
 
   const Module& module_;
   const Graph& g_;
+  const GraphSteps steps_;
   const GraphShape& shape_;
   const FusionPlan& plan_;
   const FusionOptions& options_;
   Diagnostics errors_;
-  std::vector<uint32_t> partner_;            // of loops: the other end
   std::vector<std::vector<uint32_t>> uses_;  // by buffer: nodes, in order
   std::vector<bool> read_by_host_;           // by buffer
   std::map<std::tuple<const Program*, std::vector<uint64_t>, std::vector<uint64_t>>,

@@ -30,7 +30,7 @@ class Fuser {
         shape_(shape),
         plan_(plan),
         calls_(module, graph, shape),
-        call_of_(graph.nodes.size(), none) {
+        call_of_(calls_.steps.size(), none) {
     for (uint32_t c = 0; c < calls_.calls.size(); ++c) call_of_[calls_.calls[c].node] = c;
   }
 
@@ -42,8 +42,11 @@ class Fuser {
     g.name = g_.name;
     g.formulas = g_.formulas;
     g.place = g_.place;
-    for (const GraphNode& node : g_.nodes) take_name(module_.kernels, node);
-    for (uint32_t i = 0; i < g_.nodes.size(); ++i) add_node(i);
+    names_.insert(g_.name);
+    for_each_call(g_.nodes,
+                  [&](const GraphNode& n) { names_.insert(module_.kernels[n.kernel].name); });
+    nodes_.emplace(g);
+    for (uint32_t i = 0; i < calls_.steps.size(); ++i) add_step(i);
     drop_buffers();
     return std::move(out_);
   }
@@ -51,21 +54,23 @@ class Fuser {
  private:
   Graph& graph() { return out_.module.graphs[0]; }
 
-  void take_name(const std::vector<Program>& kernels, const GraphNode& node) {
-    if (node.kind == GraphNodeKind::Call) names_.insert(kernels[node.kernel].name);
-    names_.insert(g_.name);
-  }
-
   void find_groups() {
-    group_of_.assign(g_.nodes.size(), nullptr);
+    group_of_.assign(calls_.steps.size(), nullptr);
     for (const FusionGroup& group : plan_.groups)
       for (const uint32_t node : group.calls) group_of_[node] = &group;
   }
 
-  void add_node(uint32_t i) {
-    const GraphNode& node = g_.nodes[i];
-    if (node.kind != GraphNodeKind::Call) {
-      graph().nodes.push_back(node);
+  void add(GraphNode node, FusedCall origin) {
+    nodes_->add(std::move(node));
+    out_.origin.push_back(std::move(origin));
+  }
+
+  void add_step(uint32_t i) {
+    const GraphStep& step = calls_.steps[i];
+    const GraphNode& node = *step.node;
+    if (step.kind == GraphStep::Kind::Begin) return add(head_of(node), {});
+    if (step.kind == GraphStep::Kind::End) {
+      nodes_->close();
       out_.origin.push_back({});
       return;
     }
@@ -74,8 +79,7 @@ class Fuser {
     if (joined_.contains(&group)) return;
     GraphNode copy = node;
     copy.kernel = kernel_of(node.kernel);
-    graph().nodes.push_back(std::move(copy));
-    out_.origin.push_back({{i}, may_trap(module_.kernels[node.kernel]) ? i : none});
+    add(std::move(copy), {{i}, may_trap(module_.kernels[node.kernel]) ? i : none});
   }
 
   static bool may_trap(const Program& p) {
@@ -213,7 +217,7 @@ class Fuser {
     std::vector<uint64_t> key;
     std::map<uint32_t, uint32_t> numbers;
     for (size_t i = 0; i < group.calls.size(); ++i) {
-      key.push_back(g_.nodes[group.calls[i]].kernel);
+      key.push_back(calls_.steps[group.calls[i]].node->kernel);
       if (i > 0) key.push_back(uint64_t(group.joins[i - 1]));
       for (const GraphArg& a : call(group, i).args) {
         const uint32_t m = a.buffer;
@@ -252,14 +256,13 @@ class Fuser {
     const Made& made = make(group);
     if (made.kernel == none) return false;
     GraphNode node;
-    node.place = g_.nodes[group.calls[0]].place;
+    node.place = calls_.steps[group.calls[0]].node->place;
     node.kernel = made.kernel;
     for (const JoinedParameter& p : made.parameters) node.args.push_back(argument(group, p));
     FusedCall origin{group.calls, none};
     for (const uint32_t n : group.calls)
       if (summaries_[call_of_[n]].traps) origin.trapping = n;
-    graph().nodes.push_back(std::move(node));
-    out_.origin.push_back(std::move(origin));
+    add(std::move(node), std::move(origin));
     return true;
   }
 
@@ -285,12 +288,9 @@ class Fuser {
 
   void drop_buffers() {
     std::vector<bool> used(g_.buffers.size(), false);
-    for (const GraphNode& n : graph().nodes) {
-      for (const GraphArg& a : n.args)
-        if (a.buffer != none) used[a.buffer] = true;
-      for (const GraphElement& e : n.grid) used[e.buffer] = true;
-      if (n.kind == GraphNodeKind::While) used[n.flag.buffer] = true;
-    }
+    for_each_node(graph().nodes, [&](const GraphNode& n) {
+      for_each_buffer(n, [&](uint32_t b) { used[b] = true; });
+    });
     std::vector<uint32_t> number(g_.buffers.size(), none);
     for (uint32_t b = 0; b < g_.buffers.size(); ++b) {
       if (!g_.buffers[b].parameter && !used[b]) continue;
@@ -300,12 +300,8 @@ class Fuser {
       out_.shape.counts.push_back(shape_.counts[b]);
       out_.shape.scalars.push_back(shape_.scalars[b]);
     }
-    for (GraphNode& n : graph().nodes) {
-      for (GraphArg& a : n.args)
-        if (a.buffer != none) a.buffer = number[a.buffer];
-      for (GraphElement& e : n.grid) e.buffer = number[e.buffer];
-      if (n.kind == GraphNodeKind::While) n.flag.buffer = number[n.flag.buffer];
-    }
+    for_each_node(graph().nodes,
+                  [&](GraphNode& n) { for_each_buffer(n, [&](uint32_t& b) { b = number[b]; }); });
   }
 
   const Module& module_;
@@ -314,7 +310,8 @@ class Fuser {
   const FusionPlan& plan_;
   const FusionCalls calls_;
   std::vector<CallSummary> summaries_;
-  std::vector<uint32_t> call_of_;  // by node
+  std::vector<uint32_t> call_of_;       // by node
+  std::optional<GraphAppender> nodes_;  // of the new graph
   std::vector<const FusionGroup*> group_of_;
   std::set<const FusionGroup*> joined_;
   std::set<std::string> names_;

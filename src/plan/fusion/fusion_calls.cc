@@ -1,14 +1,13 @@
 #include "plan/fusion/fusion_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vyre::plan {
 namespace {
 
-bool takes_argument(const Buffer& b) { return is_parameter(b.role) && b.role != Role::Scratch; }
-
-FusionCall resolve(const Module& module, const Graph& graph, const GraphShape& shape, uint32_t at) {
-  const GraphNode& node = graph.nodes[at];
+FusionCall resolve(const Module& module, const GraphNode& node, const GraphShape& shape,
+                   uint32_t at) {
   const Program& k = module.kernels[node.kernel];
   FusionCall call;
   call.node = at;
@@ -17,17 +16,15 @@ FusionCall resolve(const Module& module, const Graph& graph, const GraphShape& s
   call.args.resize(k.buffers.size());
   call.scalars.assign(k.buffers.size(), 0);
   std::vector<std::optional<uint64_t>> counts(k.buffers.size()), scalars(k.buffers.size());
-  size_t next = 0;
-  for (size_t i = 0; i < k.buffers.size(); ++i) {
-    if (!takes_argument(k.buffers[i]) || next >= node.args.size()) continue;
-    const GraphArg& arg = node.args[next++];
-    call.args[i] = arg;
-    call.memory[i] = arg.buffer;
-    if (k.buffers[i].role == Role::Scalar) {
-      call.scalars[i] = arg.buffer == none ? arg.bits : shape.scalars[arg.buffer];
+  for (const CallArgument& a : arguments(k, node)) {
+    const uint32_t i = a.index;
+    call.args[i] = *a.given;
+    call.memory[i] = a.given->buffer;
+    if (a.is_scalar()) {
+      call.scalars[i] = a.given->buffer == none ? a.given->bits : shape.scalars[a.given->buffer];
       scalars[i] = call.scalars[i];
-    } else if (arg.buffer != none) {
-      counts[i] = shape.counts[arg.buffer];
+    } else if (a.given->buffer != none) {
+      counts[i] = shape.counts[a.given->buffer];
     }
   }
   if (!node.grid.empty()) {
@@ -47,26 +44,20 @@ FusionCall resolve(const Module& module, const Graph& graph, const GraphShape& s
 }  // namespace
 
 FusionCalls::FusionCalls(const Module& module, const Graph& graph, const GraphShape& shape)
-    : reserved(graph.buffers.size(), false) {
+    : steps(flatten(graph)), reserved(graph.buffers.size(), false) {
   for (size_t i = 0; i < graph.buffers.size(); ++i) reserved[i] = graph.buffers[i].parameter;
-  uint32_t depth = 0;
-  bool open = false;  // the last node was a call
-  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode& node = graph.nodes[i];
-    for (const GraphElement& e : node.grid) reserved[e.buffer] = true;
-    if (node.kind == GraphNodeKind::While) reserved[node.flag.buffer] = true;
-    if (node.kind != GraphNodeKind::Call) {
-      depth += node.kind == GraphNodeKind::End ? -1u : 1u;
-      open = false;
-      continue;
-    }
+  bool open = false;  // the last step was a call
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    const GraphStep& step = steps[i];
+    for_each_element(*step.node, [&](const GraphElement& e) { reserved[e.buffer] = true; });
+    const bool follows = std::exchange(open, step.is_call());
+    if (!step.is_call()) continue;
     const auto at = static_cast<uint32_t>(calls.size());
-    calls.push_back(resolve(module, graph, shape, i));
-    if (open)
+    calls.push_back(resolve(module, *step.node, shape, i));
+    if (follows)
       stretches.back().last = at;
     else
-      stretches.push_back({at, at, depth > 0});
-    open = true;
+      stretches.push_back({at, at, step.depth > 0});
   }
   find_live(graph);
 }
@@ -81,9 +72,8 @@ void FusionCalls::find_live(const Graph& graph) {
       last_use_[m] = c;
     }
   words_ = (graph.buffers.size() + 63) / 64;
-  all_live_ = words_ * graph.nodes.size() > most_words;
+  all_live_ = words_ * steps.size() > most_words;
   if (all_live_) return;
-  before_.assign(words_ * calls.size(), 0);
   after_.assign(words_ * calls.size(), 0);
 
   using Set = std::vector<uint64_t>;
@@ -98,35 +88,36 @@ void FusionCalls::find_live(const Graph& graph) {
   // What a body needs from before it: read before it is written as a whole. A loop needs what its
   // body needs and promises no write, for it may not run.
   struct Body {
-    uint32_t begin;
     Set needs, written;
   };
-  std::vector<Body> open = {{none, Set(words_, 0), Set(words_, 0)}};
-  std::vector<Set> needs(graph.nodes.size());  // of loops, by both their nodes
-  for (uint32_t i = 0, c = 0; i < graph.nodes.size(); ++i) {
-    const GraphNode& node = graph.nodes[i];
+  std::vector<Body> open = {{Set(words_, 0), Set(words_, 0)}};
+  std::vector<Set> needs(steps.size());  // of loops, by their End
+  for (uint32_t i = 0, c = 0; i < steps.size(); ++i) {
+    const GraphNode& node = *steps[i].node;
     const auto need = [&](uint32_t b) {
       if (!has(open.back().written, b)) add(open.back().needs, b);
     };
-    if (node.kind == GraphNodeKind::Call) {
-      for (const GraphElement& e : node.grid) need(e.buffer);
-      roles(calls[c], [&](uint32_t b, Role role) {
-        if (role != Role::Out) need(b);
-      });
-      roles(calls[c], [&](uint32_t b, Role role) {
-        if (role == Role::Out) add(open.back().written, b);
-      });
-      ++c;
-    } else if (node.kind == GraphNodeKind::End) {
-      Body body = std::move(open.back());
-      open.pop_back();
-      const GraphNode& begin = graph.nodes[body.begin];
-      if (begin.kind == GraphNodeKind::While) add(body.needs, begin.flag.buffer);
-      for (uint32_t w = 0; w < words_; ++w)
-        open.back().needs[w] |= body.needs[w] & ~open.back().written[w];
-      needs[i] = needs[body.begin] = std::move(body.needs);
-    } else {
-      open.push_back({i, Set(words_, 0), Set(words_, 0)});
+    switch (steps[i].kind) {
+      case GraphStep::Kind::Call:
+        for_each_element(node, [&](const GraphElement& e) { need(e.buffer); });
+        roles(calls[c], [&](uint32_t b, Role role) {
+          if (role != Role::Out) need(b);
+        });
+        roles(calls[c], [&](uint32_t b, Role role) {
+          if (role == Role::Out) add(open.back().written, b);
+        });
+        ++c;
+        break;
+      case GraphStep::Kind::Begin: open.push_back({Set(words_, 0), Set(words_, 0)}); break;
+      case GraphStep::Kind::End: {
+        Body body = std::move(open.back());
+        open.pop_back();
+        for_each_element(node, [&](const GraphElement& e) { add(body.needs, e.buffer); });
+        for (uint32_t w = 0; w < words_; ++w)
+          open.back().needs[w] |= body.needs[w] & ~open.back().written[w];
+        needs[i] = std::move(body.needs);
+        break;
+      }
     }
   }
 
@@ -134,24 +125,27 @@ void FusionCalls::find_live(const Graph& graph) {
   for (uint32_t b = 0; b < graph.buffers.size(); ++b)
     if (graph.buffers[b].parameter) add(live, b);
   std::vector<Set> behind;  // live at the ends of the loops around
-  for (size_t i = graph.nodes.size(), c = calls.size(); i-- > 0;) {
-    if (graph.nodes[i].kind == GraphNodeKind::Call) {
-      --c;
-      std::copy(live.begin(), live.end(), after_.begin() + std::ptrdiff_t(c * words_));
-      roles(calls[c], [&](uint32_t b, Role role) {
-        if (role == Role::Out) remove(live, b);
-      });
-      roles(calls[c], [&](uint32_t b, Role role) {
-        if (role != Role::Out) add(live, b);
-      });
-      for (const GraphElement& e : graph.nodes[i].grid) add(live, e.buffer);
-      std::copy(live.begin(), live.end(), before_.begin() + std::ptrdiff_t(c * words_));
-    } else if (graph.nodes[i].kind == GraphNodeKind::End) {
-      for (uint32_t w = 0; w < words_; ++w) live[w] |= needs[i][w];
-      behind.push_back(live);
-    } else {
-      live = std::move(behind.back());
-      behind.pop_back();
+  for (size_t i = steps.size(), c = calls.size(); i-- > 0;) {
+    switch (steps[i].kind) {
+      case GraphStep::Kind::Call:
+        --c;
+        std::copy(live.begin(), live.end(), after_.begin() + std::ptrdiff_t(c * words_));
+        roles(calls[c], [&](uint32_t b, Role role) {
+          if (role == Role::Out) remove(live, b);
+        });
+        roles(calls[c], [&](uint32_t b, Role role) {
+          if (role != Role::Out) add(live, b);
+        });
+        for_each_element(*steps[i].node, [&](const GraphElement& e) { add(live, e.buffer); });
+        break;
+      case GraphStep::Kind::End:
+        for (uint32_t w = 0; w < words_; ++w) live[w] |= needs[i][w];
+        behind.push_back(live);
+        break;
+      case GraphStep::Kind::Begin:
+        live = std::move(behind.back());
+        behind.pop_back();
+        break;
     }
   }
 }

@@ -31,15 +31,15 @@ struct Stretch {
 };
 
 struct FusionCalls {
+  GraphSteps steps;  // of the graph
   std::vector<FusionCall> calls;
   std::vector<Stretch> stretches;
   std::vector<bool> reserved;  // by graph buffer: parameters, flags of loops, device grids
 
   FusionCalls(const Module& module, const Graph& graph, const GraphShape& shape);
 
-  /// Does anybody need what the buffer holds after the call (before it)?
+  /// Does anybody need what the buffer holds after the call?
   bool is_live_after(uint32_t call, uint32_t buffer) const { return bit(after_, call, buffer); }
-  bool is_live_before(uint32_t call, uint32_t buffer) const { return bit(before_, call, buffer); }
   /// Is every access of the buffer in the calls [first, last]?
   bool is_only_used_in(uint32_t buffer, uint32_t first, uint32_t last) const {
     return first_use_[buffer] >= first && last_use_[buffer] <= last;
@@ -54,7 +54,7 @@ struct FusionCalls {
   static constexpr size_t most_words = size_t{16} << 20;  // sets of a hostile graph
   bool all_live_ = false;
   size_t words_ = 0;
-  std::vector<uint64_t> before_, after_;        // by call, then by buffer
+  std::vector<uint64_t> after_;                 // by call, then by buffer
   std::vector<uint32_t> first_use_, last_use_;  // by buffer: the call
 };
 

@@ -446,7 +446,7 @@ bool FusionGrowth::extend(JoinKind kind, std::string& why) {
   const uint32_t at = last_ + 1;
   progress_ = Progress::Decided;
   if (at > end_) {
-    why = at < calls_.calls.size() ? why_loop_border(calls_, graph_, at)
+    why = at < calls_.calls.size() ? why_loop_border(calls_, at)
                                    : fmt::format("{} is the last call", stage(last_));
     return false;
   }

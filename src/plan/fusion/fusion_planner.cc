@@ -51,7 +51,7 @@ class Planner {
 
   FusionPlan run() {
     for (const Stretch& s : calls_.stretches) {
-      if (s.first > 0) refuse(s.first, why_loop_border(calls_, graph_, s.first));
+      if (s.first > 0) refuse(s.first, why_loop_border(calls_, s.first));
       plan(s);
     }
     return std::move(plan_);

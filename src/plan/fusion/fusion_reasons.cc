@@ -37,11 +37,11 @@ std::string impurity(const Program& kernel) {
 
 namespace {
 
-std::string why_reserved(const Graph& graph, uint32_t buffer) {
+std::string why_reserved(const FusionCalls& calls, const Graph& graph, uint32_t buffer) {
   const std::string& name = graph.buffers[buffer].name;
   if (graph.buffers[buffer].parameter) return fmt::format("`{}` is a parameter of the graph", name);
-  for (const GraphNode& node : graph.nodes)
-    if (node.kind == GraphNodeKind::While && node.flag.buffer == buffer)
+  for (const GraphStep& step : calls.steps)
+    if (info(step.node->kind).has_flag && step.node->flag.buffer == buffer)
       return fmt::format("`{}` controls a `while` loop of the graph", name);
   return fmt::format("a call reads its grid from `{}`", name);
 }
@@ -50,7 +50,7 @@ std::string why_reserved(const Graph& graph, uint32_t buffer) {
 
 std::string why_live_after(const FusionCalls& calls, const Graph& graph, uint32_t call,
                            uint32_t buffer) {
-  if (calls.reserved[buffer]) return why_reserved(graph, buffer);
+  if (calls.reserved[buffer]) return why_reserved(calls, graph, buffer);
   if (!calls.is_live_after(call, buffer)) return "";
   const std::string& name = graph.buffers[buffer].name;
   for (uint32_t c = call + 1; c < calls.calls.size(); ++c) {
@@ -62,15 +62,13 @@ std::string why_live_after(const FusionCalls& calls, const Graph& graph, uint32_
   return fmt::format("the next iteration of the loop reads `{}`", name);
 }
 
-std::string why_loop_border(const FusionCalls& calls, const Graph& graph, uint32_t call) {
-  for (uint32_t n = calls.calls[call - 1].node + 1; n < calls.calls[call].node; ++n) {
-    const GraphNodeKind kind = graph.nodes[n].kind;
-    if (kind == GraphNodeKind::End)
-      return fmt::format("a loop ends after {}", stage_name(calls, call - 1));
-    return fmt::format("a `{}` loop begins before {}",
-                       kind == GraphNodeKind::While ? "while" : "repeat", stage_name(calls, call));
-  }
-  return "";
+std::string why_loop_border(const FusionCalls& calls, uint32_t call) {
+  const GraphStep& next = calls.steps[calls.calls[call - 1].node + 1];
+  if (next.is_call()) return "";
+  if (next.kind == GraphStep::Kind::End)
+    return fmt::format("a loop ends after {}", stage_name(calls, call - 1));
+  return fmt::format("a `{}` loop begins before {}", info(next.node->kind).keyword,
+                     stage_name(calls, call));
 }
 
 }  // namespace vyre::plan

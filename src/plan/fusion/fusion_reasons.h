@@ -29,6 +29,6 @@ std::string why_live_after(const FusionCalls& calls, const Graph& graph, uint32_
                            uint32_t buffer);
 
 /// Returns which loop begins or ends between a call and the one before it.
-std::string why_loop_border(const FusionCalls& calls, const Graph& graph, uint32_t call);
+std::string why_loop_border(const FusionCalls& calls, uint32_t call);
 
 }  // namespace vyre::plan

@@ -19,7 +19,7 @@ class TrafficCounter {
  public:
   TrafficCounter(const Module& module, const Graph& graph, const GraphShape& shape,
                  const FusionOptions& options)
-      : module_(module), graph_(graph), shape_(shape), options_(options) {}
+      : module_(module), graph_(graph), steps_(flatten(graph)), shape_(shape), options_(options) {}
 
   uint64_t avoided_by(const FusionGroup& group) {
     uint64_t sum = 0;
@@ -36,9 +36,10 @@ class TrafficCounter {
 
   /// Bytes that the call moves as a launch of its own, of the elided buffers.
   uint64_t of_call(uint32_t node, const std::vector<uint32_t>& elided) {
-    const Result<GraphCall> call = bind_call(module_, graph_, shape_, node);
+    const GraphNode& of = *steps_[node].node;
+    const Result<GraphCall> call = bind_call(module_, graph_, shape_, of);
     if (!call) return 0;  // such a call is not fused
-    const Kernel& kernel = analyze(graph_.nodes[node].kernel);
+    const Kernel& kernel = analyze(of.kernel);
     uint64_t sum = 0;
     for (const uint32_t buffer : elided) {
       uint64_t passes = 0;
@@ -72,6 +73,7 @@ class TrafficCounter {
 
   const Module& module_;
   const Graph& graph_;
+  const GraphSteps steps_;
   const GraphShape& shape_;
   const FusionOptions& options_;
   std::map<uint32_t, Kernel> kernels_;  // by number in the module

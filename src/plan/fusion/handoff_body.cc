@@ -74,6 +74,8 @@ class BodyCopy {
 
 }  // namespace
 
-void copy_producer_body(const Program& kernel, IrBuilder& writer) { BodyCopy(kernel, writer).run(); }
+void copy_producer_body(const Program& kernel, IrBuilder& writer) {
+  BodyCopy(kernel, writer).run();
+}
 
 }  // namespace vyre::plan

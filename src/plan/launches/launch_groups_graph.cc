@@ -25,8 +25,8 @@ namespace {
 /// Of a grid in device memory only the bound is known: the kernel's own grid. Without one, one
 /// invocation stands for it.
 Result<GraphCall> bind(const Module& module, const Graph& graph, const GraphShape& shape,
-                       uint32_t node) {
-  const bool bounded = module.kernels[graph.nodes[node].kernel].grid_dims != 0;
+                       const GraphNode& node) {
+  const bool bounded = module.kernels[node.kernel].grid_dims != 0;
   const uint64_t wanted = bounded ? ~uint64_t{0} : 1;
   return bind_call(module, graph, shape, node, {wanted, wanted, wanted});
 }
@@ -63,14 +63,15 @@ Result<std::vector<LaunchStage>> stages_of(const Module& module, const Graph& gr
   std::vector<LaunchStage> stages;
   std::vector<std::optional<opt::EffectSummary>> effects(module.kernels.size());
   bool behind_border = false;
-  for (uint32_t node = 0; node < graph.nodes.size(); ++node) {
-    const GraphNode& n = graph.nodes[node];
-    if (n.kind != GraphNodeKind::Call) {
+  const GraphSteps steps = flatten(graph);
+  for (uint32_t node = 0; node < steps.size(); ++node) {
+    if (!steps[node].is_call()) {
       behind_border = true;
       continue;
     }
-    const Result<GraphCall> call = bind(module, graph, shape, node);
-    if (!call) return blame_call(call.errors(), module, graph, node);
+    const GraphNode& n = *steps[node].node;
+    const Result<GraphCall> call = bind(module, graph, shape, n);
+    if (!call) return blame_call(call.errors(), module, steps[node]);
     auto& of_kernel = effects[n.kernel];
     if (!of_kernel) of_kernel = opt::Effects(module.kernels[n.kernel]).of_program();
     LaunchStage stage = measure(*call, *of_kernel);

@@ -13,8 +13,8 @@
 // its first arm (before the outermost loop around that). A buffer with several live ranges is free
 // between them, but keeps its place.
 //
-// plan_reuse() makes a plan, check_reuse() (check_reuse.h) checks it and shares no code with this,
-// replay_reuse() (check_reuse_replay.h) replays what a run really did.
+// plan_reuse() makes a plan, check_reuse() (check_reuse.h) checks it and shares no code with this.
+// Tests replay what runs really did (tests/plan/memory/reuse_replay_util.h).
 
 #include <cstdint>
 #include <span>

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/eval/eval.h"
+#include "ir/graph_walk.h"
 #include "opt/analysis/effects.h"
 #include "plan/memory/reuse.h"
 
@@ -36,24 +37,16 @@ class Reader {
       if (g_.buffers[b].role != Role::Scalar) in_.buffers[b].bytes = shape_.bytes(g_, b);
       in_.buffers[b].host = g_.buffers[b].parameter;
     }
-    struct Open {
-      uint32_t first;
-      bool runs;
-    };
-    std::vector<Open> open;
-    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
-      const GraphNode& node = g_.nodes[i];
-      const auto arms = static_cast<uint32_t>(in_.arms.size());
-      switch (node.kind) {
-        case GraphNodeKind::Call: add_arm(i); break;
-        case GraphNodeKind::While: in_.buffers[node.flag.buffer].indirect = true; [[fallthrough]];
-        case GraphNodeKind::Repeat: open.push_back({arms, surely_runs(g_, node, shape_)}); break;
-        case GraphNodeKind::End:
-          if (arms > open.back().first)
-            in_.loops.push_back({open.back().first, arms - 1, open.back().runs});
-          open.pop_back();
-          break;
-      }
+    const GraphSteps steps = flatten(g_);
+    for (uint32_t i = 0; i < steps.size(); ++i) {
+      const GraphStep& step = steps[i];
+      for_each_element(*step.node,
+                       [&](const GraphElement& e) { in_.buffers[e.buffer].indirect = true; });
+      if (step.is_call()) add_arm(i, *step.node);
+      if (step.kind != GraphStep::Kind::End) continue;
+      const uint32_t first = steps[step.partner].stage;
+      if (step.stage > first)
+        in_.loops.push_back({first, step.stage - 1, surely_runs(g_, *step.node, shape_)});
     }
     // Outer loops first.
     std::reverse(in_.loops.begin(), in_.loops.end());
@@ -61,22 +54,17 @@ class Reader {
   }
 
  private:
-  void add_arm(uint32_t at) {
-    const GraphNode& node = g_.nodes[at];
+  void add_arm(uint32_t at, const GraphNode& node) {
     const Program& k = module_.kernels[node.kernel];
     auto& effects = effects_[node.kernel];
     if (!effects) effects = opt::Effects(k).of_program();
-    for (const GraphElement& e : node.grid) in_.buffers[e.buffer].indirect = true;
     Arm arm{at, k.name, {}};
-    size_t next = 0;
-    for (uint32_t p = 0; p < k.buffers.size(); ++p) {
-      const Role role = k.buffers[p].role;
-      if (!is_parameter(role) || role == Role::Scratch || next >= node.args.size()) continue;
-      const GraphArg& arg = node.args[next++];
-      if (role == Role::Scalar || arg.buffer == none) continue;
+    for (const CallArgument& a : arguments(k, node)) {
+      if (a.is_scalar() || a.given->buffer == none) continue;
+      const uint32_t p = a.index;
       ArmUse use;
-      use.buffer = arg.buffer;
-      use.overwrites = role == Role::Out;
+      use.buffer = a.given->buffer;
+      use.overwrites = a.parameter->role == Role::Out;
       use.reads = effects->reads >> p & 1;
       use.writes = use.overwrites || (effects->writes >> p & 1);
       use.atomics = effects->atomics >> p & 1;

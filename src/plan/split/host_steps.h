@@ -43,8 +43,8 @@ class HostSteps {
   SplitPlan& plan_;
   IdMap<ValueId, uint32_t> nodes_;      // by value
   IdMap<ValueId, uint32_t> variables_;  // by argument of a host loop; none: nobody asks for it
-  std::vector<HostArm> arms_;        // open ifs
-  std::vector<uint32_t> begins_;     // their steps, and those of open loops
+  std::vector<HostArm> arms_;           // open ifs
+  std::vector<uint32_t> begins_;        // their steps, and those of open loops
   std::vector<uint32_t> loops_;
 };
 

@@ -35,8 +35,8 @@ struct SegmentNeeds {
 
 struct LiveValues {
   std::vector<SegmentNeeds> segments;
-  IdMap<ValueId, Slot> slots;          // by value; of the home of a value
-  IdMap<ValueId, ValueId> owner;       // by home: the value that stands for all that share its slot
+  IdMap<ValueId, Slot> slots;       // by value; of the home of a value
+  IdMap<ValueId, ValueId> owner;    // by home: the value that stands for all that share its slot
   IdMap<OpId, uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
   IdMap<OpId, uint32_t> word;       // by op: of a device loop, the host's word
   std::vector<KeptArray> arrays;

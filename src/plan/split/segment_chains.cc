@@ -6,8 +6,8 @@
 #include <set>
 
 #include "check/check_limits.h"
-#include "ir/eval/eval.h"
 #include "ir/cloner.h"
+#include "ir/eval/eval.h"
 
 namespace vyre::plan {
 namespace {

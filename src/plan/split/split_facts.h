@@ -27,7 +27,7 @@ struct SplitFacts {
   const Program& p;
   const bool parameters;
   IdMap<OpId, bool> splits;    // by op: holds a grid barrier
-  IdMap<ValueId, bool> top;       // by value
+  IdMap<ValueId, bool> top;    // by value
   IdMap<OpId, PlainOp> plain;  // by op; of plain ops
   UniformityInfo uniformity;
   /// By value: known to the host from constants, scalars, lengths and the number of workgroups.

@@ -10,9 +10,9 @@
 //   cache.store(key, program, code);
 //
 // A hit needs the same key, to the byte, and the same program, names and places aside: code that
-// goes into the cache holds none of these (with line information: make_key's `locations`). Nothing
-// here is an error: what cannot be read is a miss, what cannot be written is not kept, and stats()
-// says why. Every function may be called from any thread.
+// goes into the cache holds none of these. Nothing here is an error: what cannot be read is a miss,
+// what cannot be written is not kept, and stats() says why. Every function may be called from any
+// thread.
 
 #include <atomic>
 #include <memory>

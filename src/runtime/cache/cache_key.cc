@@ -58,8 +58,7 @@ CacheKey seal(const CacheKeyFields& f) {
   out.u8(f.stoppable);
   out.u32(uint32_t(f.extra.size()));
   for (const std::string& s : f.extra) out.text(s);
-  out.u8(f.locations.has_value());
-  if (f.locations) put(out, *f.locations);
+  out.u8(0);  // reserved
 
   CacheKey key;
   key.bytes.assign(reinterpret_cast<const char*>(out.data.data()), out.data.size());
@@ -76,13 +75,12 @@ std::optional<CacheKeyFields> read_key(std::string_view bytes) {
   f.default_subgroup_size = in.get<uint32_t>();
   f.stoppable = in.get<uint8_t>() != 0;
   for (auto n = in.get<uint32_t>(); n > 0 && in.ok(); --n) f.extra.push_back(in.text());
-  if (in.get<uint8_t>() != 0) f.locations = in.hash();
+  if (in.get<uint8_t>() != 0) return std::nullopt;
   if (!in.at_end() || seal(f).bytes != bytes) return std::nullopt;
   return f;
 }
 
-CacheKey make_key(const Program& program, const DeviceInfo& device, const CompileOptions& options,
-                  std::optional<Hash128> locations) {
+CacheKey make_key(const Program& program, const DeviceInfo& device, const CompileOptions& options) {
   CacheKeyFields f{.fingerprint = fingerprint(program),
                    .backend = device.backend,
                    .target = device.target,
@@ -91,15 +89,9 @@ CacheKey make_key(const Program& program, const DeviceInfo& device, const Compil
                    .subgroup_size = options.subgroup_size,
                    .default_subgroup_size = device.limits.default_subgroup_size,
                    .stoppable = options.stoppable,
-                   .extra = options.extra,
-                   .locations = locations};
+                   .extra = options.extra};
   std::sort(f.extra.begin(), f.extra.end());
   return seal(f);
-}
-
-// The encoding holds names too, which debug information may show as well.
-Hash128 location_hash(const Program& program) {
-  return hash128(encode(program, {.locations = true}));
 }
 
 }  // namespace vyre::driver

@@ -30,9 +30,6 @@ struct CacheKeyFields {
   uint32_t default_subgroup_size = 0;  // the device's, which counts where none was asked for
   bool stoppable = true;
   std::vector<std::string> extra;  // sorted
-  /// Of the location table, for code that holds lines of source. Other code numbers its ops, and is
-  /// shared by programs that differ in nothing but where they were written.
-  std::optional<Hash128> locations;
 
   bool operator==(const CacheKeyFields&) const = default;
 };
@@ -47,12 +44,8 @@ struct CacheKey {
 CacheKey seal(const CacheKeyFields& fields);
 std::optional<CacheKeyFields> read_key(std::string_view bytes);
 
-/// The key of a program compiled by this vyre for a device. `locations`: location_hash() of the
-/// program if the code will hold lines of source.
-CacheKey make_key(const Program& program, const DeviceInfo& device, const CompileOptions& options,
-                  std::optional<Hash128> locations = {});
-
-/// Of the places of everything in the program.
-Hash128 location_hash(const Program& program);
+/// The key of a program compiled by this vyre for a device. Programs that differ in nothing but
+/// where they were written share code, which holds no lines of source.
+CacheKey make_key(const Program& program, const DeviceInfo& device, const CompileOptions& options);
 
 }  // namespace vyre::driver

@@ -169,6 +169,7 @@ std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& 
   const uint32_t by = asked == 0 ? plan::coarsening(p) : plan::can_coarsen(p) ? asked : 1;
   if (by == 1) return nullptr;
   auto alternative = std::make_shared<ExecutableState::Alternative>();
+  alternative->mode = ExecutionMode::Coarsened;
   alternative->coarse = by;
   alternative->always = asked != 0;
   return alternative;
@@ -226,18 +227,21 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
         !info().limits.native_grid_barrier || state_->options.split_grid_barriers ||
         !backend.has_native_barrier(p) ||
         (state_->calibrates_barriers && prefers_split({state_->calibrates_barriers, info()}));
-    return state_->compile(**optimized, optimize_ns, options, split);
+    return state_->compile(**optimized, optimize_ns, options,
+                           split ? ExecutionMode::Split : ExecutionMode::Cooperative);
   }
   auto coarse = coarse_alternative(p, asked, info().limits);
   if (coarse && launch && suits_coarse(backend, *coarse, p, options, *launch))
-    return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options, true);
-  return state_->compile(**optimized, optimize_ns, options, true, std::move(coarse));
+    return state_->compile(coarse_form(**optimized, coarse->coarse), optimize_ns, options,
+                           ExecutionMode::Coarsened);
+  return state_->compile(**optimized, optimize_ns, options, ExecutionMode::Plain,
+                         std::move(coarse));
 } catch (const std::bad_alloc&) {
   return interp::out_of_memory("a compiled kernel");
 }
 
 Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
-                                        const CompileOptions& options, bool split_it,
+                                        const CompileOptions& options, ExecutionMode mode,
                                         std::shared_ptr<ExecutableState::Alternative> other) try {
   // The splitter and our emitters poll it; the compilers of drivers do not.
   const std::function<bool()> is_over = [&] { return options.limits.is_over(); };
@@ -251,21 +255,23 @@ Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t opt
   made->optimizer = optimized.report;
   made->optimize_ns = optimize_ns;
   made->full_writes = optimized.full_writes;
-  if (!split_it || !plan::has_grid_barrier(*made->program)) {
+  made->mode = mode;
+  if (mode != ExecutionMode::Split) {
     made->segments.push_back({made->program, nullptr});
   } else if (Result<> done = split(*made); !done) {
     return done.errors();
   }
   made->coarse = optimized.coarse;
-  made->alternative =
-      split_it ? std::move(other) : std::make_shared<ExecutableState::Alternative>();
+  made->alternative = mode == ExecutionMode::Cooperative
+                          ? std::make_shared<ExecutableState::Alternative>()
+                          : std::move(other);
 
   CompileOptions each = options;
   Origin origin = Origin::Memory;
   for (size_t i = 0; i < made->segments.size(); ++i) {
     Result<Kernel> kernel = OneKernel(*this, made->segments[i].program, each).get();
     if (!kernel) {
-      if (made->plan && made->plan->is_split())
+      if (mode == ExecutionMode::Split && made->plan->is_split())
         return of_segment(kernel.errors(), i, made->segments.size());
       return kernel.errors();
     }
@@ -297,8 +303,9 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
   const ExecutableState& e = *executable.state();
   if (!e.alternative || shape.workgroups() == 0) return executable;
   ExecutableState::Alternative& other = *e.alternative;
-  const bool fits = other.coarse > 1 ? !suits_coarse(*backend, other, *e.program, e.options, shape)
-                                     : backend->runs_at_once(*e.segments[0].kernel, shape);
+  const bool fits = other.mode == ExecutionMode::Coarsened
+                        ? !suits_coarse(*backend, other, *e.program, e.options, shape)
+                        : backend->runs_at_once(*e.segments[0].kernel, shape);
   if (fits) return executable;
   const std::lock_guard lock(other.mutex);
   if (!other.executable.state()) {
@@ -307,10 +314,10 @@ Result<Executable> DeviceState::fitting(const Executable& executable, const Laun
     same.program = e.program;
     same.report = e.optimizer;
     same.full_writes = e.full_writes;
-    if (other.coarse > 1) same = coarse_form(std::move(same), other.coarse);
+    if (other.mode == ExecutionMode::Coarsened) same = coarse_form(std::move(same), other.coarse);
     CompileOptions options = e.options;
     options.limits = options.limits.restarted();
-    Result<Executable> made = compile(same, 0, options, true);
+    Result<Executable> made = compile(same, 0, options, other.mode);
     if (!made) return made;
     other.executable = std::move(*made);
   }

@@ -19,23 +19,15 @@ using Steady = std::chrono::steady_clock;
 
 /// Is a buffer zeroed by its first use anyway, whatever happens? True if that is a call outside of
 /// all loops that takes it as `out`.
-bool is_cleared_by_first_use(const Module& m, const Graph& g, uint32_t buffer) {
-  uint32_t depth = 0;
-  for (const GraphNode& node : g.nodes) {
-    if (node.kind == GraphNodeKind::End) --depth;
-    if (node.kind == GraphNodeKind::Repeat || node.kind == GraphNodeKind::While) ++depth;
-    if (node.kind == GraphNodeKind::While && node.flag.buffer == buffer) return false;
-    if (node.kind != GraphNodeKind::Call) continue;
-    for (const GraphElement& e : node.grid)
-      if (e.buffer == buffer) return false;
-    const Program& k = m.kernels[node.kernel];
-    size_t next = 0;
-    for (const vyre::Buffer& b : k.buffers) {
-      if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
-      if (next == node.args.size()) break;
-      if (node.args[next++].buffer == buffer && b.role != Role::Scalar)
-        return depth == 0 && b.role == Role::Out;
-    }
+bool is_cleared_by_first_use(const Module& m, const GraphSteps& steps, uint32_t buffer) {
+  for (const GraphStep& step : steps) {
+    bool is_read = false;
+    for_each_element(*step.node, [&](const GraphElement& e) { is_read |= e.buffer == buffer; });
+    if (is_read) return false;
+    if (!step.is_call()) continue;
+    for (const CallArgument& a : arguments(m.kernels[step.node->kernel], *step.node))
+      if (a.given->buffer == buffer && !a.is_scalar())
+        return step.depth == 0 && a.parameter->role == Role::Out;
   }
   return false;
 }
@@ -99,21 +91,18 @@ class Preparation {
                       : plan::plan_graph(s_->given, graph, shape, how);
     if (!planned) return planned.errors();
     s_->planned = std::move(*planned);
+    s_->steps = flatten(s_->graph());
     s_->plan_ns = uint64_t(std::chrono::nanoseconds(Steady::now() - begin).count());
     return Ok{};
   }
 
   /// Calls that cannot be launched keep their errors; the end of the time ends the preparation.
   Result<> bind_calls() {
-    const Module& m = s_->planned.fused.module;
-    const Graph& g = s_->graph();
-    kernels_.resize(m.kernels.size());
-    s_->calls.resize(g.nodes.size());
-    uint32_t arm = 0;
-    for (uint32_t i = 0; i < g.nodes.size(); ++i) {
-      if (g.nodes[i].kind != GraphNodeKind::Call) continue;
+    kernels_.resize(s_->planned.fused.module.kernels.size());
+    s_->calls.resize(s_->steps.size());
+    for (uint32_t i = 0; i < s_->steps.size(); ++i) {
+      if (!s_->steps[i].is_call()) continue;
       s_->calls[i].emplace();
-      s_->calls[i]->arm = arm++;
       if (auto bound = bind(i, *s_->calls[i]); !bound) {
         if (options_.compile.limits.is_over()) return bound.errors();
         s_->calls[i]->errors = s_->blame(std::move(bound.errors()), i, false);
@@ -125,11 +114,11 @@ class Preparation {
   Result<> bind(uint32_t node, GraphState::Call& call) {
     const Module& m = s_->planned.fused.module;
     const GraphShape& shape = s_->planned.fused.shape;
-    const GraphNode& n = s_->graph().nodes[node];
+    const GraphNode& n = *s_->steps[node].node;
     // A grid from the device is at most the kernel's own; where there is none, nothing is known.
     std::array<uint64_t, 3> grid;
     grid.fill(m.kernels[n.kernel].grid_dims == 0 ? 0 : ~0ull);
-    Result<GraphCall> bound = bind_call(m, s_->graph(), shape, node, grid);
+    Result<GraphCall> bound = bind_call(m, s_->graph(), shape, n, grid);
     if (!bound) return bound.errors();
     call.bound = bound->bound;
     call.scalars = bound->scalars;
@@ -161,7 +150,7 @@ class Preparation {
     sizes_ = reuse.slot_bytes;
     s_->homes.resize(g.buffers.size());
     for (uint32_t i = 0; i < g.buffers.size(); ++i) {
-      const bool first = is_cleared_by_first_use(s_->planned.fused.module, g, i);
+      const bool first = is_cleared_by_first_use(s_->planned.fused.module, s_->steps, i);
       if (g.buffers[i].parameter) {
         if (g.buffers[i].role == Role::Out && !first) s_->clear_first.push_back(i);
         continue;
@@ -185,14 +174,14 @@ class Preparation {
   /// The plan clears a buffer when the run first comes to a call, or to the outermost loop that
   /// begins with it.
   void find_clears() {
-    const Graph& g = s_->graph();
-    std::vector<uint32_t> by_arm;  // the node where its clears belong
+    using Kind = GraphStep::Kind;
+    std::vector<uint32_t> by_arm;  // the step where its clears belong
     std::vector<uint32_t> opened;  // loops that no call has followed yet
-    for (uint32_t i = 0; i < g.nodes.size(); ++i) {
-      const GraphNodeKind kind = g.nodes[i].kind;
-      if (kind == GraphNodeKind::Repeat || kind == GraphNodeKind::While) opened.push_back(i);
-      if (kind == GraphNodeKind::End && !opened.empty()) opened.pop_back();
-      if (kind != GraphNodeKind::Call) continue;
+    for (uint32_t i = 0; i < s_->steps.size(); ++i) {
+      const Kind kind = s_->steps[i].kind;
+      if (kind == Kind::Begin) opened.push_back(i);
+      if (kind == Kind::End && !opened.empty()) opened.pop_back();
+      if (kind != Kind::Call) continue;
       by_arm.push_back(opened.empty() ? i : opened.front());
       opened.clear();
     }
@@ -243,19 +232,18 @@ Module called_module(const Module& module, const Graph& graph) {
   Module m;
   std::vector<uint32_t> number(module.kernels.size(), none);
   m.graphs.push_back(graph);
-  for (GraphNode& node : m.graphs[0].nodes) {
-    if (node.kind != GraphNodeKind::Call) continue;
-    if (node.kernel >= number.size()) {
-      node.kernel = none;
-      continue;
+  for_each_call(m.graphs[0].nodes, [&](GraphNode& call) {
+    if (call.kernel >= number.size()) {
+      call.kernel = none;
+      return;
     }
-    uint32_t& k = number[node.kernel];
+    uint32_t& k = number[call.kernel];
     if (k == none) {
       k = uint32_t(m.kernels.size());
-      m.kernels.push_back(module.kernels[node.kernel]);
+      m.kernels.push_back(module.kernels[call.kernel]);
     }
-    node.kernel = k;
-  }
+    call.kernel = k;
+  });
   return m;
 }
 

@@ -200,7 +200,7 @@ Result<Graph*> GraphCache::find(const WorkList& list, std::span<const DeviceComm
   return made;
 }
 
-Graph* GraphCache::find(const Body& body) {
+Graph* GraphCache::find(const CommandBody& body) {
   for (const auto& g : graphs_) {
     if (g->body != body || g->is_broken || !g->is_free()) continue;
     g->last_use = ++clock_;
@@ -209,7 +209,7 @@ Graph* GraphCache::find(const Body& body) {
   return nullptr;
 }
 
-Result<Graph*> GraphCache::build(const WorkList& list, const Body& body) {
+Result<Graph*> GraphCache::build(const WorkList& list, const CommandBody& body) {
   const auto of_body =
       std::count_if(graphs_.begin(), graphs_.end(), [&](const auto& g) { return g->body == body; });
   if (size_t(of_body) >= most_of_a_kind) return nullptr;
@@ -247,10 +247,12 @@ Result<Graph*> GraphCache::build(const WorkList& list, std::span<const DeviceCom
       return loaded.errors();
     }
   std::vector<std::shared_ptr<CompiledKernel>> kernels;
+  const auto add = [&](const DeviceCommand& c) {
+    if (const auto* launch = c.as<DeviceLaunch>()) kernels.push_back(launch->kernel);
+  };
   for (const DeviceCommand& c : commands) {
-    if (c.kernel) kernels.push_back(c.kernel);
-    for (size_t i = 0; c.body && i < c.body->size(); ++i)
-      if ((*c.body)[i].kernel) kernels.push_back((*c.body)[i].kernel);
+    add(c);
+    if (c.body()) std::for_each(c.body()->begin(), c.body()->end(), add);
   }
   std::sort(kernels.begin(), kernels.end());
   kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());

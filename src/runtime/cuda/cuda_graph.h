@@ -23,9 +23,6 @@ struct GraphParts {
   StopFlags& flags;
 };
 
-/// A sequence that comes again: the same pointer means the same commands.
-using Body = std::shared_ptr<const std::vector<DeviceCommand>>;
-
 /// One instantiated graph.
 class Graph {
  public:
@@ -48,7 +45,7 @@ class Graph {
   bool is_free() const { return !users || (list_.controls == 0 && !list_.uses_stop); }
 
   uint64_t hash = 0;
-  Body body;  // that it is of, if it is of one
+  CommandBody body;  // that it is of, if it is of one
   uint64_t last_use = 0;
   uint32_t users = 0;      // submissions whose end nobody has looked at
   bool is_broken = false;  // not to be launched any more
@@ -81,9 +78,9 @@ class GraphCache {
   /// time that they come. An error only if a graph was to be built and was refused.
   Result<Graph*> find(const WorkList& list, std::span<const DeviceCommand> commands);
   /// The one that was built for a body, if it is free.
-  Graph* find(const Body& body);
+  Graph* find(const CommandBody& body);
   /// Builds one for a body, whose works the list has; null: there are enough of it.
-  Result<Graph*> build(const WorkList& list, const Body& body);
+  Result<Graph*> build(const WorkList& list, const CommandBody& body);
   void clear() { graphs_.clear(); }
 
   /// The kernel of loops could not be made, or a graph with a loop was refused: this device has

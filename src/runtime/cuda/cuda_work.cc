@@ -20,7 +20,7 @@ void put(std::byte*& at, T value) {
   at += sizeof value;
 }
 
-Result<> add_launch(WorkList& list, const DeviceCommand& c, uint32_t command, uint32_t inside) {
+Result<> add_launch(WorkList& list, const DeviceLaunch& c, uint32_t command, uint32_t inside) {
   const std::array<uint64_t, 3>& n = c.shape.num_workgroups;
   const unsigned __int128 all = static_cast<unsigned __int128>(n[0]) * n[1] * n[2];
   if (all == 0) return Ok{};
@@ -73,23 +73,29 @@ Result<> add_launch(WorkList& list, const DeviceCommand& c, uint32_t command, ui
   return Ok{};
 }
 
-Result<> add_plain(WorkList& list, const DeviceCommand& c, uint32_t command, uint32_t inside) {
-  if (c.kind == DeviceCommand::Kind::Launch) return add_launch(list, c, command, inside);
-  if (c.bytes == 0) return Ok{};
+Work work_on(const MemoryRange& to, uint32_t command, uint32_t inside) {
   Work w;
   w.command = command;
   w.inside = inside;
-  w.data.to = c.memory + c.offset;
-  w.data.bytes = c.bytes;
-  if (c.kind == DeviceCommand::Kind::Copy) {
+  w.data.to = to.memory + to.offset;
+  w.data.bytes = to.bytes;
+  return w;
+}
+
+Result<> add_plain(WorkList& list, const DeviceCommand& c, uint32_t command, uint32_t inside) {
+  if (const auto* launch = c.as<DeviceLaunch>()) return add_launch(list, *launch, command, inside);
+  if (const auto* copy = c.as<DeviceCopy>()) {
+    Work w = work_on(copy->to, command, inside);
     w.shape.kind = Kind::Copy;
-    w.data.from = c.source + c.source_offset;
-  } else {
+    w.data.from = copy->source + copy->source_offset;
+    if (w.data.bytes != 0) list.works.push_back(w);
+  } else if (const auto* fill = c.as<DeviceFill>()) {
+    Work w = work_on(fill->to, command, inside);
     w.shape.kind = Kind::Fill;
     w.shape.element_bytes = (w.data.to | w.data.bytes) % 4 == 0 ? 4 : 1;
-    w.data.value = c.value;
+    w.data.value = fill->value;
+    if (w.data.bytes != 0) list.works.push_back(w);
   }
-  list.works.push_back(w);
   return Ok{};
 }
 
@@ -133,9 +139,9 @@ bool fits_grid(const std::array<uint64_t, 3>& n) {
   return n[0] <= most_x && n[1] <= most_y && n[2] <= most_y;
 }
 
-bool overlaps(const DeviceCommand& c) {
-  const DevicePointer to = c.memory + c.offset, from = c.source + c.source_offset;
-  return to < from + c.bytes && from < to + c.bytes;
+bool overlaps(const DeviceCopy& c) {
+  const DevicePointer to = c.to.memory + c.to.offset, from = c.source + c.source_offset;
+  return to < from + c.to.bytes && from < to + c.to.bytes;
 }
 
 Result<> add_body(WorkList& list, const std::vector<DeviceCommand>& body, uint32_t number) {
@@ -145,18 +151,16 @@ Result<> add_body(WorkList& list, const std::vector<DeviceCommand>& body, uint32
 }
 
 Result<> add_work(WorkList& list, const DeviceCommand& c, uint32_t number) {
-  if (c.kind != DeviceCommand::Kind::Loop) return add_plain(list, c, number, 0);
+  const auto* const l = c.as<DeviceLoop>();
+  if (!l) return add_plain(list, c, number, 0);
   const size_t at = list.works.size();
-  Work loop;
+  Work loop = work_on(l->word, number, 0);
   loop.shape.kind = Kind::Loop;
-  loop.command = number;
-  loop.data.to = c.memory ? c.memory + c.offset : 0;
-  loop.data.bytes = c.bytes;
-  loop.data.rounds = c.rounds;
+  loop.data.rounds = l->rounds;
   loop.control = list.controls++;
   list.works.push_back(loop);
   list.has_loop = list.uses_stop = true;
-  if (Result<> done = add_body(list, *c.body, number); !done) return done;
+  if (Result<> done = add_body(list, *l->body, number); !done) return done;
   list.works[at].shape.body = static_cast<uint32_t>(list.works.size() - at - 1);
   return Ok{};
 }

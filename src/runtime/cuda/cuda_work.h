@@ -70,7 +70,7 @@ Result<> add_body(WorkList& list, const std::vector<DeviceCommand>& body, uint32
 bool fits_grid(const std::array<uint64_t, 3>& workgroups);
 
 /// A range that overlaps itself is copied through memory of its own, so it is no work.
-bool overlaps(const DeviceCommand& copy);
+bool overlaps(const DeviceCopy& copy);
 
 /// Writes the two addresses into a launch's block of parameters.
 void set_addresses(std::byte* parameters, DevicePointer control, DevicePointer stop);

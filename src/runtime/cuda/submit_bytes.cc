@@ -43,15 +43,15 @@ std::byte* Submitter::large_block() {
   return block.data;
 }
 
-void Submitter::upload(const DeviceCommand& c) {
+void Submitter::upload(const DeviceUpload& c) {
   const std::byte* const from = c.staging->data();
-  const DevicePointer to = c.memory + c.offset;
+  const DevicePointer to = c.to.memory + c.to.offset;
   std::vector<std::pair<std::byte*, EventHandle>> pieces;
   size_t next = 0;  // piece to use again
-  for (uint64_t at = 0; at < c.bytes && !is_decided();) {
-    const uint64_t bytes = std::min<uint64_t>(c.bytes - at, PinnedBlocks::large_bytes);
+  for (uint64_t at = 0; at < c.to.bytes && !is_decided();) {
+    const uint64_t bytes = std::min<uint64_t>(c.to.bytes - at, PinnedBlocks::large_bytes);
     std::byte* block = nullptr;
-    if (c.bytes <= PinnedBlocks::small_bytes)
+    if (c.to.bytes <= PinnedBlocks::small_bytes)
       block = small_slot(bytes);
     else if (pieces.size() < most_pieces)
       block = large_block();
@@ -68,7 +68,7 @@ void Submitter::upload(const DeviceCommand& c) {
                "bytes were uploaded"))
       return;
     at += bytes;
-    if (!block || c.bytes <= PinnedBlocks::large_bytes) continue;
+    if (!block || c.to.bytes <= PinnedBlocks::large_bytes) continue;
     if (piece == pieces.size()) {
       if (const EventHandle event = record_event()) pieces.emplace_back(block, event);
     } else {
@@ -77,17 +77,17 @@ void Submitter::upload(const DeviceCommand& c) {
   }
 }
 
-void Submitter::readback(const DeviceCommand& c) {
-  const DevicePointer from = c.memory + c.offset;
-  for (uint64_t at = 0; at < c.bytes && !is_decided();) {
-    uint64_t bytes = std::min<uint64_t>(c.bytes - at, PinnedBlocks::large_bytes);
+void Submitter::readback(const DeviceReadback& c) {
+  const DevicePointer from = c.from.memory + c.from.offset;
+  for (uint64_t at = 0; at < c.from.bytes && !is_decided();) {
+    uint64_t bytes = std::min<uint64_t>(c.from.bytes - at, PinnedBlocks::large_bytes);
     std::byte* const block =
-        c.bytes <= PinnedBlocks::small_bytes ? small_slot(bytes) : large_block();
+        c.from.bytes <= PinnedBlocks::small_bytes ? small_slot(bytes) : large_block();
     std::byte* target = block;
     if (!block) {
       // Pins the caller's memory itself; if that fails, the driver copies while we wait.
-      bytes = c.bytes - at;
-      c.staging->resize(c.bytes);
+      bytes = c.from.bytes - at;
+      c.staging->resize(c.from.bytes);
       target = c.staging->data() + at;
       if (api_.host_register(target, bytes, host_register_portable) == Status::Success)
         job_.registered.push_back(target);
@@ -96,7 +96,7 @@ void Submitter::readback(const DeviceCommand& c) {
       return;
     if (block)
       job_.backs.push_back({block, c.staging.get(), at, bytes,
-                            c.bytes >= piecewise_from ? record_event() : nullptr});
+                            c.from.bytes >= piecewise_from ? record_event() : nullptr});
     at += bytes;
   }
 }

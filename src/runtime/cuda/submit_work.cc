@@ -21,26 +21,28 @@ constexpr size_t launches_for_graph = 4;
 /// time.
 constexpr uint64_t rounds_per_look = 64;
 
-bool is_launch(const DeviceCommand& c) {
-  return c.kind == DeviceCommand::Kind::Launch || c.kind == DeviceCommand::Kind::Loop;
+bool is_launch(const DeviceCommand& c) { return c.as<DeviceLaunch>() || c.as<DeviceLoop>(); }
+
+bool is_overlapping_copy(const DeviceCommand& c) {
+  const auto* const copy = c.as<DeviceCopy>();
+  return copy && overlaps(*copy);
 }
 
 bool has_overlapping_copy(const std::vector<DeviceCommand>& body) {
-  return std::any_of(body.begin(), body.end(), [](const DeviceCommand& c) {
-    return c.kind == DeviceCommand::Kind::Copy && overlaps(c);
-  });
+  return std::any_of(body.begin(), body.end(), is_overlapping_copy);
 }
 
 }  // namespace
 
 bool Submitter::is_work(const DeviceCommand& c) const {
-  switch (c.kind) {
+  switch (c.kind()) {
     case Kind::Upload:
-    case Kind::Readback: return false;
-    case Kind::Copy: return !overlaps(c);
+    case Kind::Readback:
+    case Kind::Replay: return false;
+    case Kind::Copy: return !is_overlapping_copy(c);
     case Kind::Loop:
-      return !is_replay(c) && api_.has_conditions() && !d_.graphs_.loops_are_broken() &&
-             !has_overlapping_copy(*c.body);
+      return api_.has_conditions() && !d_.graphs_.loops_are_broken() &&
+             !has_overlapping_copy(*c.body());
     case Kind::Fill:
     case Kind::Launch: return true;
   }
@@ -85,8 +87,8 @@ void Submitter::run_list(WorkList& list, uint32_t first, uint32_t last) {
   // The driver refused a graph with a loop: then as a host does it.
   for (uint32_t i = first; i < last && !is_decided(); ++i) {
     command_ = i;
-    if (job_.commands[i].kind == Kind::Loop) {
-      loop_by_host(job_.commands[i], i);
+    if (const auto* loop = job_.commands[i].as<DeviceLoop>()) {
+      loop_by_host(*loop, i);
       continue;
     }
     WorkList one;
@@ -97,19 +99,15 @@ void Submitter::run_list(WorkList& list, uint32_t first, uint32_t last) {
 
 // ---- Sequences that come again.
 
-bool Submitter::is_replay(const DeviceCommand& c) const {
-  return c.kind == Kind::Loop && c.rounds == 1 && !c.memory && api_.has_graphs();
-}
-
-void Submitter::replay(const DeviceCommand& c, uint32_t number) {
-  const bool wants_graph = c.body->size() >= launches_for_graph;
+void Submitter::replay(const DeviceReplay& c, uint32_t number) {
+  const bool wants_graph = api_.has_graphs() && c.body->size() >= launches_for_graph;
   // The graph is found by the body alone: nothing in the body is looked at.
   Graph* graph = wants_graph ? d_.graphs_.find(c.body) : nullptr;
   if (wants_graph && !graph) {
     d_.inspect_all();
     graph = d_.graphs_.find(c.body);
   }
-  if (!graph && has_overlapping_copy(*c.body)) return loop_by_host(c, number);
+  if (!graph && has_overlapping_copy(*c.body)) return loop_by_host({c.body, 1, {}}, number);
   if (!may_begin(number)) return;
   job_.rounds.emplace_back(number, 1);
   if (graph) return run_graph(*graph, graph->list(), number);
@@ -179,12 +177,12 @@ bool Submitter::take_controls(uint32_t count) {
   if (job_.controls.count - job_.controls_used >= count) return true;
   uint32_t all = 0;
   const auto add = [&](const DeviceCommand& c) {
-    if (c.kind == Kind::Launch) all += static_cast<const Kernel&>(*c.kernel).info.uses_control;
+    if (const auto* launch = c.as<DeviceLaunch>())
+      all += static_cast<const Kernel&>(*launch->kernel).info.uses_control;
   };
   for (uint32_t i = command_; i < job_.commands.size(); ++i) {
     add(job_.commands[i]);
-    if (job_.commands[i].body)
-      std::for_each(job_.commands[i].body->begin(), job_.commands[i].body->end(), add);
+    if (const auto* body = job_.commands[i].body()) std::for_each(body->begin(), body->end(), add);
   }
   const Result<ControlRange> range = d_.controls_.take(all);
   if (!range) {
@@ -213,30 +211,29 @@ void Submitter::run_directly(WorkList& list, uint32_t base) {
     const Status s = enqueue(api_, w, parameters, stream_.handle);
     if (s == Status::Success) [[likely]]
       continue;
-    const DeviceCommand& c = job_.commands[command_];
-    const DeviceCommand& inner = c.body ? (*c.body)[w.inside] : c;
-    check(s, inner.program ? fmt::format("`{}` was launched", inner.program->name)
-                           : std::string("a command was put on a stream"));
+    const auto* const launch = job_.commands[command_].inner(w.inside).as<DeviceLaunch>();
+    check(s, launch ? fmt::format("`{}` was launched", launch->program->name)
+                    : std::string("a command was put on a stream"));
     job_.outcome.inside = w.inside;
     return;
   }
 }
 
 /// Through memory of its own.
-bool Submitter::add_overlapping(WorkList& list, const DeviceCommand& copy, uint32_t number) {
-  const Result<DevicePointer> between = d_.memory_.allocate(copy.bytes);
+bool Submitter::add_overlapping(WorkList& list, const DeviceCopy& copy, uint32_t number) {
+  const Result<DevicePointer> between = d_.memory_.allocate(copy.to.bytes);
   if (!between) {
     fail(between.errors());
     return false;
   }
   job_.temporaries.push_back(*between);
-  DeviceCommand there = copy, back = copy;
-  there.memory = back.source = *between;
-  there.offset = back.source_offset = 0;
-  return add_work(list, there, number) && add_work(list, back, number) && order_memory();
+  DeviceCopy there = copy, back = copy;
+  there.to.memory = back.source = *between;
+  there.to.offset = back.source_offset = 0;
+  return add_work(list, {there}, number) && add_work(list, {back}, number) && order_memory();
 }
 
-void Submitter::copy_overlapping(const DeviceCommand& c, uint32_t number) {
+void Submitter::copy_overlapping(const DeviceCopy& c, uint32_t number) {
   WorkList list;
   if (add_overlapping(list, c, number)) run_directly(list, 0);
 }
@@ -244,33 +241,34 @@ void Submitter::copy_overlapping(const DeviceCommand& c, uint32_t number) {
 // ---- Loops by the host.
 
 /// Is there one more round? Waits for the device if that is needed to know. `slot`: pinned memory.
-bool Submitter::goes_on(const DeviceCommand& c, uint64_t rounds, std::byte* slot) {
+bool Submitter::goes_on(const DeviceLoop& c, uint64_t rounds, std::byte* slot) {
+  const MemoryRange& w = c.word;
   if (rounds == c.rounds) return false;
   const bool may_have_trapped = rounds > 0 && job_.controls_used > 0;
-  if (!c.memory && !may_have_trapped && (rounds == 0 || rounds % rounds_per_look != 0)) return true;
+  if (!w.memory && !may_have_trapped && (rounds == 0 || rounds % rounds_per_look != 0)) return true;
   if (may_have_trapped &&
       !check(api_.copy_to_host(job_.controls.host, job_.controls.device,
                                job_.controls_used * sizeof(ControlBlock), stream_.handle),
              "control blocks were read"))
     return false;
-  if (c.memory && !check(api_.copy_to_host(slot, c.memory + c.offset, c.bytes, stream_.handle),
+  if (w.memory && !check(api_.copy_to_host(slot, w.memory + w.offset, w.bytes, stream_.handle),
                          "the word of a loop was read"))
     return false;
   if (!wait_for_stream()) return false;
   if (may_have_trapped)
     for (const Job::Check& check : job_.checks)
       if (check.block->trapped != ~uint64_t{0} || check.block->stopped_at) return false;
-  return !c.memory ||
-         std::any_of(slot, slot + c.bytes, [](std::byte b) { return b != std::byte{0}; });
+  return !w.memory ||
+         std::any_of(slot, slot + w.bytes, [](std::byte b) { return b != std::byte{0}; });
 }
 
-void Submitter::loop_by_host(const DeviceCommand& c, uint32_t number) {
+void Submitter::loop_by_host(const DeviceLoop& c, uint32_t number) {
   WorkList body;
   for (uint32_t i = 0; i < c.body->size(); ++i) {
     const DeviceCommand& one = (*c.body)[i];
     const size_t before = body.works.size();
-    if (one.kind == Kind::Copy && overlaps(one)) {
-      if (!add_overlapping(body, one, number)) return;
+    if (is_overlapping_copy(one)) {
+      if (!add_overlapping(body, *one.as<DeviceCopy>(), number)) return;
     } else if (Result<> done = add_work(body, one, number); !done) {
       return fail(done.errors());
     }

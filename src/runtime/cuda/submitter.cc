@@ -105,10 +105,11 @@ void Submitter::unit(uint32_t first, uint32_t last) {
       i = end;
       continue;
     }
-    if (c.kind == Kind::Upload) upload(c);
-    if (c.kind == Kind::Readback) readback(c);
-    if (c.kind == Kind::Copy) copy_overlapping(c, i);
-    if (c.kind == Kind::Loop) is_replay(c) ? replay(c, i) : loop_by_host(c, i);
+    if (const auto* what = c.as<DeviceUpload>()) upload(*what);
+    if (const auto* what = c.as<DeviceReadback>()) readback(*what);
+    if (const auto* what = c.as<DeviceCopy>()) copy_overlapping(*what, i);
+    if (const auto* what = c.as<DeviceLoop>()) loop_by_host(*what, i);
+    if (const auto* what = c.as<DeviceReplay>()) replay(*what, i);
     ++i;
   }
 }

@@ -33,26 +33,25 @@ class Submitter {
 
   // submit_work.cc
   bool is_work(const DeviceCommand& command) const;
-  bool is_replay(const DeviceCommand& command) const;
   bool may_begin(uint32_t number);
   void works(uint32_t first, uint32_t last);
-  void replay(const DeviceCommand& command, uint32_t number);
-  void copy_overlapping(const DeviceCommand& command, uint32_t number);
+  void replay(const DeviceReplay& replay, uint32_t number);
+  void copy_overlapping(const DeviceCopy& copy, uint32_t number);
   /// Loops where the driver has no conditional nodes.
-  void loop_by_host(const DeviceCommand& command, uint32_t number);
-  bool goes_on(const DeviceCommand& command, uint64_t rounds, std::byte* slot);
+  void loop_by_host(const DeviceLoop& loop, uint32_t number);
+  bool goes_on(const DeviceLoop& loop, uint64_t rounds, std::byte* slot);
   void run_list(WorkList& list, uint32_t first, uint32_t last);
   /// `base` is added to the numbers of the commands in the list.
   void run_graph(Graph& graph, const WorkList& list, uint32_t base);
   void run_directly(WorkList& list, uint32_t base);
-  bool add_overlapping(WorkList& list, const DeviceCommand& copy, uint32_t number);
+  bool add_overlapping(WorkList& list, const DeviceCopy& copy, uint32_t number);
   bool take_controls(uint32_t count);
   bool take_flag();
   void watch(const StopFlag& flag);
 
   // submit_bytes.cc
-  void upload(const DeviceCommand& command);
-  void readback(const DeviceCommand& command);
+  void upload(const DeviceUpload& upload);
+  void readback(const DeviceReadback& readback);
   std::byte* small_slot(size_t bytes);
   std::byte* large_block();
 

@@ -84,7 +84,7 @@ class InterpDevice : public HostDevice {
   }
 
  private:
-  bool launch(const DeviceCommand& c, std::span<std::byte* const> buffers,
+  bool launch(const DeviceLaunch& c, std::span<std::byte* const> buffers,
               const Surroundings& around) override {
     const Program& p = *c.program;
     interp::Options options = static_cast<const InterpKernel&>(*c.kernel).options;

@@ -37,9 +37,9 @@ std::string parts_of(const MemoryNeed& need) {
 
 }  // namespace
 
-Result<LaunchShape> extended_shape(const ExecutableState& e, const LaunchShape& shape) {
-  if (!e.plan) return shape;
-  return plan::segment_shape(*e.program, *e.plan, shape);
+Result<LaunchShape> extended_shape(const ExecutableState& e, LaunchShape shape) {
+  if (e.mode != ExecutionMode::Split) return shape;
+  return plan::segment_shape(*e.program, *e.plan, std::move(shape));
 }
 
 std::vector<LaunchBuffer> launch_buffers(const ExecutableState& e, const LaunchShape& extended) {

@@ -19,7 +19,7 @@ struct LaunchBuffer {
 };
 
 /// The sizes of a launch with the spill buffers of the executable, if it is split.
-Result<LaunchShape> extended_shape(const ExecutableState& executable, const LaunchShape& shape);
+Result<LaunchShape> extended_shape(const ExecutableState& executable, LaunchShape shape);
 
 /// Scratch buffers, then spill buffers. `extended`: from extended_shape().
 std::vector<LaunchBuffer> launch_buffers(const ExecutableState& executable,

@@ -92,7 +92,7 @@ std::optional<LaunchShape> shape_of(const Launch& l) {
 /// computed.
 bool may_need_other(const Launch& l, const ExecutableState::Alternative& other,
                     const DeviceLimits& limits) {
-  if (other.coarse == 1 || other.always || l.grid) return true;
+  if (other.mode == ExecutionMode::Split || other.always || l.grid) return true;
   return std::any_of(l.arguments.begin(), l.arguments.end(), [&](const Argument& a) {
     const Buffer* const buffer = std::get_if<Buffer>(&a);
     return buffer && buffer->bytes >= limits.coarse_from;

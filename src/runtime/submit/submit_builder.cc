@@ -8,8 +8,6 @@
 
 namespace vyre::driver {
 
-using Kind = DeviceCommand::Kind;
-
 SubmissionBuilder::SubmissionBuilder(DeviceState& device, TicketState& ticket, size_t commands)
     : d_(device), t_(ticket) {
   t_.executables.resize(commands);
@@ -27,6 +25,10 @@ SubmissionBuilder::~SubmissionBuilder() {
 void SubmissionBuilder::report(Diagnostic d) {
   d.message = fmt::format("command {}: {}", number_ + 1, d.message);
   errors.push_back(std::move(d));
+}
+
+void SubmissionBuilder::report(Diagnostics list) {
+  for (Diagnostic& d : list) report(std::move(d));
 }
 
 bool SubmissionBuilder::usable(const Buffer& b, bool must_be_defined) {
@@ -61,13 +63,7 @@ void SubmissionBuilder::writes(const Buffer& b, bool whole) {
 }
 
 void SubmissionBuilder::fill(MemoryHandle memory, uint64_t offset, uint64_t bytes, uint8_t value) {
-  DeviceCommand c;
-  c.kind = Kind::Fill;
-  c.memory = memory;
-  c.offset = offset;
-  c.bytes = bytes;
-  c.value = value;
-  t_.recorder.add(number_, std::move(c));
+  t_.recorder.add(number_, {DeviceFill{{memory, offset, bytes}, value}});
 }
 
 void SubmissionBuilder::one(const Upload& u) {
@@ -88,15 +84,11 @@ bool SubmissionBuilder::may_upload(const Buffer& to, uint64_t offset, uint64_t b
 
 void SubmissionBuilder::upload(const Buffer& to, uint64_t offset,
                                std::shared_ptr<std::vector<std::byte>> bytes) {
-  DeviceCommand c;
-  c.kind = Kind::Upload;
-  c.memory = d_.slots[to.slot].memory;
-  c.offset = offset;
-  c.bytes = bytes->size();
-  c.staging = std::move(bytes);
-  writes(to, offset == 0 && c.bytes == to.bytes);
-  t_.report.uploaded += c.bytes;
-  t_.recorder.add(number_, std::move(c));
+  const uint64_t size = bytes->size();
+  writes(to, offset == 0 && size == to.bytes);
+  t_.report.uploaded += size;
+  t_.recorder.add(number_,
+                  {DeviceUpload{{d_.slots[to.slot].memory, offset, size}, std::move(bytes)}});
 }
 
 void SubmissionBuilder::one(const Readback& r) {
@@ -117,17 +109,12 @@ void SubmissionBuilder::one(const ReadbackAll& r) {
 /// The memory is reserved and not zeroed: the backend assigns the bytes.
 void SubmissionBuilder::read_back(const Buffer& from, uint64_t offset, uint64_t bytes,
                                   TicketState::Out out) {
-  DeviceCommand c;
-  c.kind = Kind::Readback;
-  c.memory = d_.slots[from.slot].memory;
-  c.offset = offset;
-  c.bytes = bytes;
-  c.staging = out.staging;
+  DeviceReadback c{{d_.slots[from.slot].memory, offset, bytes}, out.staging};
   c.staging->reserve(bytes);
   t_.readbacks.push_back(std::move(out));
   output_bytes += bytes;
   reads(from);
-  t_.recorder.add(number_, std::move(c));
+  t_.recorder.add(number_, {std::move(c)});
 }
 
 void SubmissionBuilder::one(const Copy& k) {
@@ -136,16 +123,11 @@ void SubmissionBuilder::one(const Copy& k) {
       !inside(k.from, k.from_offset, k.bytes, "a copy from") ||
       !inside(k.to, k.to_offset, k.bytes, "a copy to"))
     return;
-  DeviceCommand c;
-  c.kind = Kind::Copy;
-  c.memory = d_.slots[k.to.slot].memory;
-  c.offset = k.to_offset;
-  c.bytes = k.bytes;
-  c.source = d_.slots[k.from.slot].memory;
-  c.source_offset = k.from_offset;
   reads(k.from);
   writes(k.to, whole);
-  t_.recorder.add(number_, std::move(c));
+  t_.recorder.add(number_, {DeviceCopy{{d_.slots[k.to.slot].memory, k.to_offset, k.bytes},
+                                       d_.slots[k.from.slot].memory,
+                                       k.from_offset}});
 }
 
 void SubmissionBuilder::one(const Fill& f) {
@@ -194,7 +176,7 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
                                  info.name, info.limits.buffer_bytes))
                 .with_fix("launch a smaller grid, or use another device");
   if (!made) {
-    for (Diagnostic& d : made.errors()) report(std::move(d));
+    report(std::move(made.errors()));
     return std::nullopt;
   }
   t_.temporary_bytes += bytes;
@@ -204,7 +186,7 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
 }
 
 /// Zeros for outputs, and who reads and writes what.
-void SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand& c) {
+void SubmissionBuilder::prepare(const Launch& l, const Program& p, const DeviceLaunch& c) {
   size_t next = 0;
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     const auto& b = p.buffers[i];
@@ -222,7 +204,7 @@ void SubmissionBuilder::prepare(const Launch& l, const Program& p, DeviceCommand
 }
 
 /// Scratch and spill buffers. The shape of the command has the latter.
-bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceCommand& c) {
+bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceLaunch& c) {
   for (const LaunchBuffer& b : launch_buffers(e, c.shape)) {
     const auto memory = temporary(b.bytes, b.what);
     if (!memory) return false;
@@ -247,7 +229,7 @@ bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) 
 }
 
 /// Compares the workgroups of a launch with the limit. Its shape has the spill buffers.
-bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceCommand& c) {
+bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceLaunch& c) {
   if (d_.options.memory_limit == 0) return true;
   c.working_limit = std::max<uint64_t>(1, d_.limit() - std::min(d_.used, d_.limit()));
   return leaves_room(working_bytes(*d_.backend, e, c.shape),
@@ -256,47 +238,24 @@ bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceCommand& c) 
 
 void SubmissionBuilder::one(const Launch& l) {
   if (auto problem = d_.problem(l.executable)) return report(std::move(*problem));
-  const ExecutableState* e = l.executable.state();
-  const Program& p = *e->program;
+  const ExecutableState& e = *l.executable.state();
+  const Program& p = *e.program;
   if (!bind(l, p, binding_)) return;
   Result<LaunchShape> shape = shape_of(p, l.grid);
-  if (!shape) {
-    for (Diagnostic& d : shape.errors()) report(std::move(d));
-    return;
-  }
-  DeviceCommand c;
-  c.kind = Kind::Launch;
-  c.timed = t_.call_times;
-  c.buffers = std::move(binding_.memory);
-  c.scalars = std::move(binding_.bits);
-  c.shape = std::move(*shape);
-  prepare(l, p, c);
+  if (!shape) return report(std::move(shape.errors()));
+  DeviceLaunch bound;
+  bound.buffers = std::move(binding_.memory);
+  bound.scalars = std::move(binding_.bits);
+  bound.shape = std::move(*shape);
+  prepare(l, p, bound);
   t_.executables[number_] = l.executable;
-  const auto& n = c.shape.num_workgroups;
-  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return;  // outputs are zeros, and that is all
-  if (e->plan) return launch_split(l, std::move(c));
-  if (!take_temporaries(*e, c) || !leaves_room(*e, c)) return;
-  c.program = e->segments[0].program;
-  c.kernel = e->segments[0].kernel;
-  c.coarse = e->coarse;
-  t_.recorder.add(number_, std::move(c));
-}
-
-void SubmissionBuilder::launch_split(const Launch& l, DeviceCommand c) {
-  LaunchShape shape = std::move(c.shape);
-  const std::shared_ptr<const ExecutableState> e = l.executable.shared_state();
-  const std::vector<plan::HiddenBuffer>& hidden = e->plan->hidden;
-  Result<LaunchShape> extended = extended_shape(*e, shape);
-  if (!extended) {
-    for (Diagnostic& d : extended.errors()) report(std::move(d));
-    return;
-  }
-  c.shape = std::move(*extended);
-  if (!take_temporaries(*e, c) || !leaves_room(*e, c)) return;
-  size_t words = 0;
-  for (size_t i = 0; i < hidden.size(); ++i)
-    if (hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = e->program->buffers.size() + i;
-  t_.recorder.add(number_, std::make_unique<SplitLaunch>(e, std::move(shape), std::move(c), words));
+  if (bound.shape.workgroups() == 0) return;  // outputs are zeros, and that is all
+  Result<LaunchShape> extended = extended_shape(e, std::move(bound.shape));
+  if (!extended) return report(std::move(extended.errors()));
+  bound.shape = std::move(*extended);
+  if (!take_temporaries(e, bound) || !leaves_room(e, bound)) return;
+  std::visit([&](auto&& made) { t_.recorder.add(number_, std::move(made)); },
+             make_launch(l.executable.shared_state(), std::move(bound), t_.call_times));
 }
 
 }  // namespace vyre::driver

@@ -45,6 +45,7 @@ class SubmissionBuilder {
 
  private:
   void report(Diagnostic d);
+  void report(Diagnostics list);
   bool usable(const Buffer& b, bool must_be_defined);
   bool inside(const Buffer& b, uint64_t offset, uint64_t bytes, std::string_view what);
   void reads(const Buffer& b) { t_.reads.push_back(b.slot); }
@@ -62,7 +63,7 @@ class SubmissionBuilder {
                                            size_t from);
   bool replay(const std::shared_ptr<const Sequence>& sequence, uint32_t first);
   void add_sequence(const std::shared_ptr<const Sequence>& sequence, uint32_t first);
-  void add_once(DeviceCommand command, CommandNote note);
+  void add_replay(CommandBody body, bool timed, CommandNote note);
 
   void one(const Upload& u);
   void one(const UploadAll& u);
@@ -85,17 +86,16 @@ class SubmissionBuilder {
   bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out);
   Result<LaunchShape> shape_of(const Program& p,
                                const std::optional<std::array<uint64_t, 3>>& grid);
-  void prepare(const Launch& l, const Program& p, DeviceCommand& c);
-  bool take_temporaries(const ExecutableState& e, DeviceCommand& c);
+  void prepare(const Launch& l, const Program& p, const DeviceLaunch& c);
+  bool take_temporaries(const ExecutableState& e, DeviceLaunch& c);
   bool leaves_room(uint64_t working, const std::string& whose);
-  bool leaves_room(const ExecutableState& e, DeviceCommand& c);
+  bool leaves_room(const ExecutableState& e, DeviceLaunch& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
   /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
   bool bind_graph(const LaunchGraph& l, const GraphState& s, std::vector<MemoryRange>& places,
                   GraphShape& shape);
   bool same_sizes(const GraphState& s, const GraphShape& shape);
   bool replay(const GraphState& s, const std::vector<MemoryRange>& places, const GraphShape& shape);
-  void launch_split(const Launch& l, DeviceCommand c);
 
   DeviceState& d_;
   TicketState& t_;

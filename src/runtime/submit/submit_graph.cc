@@ -31,7 +31,7 @@ GraphScript::GraphScript(std::shared_ptr<const GraphState> graph, std::vector<Me
       shape_(std::move(shape)),
       d_(device),
       t_(ticket),
-      cursor_(s_->graph(), shape_),
+      cursor_(s_->graph(), s_->steps, shape_),
       scratch_(scratch_memory(*s_, device)) {}
 
 CommandNote GraphScript::note(Kind kind, uint32_t node) const {
@@ -45,14 +45,7 @@ CommandNote GraphScript::note(Kind kind, uint32_t node) const {
 
 void GraphScript::fill(Part& part, const MemoryRange& where, uint32_t node) const {
   if (where.bytes == 0) return;
-  DeviceCommand c;
-  c.kind = Kind::Fill;
-  c.timed = t_.call_times;
-  c.memory = where.memory;
-  c.offset = where.offset;
-  c.bytes = where.bytes;
-  part.notes.push_back(note(Kind::Fill, node));
-  part.commands.push_back(std::move(c));
+  part.add({DeviceFill{where}, t_.call_times}, note(Kind::Fill, node));
 }
 
 void GraphScript::clear_up_to(Part& part, uint32_t node) {
@@ -93,24 +86,25 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
         continue;
       }
     }
-    const Result<GraphStep> step = cursor_.next();
-    if (!step) {
-      failed_ = step.errors();
+    const Result<GraphAction> action = cursor_.next();
+    if (!action) {
+      failed_ = action.errors();
       continue;
     }
-    if (step->kind == GraphStep::Kind::Done) {
+    if (action->kind == GraphAction::Kind::Done) {
       if (begins) keep_for_replay(part, first);
       return true;
     }
-    clear_up_to(part, step->node);
-    if (step->kind == GraphStep::Kind::Read) {
-      read(part, *step);
+    clear_up_to(part, action->node);
+    if (action->kind == GraphAction::Kind::Read) {
+      read(part, *action);
       return false;
     }
-    begin_call(step->node);
+    begin_call(action->node);
     const size_t before = part.commands.size();
     const uint32_t launches = part.launches;
-    if (Result<> launched = launch(part, *step); !launched) failed_ = std::move(launched.errors());
+    if (Result<> launched = launch(part, *action); !launched)
+      failed_ = std::move(launched.errors());
     if (split_ || part.launches != launches) continue;
     if (cursor_.call_launched_nothing()) {
       part.commands.resize(before);
@@ -129,15 +123,11 @@ void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   std::vector<CommandNote> notes;
   for (const uint32_t b : s_->clear_first) {
     if (places_[b].bytes == 0) continue;
-    DeviceCommand c;
-    c.memory = places_[b].memory;
-    c.offset = places_[b].offset;
-    c.bytes = places_[b].bytes;
-    body.push_back(std::move(c));
+    body.push_back({DeviceFill{places_[b]}});
     notes.push_back(note(Kind::Fill, none));
   }
   for (size_t i = first; i < part.commands.size(); ++i) {
-    if (part.commands[i].kind == Kind::Loop) return;  // has a body of its own
+    if (part.commands[i].body()) return;
     body.push_back(part.commands[i]);
     notes.push_back(part.notes[i]);
   }
@@ -147,7 +137,7 @@ void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   replay.body = std::make_shared<const std::vector<DeviceCommand>>(std::move(body));
   replay.notes = std::make_shared<const std::vector<CommandNote>>(std::move(notes));
   replay.runs =
-      std::make_shared<const std::vector<uint64_t>>(t_.runs_of(command_, s_->graph().nodes.size()));
+      std::make_shared<const std::vector<uint64_t>>(t_.runs_of(command_, s_->steps.size()));
   const std::lock_guard lock(s_->replays->mutex);
   auto& last = s_->replays->last;
   last.push_front(std::move(replay));
@@ -158,7 +148,7 @@ void GraphScript::keep_for_replay(const Part& part, size_t first) const {
 void GraphScript::begin_call(uint32_t node) {
   SubmitReport& r = t_.report;
   ++r.call_count;
-  ++t_.runs_of(command_, s_->graph().nodes.size())[node];
+  ++t_.runs_of(command_, s_->steps.size())[node];
   call_ = 0;
   if (!t_.call_times || r.calls.size() == SubmitReport::most_calls) return;
   r.calls.push_back({command_, node, 0});
@@ -170,20 +160,19 @@ void GraphScript::begin_call(uint32_t node) {
 /// only.
 bool GraphScript::is_for_device(const GraphLoop& loop) const {
   if (!d_.backend->info().limits.loops || loop.rounds == 0) return false;
-  const Graph& g = s_->graph();
   for (uint32_t i = loop.node + 1; i < loop.end; ++i) {
-    if (g.nodes[i].kind != GraphNodeKind::Call || !g.nodes[i].grid.empty()) return false;
+    if (!s_->steps[i].is_call() || !s_->steps[i].node->grid.empty()) return false;
     if (!s_->calls[i]->errors.empty()) return false;
     const ExecutableState& e = *s_->calls[i]->executable.state();
     // Several launches, or one that needs all cores.
-    if (e.plan || e.is_cooperative()) return false;
+    if (e.mode == ExecutionMode::Split || e.mode == ExecutionMode::Cooperative) return false;
   }
   for (size_t i = cleared_; i < s_->clears.size() && s_->clears[i].node < loop.end; ++i)
     if (s_->clears[i].node > loop.node) return false;
-  const GraphNode& node = g.nodes[loop.node];
+  const GraphNode& node = *s_->steps[loop.node].node;
   if (node.kind == GraphNodeKind::Repeat)  // recorded one by one they have times
     return !t_.call_times || loop.rounds > Recorder::most_launches / (loop.end - loop.node - 1);
-  const GraphBuffer& flag = g.buffers[node.flag.buffer];
+  const GraphBuffer& flag = s_->graph().buffers[node.flag.buffer];
   const bool is_not_zero =
       node.bits == 0 && !is_float(value_type(flag.element)) &&
       (node.compare == Opcode::Ne || (node.compare == Opcode::Gt && !is_signed(flag.element)));
@@ -195,19 +184,13 @@ Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
   clear_up_to(part, loop.node);
   Part body;
   for (uint32_t i = loop.node + 1; i < loop.end; ++i)
-    if (Result<> one = launch(body, {GraphStep::Kind::Call, i, {1, 1, 1}, {}}); !one)
+    if (Result<> one = launch(body, {GraphAction::Kind::Call, i, {1, 1, 1}, {}}); !one)
       return one.errors();
   if (body.launches == 0) return false;
-  DeviceCommand c;
-  c.kind = Kind::Loop;
+  DeviceLoop c;
   c.rounds = loop.rounds;
-  const GraphNode& node = s_->graph().nodes[loop.node];
-  if (node.kind == GraphNodeKind::While) {
-    const MemoryRange& flag = places_[node.flag.buffer];
-    c.bytes = size_of(s_->graph().buffers[node.flag.buffer].element);
-    c.memory = flag.memory;
-    c.offset = flag.offset + node.flag.index * c.bytes;
-  }
+  const GraphNode& node = *s_->steps[loop.node].node;
+  if (node.kind == GraphNodeKind::While) c.word = range_of(node.flag);
   c.body = std::make_shared<const std::vector<DeviceCommand>>(std::move(body.commands));
   SubmitReport& r = t_.report;
   call_ = 0;
@@ -217,28 +200,26 @@ Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
   }
   CommandNote what = note(Kind::Loop, loop.node + 1);
   what.body = std::make_shared<const std::vector<CommandNote>>(std::move(body.notes));
-  std::vector<uint64_t> runs(s_->graph().nodes.size());
+  std::vector<uint64_t> runs(s_->steps.size());
   std::fill(runs.begin() + loop.node + 1, runs.begin() + loop.end, 1);
   what.runs = std::make_shared<const std::vector<uint64_t>>(std::move(runs));
-  part.notes.push_back(std::move(what));
-  part.commands.push_back(std::move(c));
+  part.add({std::move(c)}, std::move(what));
   return true;
 }
 
-void GraphScript::read(Part& part, const GraphStep& step) {
-  const MemoryRange& from = places_[step.element.buffer];
-  const uint64_t size = size_of(s_->graph().buffers[step.element.buffer].element);
-  DeviceCommand c;
-  c.kind = Kind::Readback;
-  c.memory = from.memory;
-  c.offset = from.offset + step.element.index * size;
-  c.bytes = size;
-  c.staging = std::make_shared<std::vector<std::byte>>(size);
+/// Where an element that exists lies on the device.
+MemoryRange GraphScript::range_of(const GraphElement& e) const {
+  const uint64_t size = size_of(s_->graph().buffers[e.buffer].element);
+  return {places_[e.buffer].memory, places_[e.buffer].offset + e.index * size, size};
+}
+
+void GraphScript::read(Part& part, const GraphAction& action) {
+  DeviceReadback c{range_of(action.element), nullptr};
+  c.staging = std::make_shared<std::vector<std::byte>>(c.from.bytes);
   part.polled = c.staging;
   CommandNote n = note(Kind::Readback, none);
   n.call = 0;  // of no call
-  part.notes.push_back(n);
-  part.commands.push_back(std::move(c));
+  part.add({std::move(c)}, std::move(n));
 }
 
 void GraphScript::answer(std::span<const std::byte> polled) {
@@ -270,26 +251,26 @@ Result<MemoryRange> GraphScript::scratch(uint64_t bytes, const Program& program)
   return MemoryRange{extra_.memory, 0, bytes};
 }
 
-Result<> GraphScript::launch(Part& part, const GraphStep& step) {
-  const GraphState::Call& call = *s_->calls[step.node];
+Result<> GraphScript::launch(Part& part, const GraphAction& action) {
+  const GraphState::Call& call = *s_->calls[action.node];
+  const GraphNode& node = *s_->steps[action.node].node;
   if (!call.errors.empty()) return call.errors;
   const auto fail = [&](Diagnostics errors) {
-    return s_->blame(std::move(errors), step.node, false);
+    return s_->blame(std::move(errors), action.node, false);
   };
   Executable executable = call.executable;
   const Program& p = *executable.state()->program;
   LaunchShape shape = call.shape;
   std::vector<uint64_t> scalars = call.scalars;
-  if (!s_->graph().nodes[step.node].grid.empty() ||
-      shape_.scalars != s_->planned.fused.shape.scalars) {
+  if (!node.grid.empty() || shape_.scalars != s_->planned.fused.shape.scalars) {
     const Result<GraphCall> bound =
-        bind_call(s_->planned.fused.module, s_->graph(), shape_, step.node, step.grid);
+        bind_call(s_->planned.fused.module, s_->graph(), shape_, node, action.grid);
     if (!bound) return fail(bound.errors());
     Result<LaunchShape> now = shape_of_launch(p, *bound, shape_);
     if (!now) return fail(now.errors());
     shape = std::move(*now);
     scalars = bound->scalars;
-    if (!s_->graph().nodes[step.node].grid.empty()) {
+    if (!node.grid.empty()) {
       Result<Executable> fits = d_.fitting(executable, shape);
       if (!fits) return fail(fits.errors());
       executable = std::move(*fits);
@@ -298,7 +279,7 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
   const ExecutableState& e = *executable.state();
   Result<LaunchScratch> own = scratch_of(executable, shape);
   if (!own) return fail(own.errors());
-  if (s_->memory_limit > 0 && !s_->graph().nodes[step.node].grid.empty()) {
+  if (s_->memory_limit > 0 && !node.grid.empty()) {
     MemoryNeed need = s_->need;
     need.working = std::max(need.working, working_bytes(*d_.backend, e, own->shape));
     if (auto beyond = beyond_memory_limit(
@@ -306,9 +287,7 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
       return fail({*beyond});
   }
 
-  DeviceCommand c;
-  c.kind = Kind::Launch;
-  c.timed = t_.call_times;
+  DeviceLaunch c;
   if (s_->memory_limit > 0) {
     const uint64_t buffers = s_->need.total() - s_->need.working;
     c.working_limit = s_->memory_limit - std::min(buffers, s_->memory_limit - 1);
@@ -322,14 +301,13 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
     c.buffers[i] = place.memory;
     c.offsets[i] = place.offset;
     if (p.buffers[i].role == Role::Out && !e.full_writes.covers(uint32_t(i), shape, scalars))
-      fill(part, place, step.node);
+      fill(part, place, action.node);
   }
-  const auto& n = shape.num_workgroups;
-  if (n[0] == 0 || n[1] == 0 || n[2] == 0) return Ok{};  // outputs are zeros, and that is all
+  if (shape.workgroups() == 0) return Ok{};  // outputs are zeros, and that is all
   if (own->bytes > 0) {
     const Result<MemoryRange> room = scratch(own->bytes, p);
     if (!room) return fail(room.errors());
-    fill(part, *room, step.node);
+    fill(part, *room, action.node);
     for (size_t i = 0; i < own->offsets.size(); ++i) {
       if (i < p.buffers.size() && p.buffers[i].role != Role::Scratch) continue;
       c.buffers[i] = room->memory;
@@ -337,25 +315,16 @@ Result<> GraphScript::launch(Part& part, const GraphStep& step) {
     }
   }
   c.scalars = std::move(scalars);
-  if (e.plan) {
-    size_t words = 0;
-    for (size_t i = 0; i < e.plan->hidden.size(); ++i)
-      if (e.plan->hidden[i].rate == plan::HiddenBuffer::Rate::Once) words = p.buffers.size() + i;
-    c.shape = std::move(own->shape);
-    split_node_ = step.node;
-    split_ = std::make_unique<SplitLaunch>(executable.shared_state(), std::move(shape),
-                                           std::move(c), words);
+  c.shape = std::move(own->shape);
+  LaunchCommands made = make_launch(executable.shared_state(), std::move(c), t_.call_times);
+  if (auto* script = std::get_if<std::unique_ptr<Script>>(&made)) {
+    split_node_ = action.node;
+    split_ = std::move(*script);
     return Ok{};
   }
-  c.shape = std::move(shape);
-  c.program = e.segments[0].program;
-  c.kernel = e.segments[0].kernel;
-  c.coarse = e.coarse;
-  CommandNote what = note(Kind::Launch, step.node);
+  CommandNote what = note(Kind::Launch, action.node);
   what.executable = &e;
-  part.notes.push_back(what);
-  part.commands.push_back(std::move(c));
-  ++part.launches;
+  part.add(std::get<DeviceCommand>(std::move(made)), std::move(what));
   return Ok{};
 }
 
@@ -431,14 +400,14 @@ bool SubmissionBuilder::same_sizes(const GraphState& s, const GraphShape& shape)
   }
   const Result<GraphShape> now = resolve_graph(given, counts, scalars);
   bool same = now && now->counts == s.planned.plan.counts;
-  for (uint32_t i = 0; same && i < given.nodes.size(); ++i) {
-    if (given.nodes[i].kind != GraphNodeKind::Call || !given.nodes[i].grid.empty()) continue;
-    const GraphShape before{s.planned.plan.counts, s.planned.plan.scalars};
-    const Result<GraphCall> a = bind_call(s.given, given, before, i);
-    const Result<GraphCall> b = bind_call(s.given, given, *now, i);
+  const GraphShape before{s.planned.plan.counts, s.planned.plan.scalars};
+  for_each_call(given.nodes, [&](const GraphNode& call) {
+    if (!same || !call.grid.empty()) return;
+    const Result<GraphCall> a = bind_call(s.given, given, before, call);
+    const Result<GraphCall> b = bind_call(s.given, given, *now, call);
     same = bool(a) == bool(b) && (!a || (a->shape.num_workgroups == b->shape.num_workgroups &&
                                          a->shape.counts == b->shape.counts));
-  }
+  });
   if (!same)
     report(diagnose(Code::WrongArgument, {},
                     fmt::format("a scalar of graph `{}` changes a length or a grid", given.name))
@@ -453,12 +422,10 @@ bool SubmissionBuilder::replay(const GraphState& s, const std::vector<MemoryRang
   const std::lock_guard lock(s.replays->mutex);
   for (const GraphState::Replay& r : s.replays->last) {
     if (r.scalars != shape.scalars || r.places != places) continue;
-    DeviceCommand c;
-    c.body = r.body;
     CommandNote note;
     note.body = r.notes;
     note.runs = r.runs;
-    add_once(std::move(c), std::move(note));
+    add_replay(r.body, true, std::move(note));
     return true;
   }
   return false;

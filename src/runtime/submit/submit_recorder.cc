@@ -14,26 +14,42 @@ using Kind = DeviceCommand::Kind;
 namespace {
 
 /// The scalars that the host sets at each launch come after all other buffers.
-DeviceCommand with_parameters(DeviceCommand command, size_t count) {
-  command.buffers.resize(command.buffers.size() + count);
-  command.scalars.resize(command.buffers.size());
-  if (!command.offsets.empty()) command.offsets.resize(command.buffers.size());
-  return command;
+DeviceLaunch with_parameters(DeviceLaunch launch, size_t count) {
+  launch.buffers.resize(launch.buffers.size() + count);
+  launch.scalars.resize(launch.buffers.size());
+  if (!launch.offsets.empty()) launch.offsets.resize(launch.buffers.size());
+  return launch;
+}
+
+LaunchShape without_spill_buffers(LaunchShape shape, const Program& program) {
+  shape.counts.resize(program.buffers.size());
+  return shape;
+}
+
+/// The buffer of words that the host reads to know how a split launch goes on.
+size_t words_of(const ExecutableState& e) {
+  size_t words = 0;
+  for (size_t i = 0; i < e.plan->hidden.size(); ++i)
+    if (e.plan->hidden[i].rate == plan::HiddenBuffer::Rate::Once)
+      words = e.program->buffers.size() + i;
+  return words;
 }
 
 }  // namespace
 
-SplitLaunch::SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
-                         DeviceCommand command, size_t words)
+SplitLaunch::SplitLaunch(std::shared_ptr<const ExecutableState> executable, DeviceLaunch launch,
+                         bool timed)
     : executable_(std::move(executable)),
-      shape_(std::move(shape)),
-      command_(with_parameters(std::move(command), executable_->plan->parameters.size())),
-      words_(words),
-      control_(*executable_->plan, {executable_->program.get(), &shape_, command_.scalars,
-                                    executable_->subgroup_size}) {}
+      launch_(with_parameters(std::move(launch), executable_->plan->parameters.size())),
+      timed_(timed),
+      shape_(without_spill_buffers(launch_.shape, *executable_->program)),
+      words_(words_of(*executable_)),
+      control_(*executable_->plan,
+               {executable_->program.get(), &shape_, launch_.scalars, executable_->subgroup_size}) {
+}
 
-DeviceCommand SplitLaunch::launch(const plan::StepControl::Action& action) const {
-  DeviceCommand c = command_;
+DeviceLaunch SplitLaunch::launch(const plan::StepControl::Action& action) const {
+  DeviceLaunch c = launch_;
   c.program = executable_->segments[action.segment].program;
   c.kernel = executable_->segments[action.segment].kernel;
   std::copy(action.parameters.begin(), action.parameters.end(),
@@ -41,19 +57,25 @@ DeviceCommand SplitLaunch::launch(const plan::StepControl::Action& action) const
   return c;
 }
 
-DeviceCommand SplitLaunch::poll(uint32_t word) const {
-  DeviceCommand c;
-  c.kind = Kind::Readback;
-  c.memory = command_.buffers[words_];
-  c.offset = uint64_t{word} * 4 + (words_ < command_.offsets.size() ? command_.offsets[words_] : 0);
-  c.bytes = 4;
-  c.staging = std::make_shared<std::vector<std::byte>>(4);
-  return c;
+DeviceReadback SplitLaunch::poll(uint32_t word) const {
+  const uint64_t offset = words_ < launch_.offsets.size() ? launch_.offsets[words_] : 0;
+  return {{launch_.buffers[words_], offset + uint64_t{word} * 4, 4},
+          std::make_shared<std::vector<std::byte>>(4)};
+}
+
+LaunchCommands make_launch(const std::shared_ptr<const ExecutableState>& executable,
+                           DeviceLaunch bound, bool timed) {
+  if (executable->mode == ExecutionMode::Split)
+    return std::make_unique<SplitLaunch>(executable, std::move(bound), timed);
+  bound.program = executable->segments[0].program;
+  bound.kernel = executable->segments[0].kernel;
+  bound.coarse = executable->coarse;
+  return DeviceCommand{std::move(bound), timed};
 }
 
 void Recorder::add(uint32_t command, DeviceCommand device) {
   CommandNote note;
-  note.kind = device.kind;
+  note.kind = device.kind();
   note.command = command;
   add(std::move(device), std::move(note));
 }
@@ -116,13 +138,15 @@ bool SplitLaunch::record(Part& part, uint32_t command, const Deadline& deadline,
       case Step::Launch:
         ++part.launches;
         note(action.segment);
-        part.commands.push_back(launch(action));
+        part.commands.push_back({launch(action), timed_});
         break;
-      case Step::Poll:
+      case Step::Poll: {
         note(none);
-        part.commands.push_back(poll(action.word));
-        part.polled = part.commands.back().staging;
+        DeviceReadback word = poll(action.word);
+        part.polled = word.staging;
+        part.commands.push_back({std::move(word)});
         return false;
+      }
       case Step::Pause:
         if (deadline && std::chrono::steady_clock::now() >= *deadline) {
           const Program& p = *executable_->program;

@@ -25,8 +25,8 @@ struct CommandNote {
   uint32_t node = none;                                  // of a graph: the call
   uint64_t call = 0;  // of a graph: 1 + the place of its time in SubmitReport::calls; 0: none
   const ExecutableState* executable = nullptr;  // if it is not the command's; kept by it
-  // Of a Loop: what is in its body (but for the number of the command); and if it is one of a
-  // graph, how often a round runs each node.
+  // Of a Loop or Replay: what is in its body (but for the number of the command); and if it is one
+  // of a graph, how often a round runs each node.
   std::shared_ptr<const std::vector<CommandNote>> body;
   std::shared_ptr<const std::vector<uint64_t>> runs;
 };
@@ -41,7 +41,7 @@ struct Part {
   Diagnostics errors;     // the time was over while the host counted: nothing more is done
 
   void add(DeviceCommand&& command, CommandNote&& note) {
-    launches += command.kind == DeviceCommand::Kind::Launch;
+    launches += note.kind == DeviceCommand::Kind::Launch;
     commands.push_back(std::move(command));
     notes.push_back(std::move(note));
   }
@@ -61,25 +61,31 @@ class Script {
   virtual void answer(std::span<const std::byte> polled) = 0;
 };
 
-/// A launch of an executable with a plan. `command` has the memory of the hidden buffers too, and
-/// the counts of all buffers of a segment; `words` is the number of the buffer that the host reads.
+/// A launch of an executable that runs split. `launch` has the memory of the spill buffers too, and
+/// the counts of all buffers of a segment.
 class SplitLaunch : public Script {
  public:
-  SplitLaunch(std::shared_ptr<const ExecutableState> executable, LaunchShape shape,
-              DeviceCommand command, size_t words);
+  SplitLaunch(std::shared_ptr<const ExecutableState> executable, DeviceLaunch launch, bool timed);
   bool record(Part& part, uint32_t command, const Deadline& deadline, double time_limit) override;
   void answer(std::span<const std::byte> polled) override;
 
  private:
-  DeviceCommand launch(const plan::StepControl::Action& action) const;
-  DeviceCommand poll(uint32_t word) const;
+  DeviceLaunch launch(const plan::StepControl::Action& action) const;
+  DeviceReadback poll(uint32_t word) const;
 
   const std::shared_ptr<const ExecutableState> executable_;
-  const LaunchShape shape_;  // of the program, without hidden buffers
-  const DeviceCommand command_;
-  const size_t words_;
+  const DeviceLaunch launch_;
+  const bool timed_;
+  const LaunchShape shape_;    // of the program, without spill buffers
+  const size_t words_;         // the buffer that the host reads
   plan::StepControl control_;  // refers to the others
 };
+
+/// A launch of an executable: one command, or a script if it runs split. `bound` has memory,
+/// scalars and the extended shape (memory_need.h).
+using LaunchCommands = std::variant<DeviceCommand, std::unique_ptr<Script>>;
+LaunchCommands make_launch(const std::shared_ptr<const ExecutableState>& executable,
+                           DeviceLaunch bound, bool timed);
 
 class Recorder {
  public:

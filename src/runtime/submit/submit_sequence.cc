@@ -36,7 +36,7 @@ void add_use(std::vector<Sequence::Use>& uses, const Buffer& buffer, uint32_t la
 /// Of launches without errors. False: what it became is not for another submission.
 bool add_uses(const Launch& l, uint32_t launch, std::vector<Sequence::Use>& uses) {
   const ExecutableState& e = *l.executable.state();
-  if (e.is_cooperative()) return false;
+  if (e.mode == ExecutionMode::Cooperative) return false;
   size_t next = 0;
   for (const auto& b : e.program->buffers) {
     if (b.role == Role::Scratch) return false;  // of this submission alone
@@ -132,21 +132,15 @@ bool SubmissionBuilder::replay(const std::shared_ptr<const Sequence>& s, uint32_
 
 void SubmissionBuilder::add_sequence(const std::shared_ptr<const Sequence>& s, uint32_t first) {
   number_ = first;
-  DeviceCommand c;
-  c.timed = false;  // as its launches
-  c.body = {s, &s->body};
   CommandNote note;
   note.body = {s, &s->notes};
-  add_once(std::move(c), std::move(note));
+  add_replay({s, &s->body}, false, std::move(note));  // untimed, as its launches
 }
 
-/// The body that both have, as a Loop of one round.
-void SubmissionBuilder::add_once(DeviceCommand c, CommandNote note) {
-  c.kind = DeviceCommand::Kind::Loop;
-  c.rounds = 1;
-  note.kind = DeviceCommand::Kind::Loop;
+void SubmissionBuilder::add_replay(CommandBody body, bool timed, CommandNote note) {
+  note.kind = DeviceCommand::Kind::Replay;
   note.command = number_;
-  t_.recorder.add(std::move(c), std::move(note));
+  t_.recorder.add({DeviceReplay{std::move(body)}, timed}, std::move(note));
 }
 
 }  // namespace vyre::driver

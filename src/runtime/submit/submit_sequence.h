@@ -1,8 +1,8 @@
 #pragma once
 
 // Launches that come again: a program often submits the same launches on the same buffers over and
-// over. What a run of them becomes for the backend is then kept and given to it as a Loop of one
-// round, whose body it knows again (backend.h): nothing is checked but that the buffers are as they
+// over. What a run of them becomes for the backend is then kept and given to it as a Replay, whose
+// body it knows again (backend.h): nothing is checked but that the buffers are as they
 // must be, and nothing is recorded. Internal to src/runtime.
 
 #include <deque>

@@ -89,14 +89,14 @@ void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
   for (size_t i = 0; i < o.device_ns.size() && i < t.part.notes.size(); ++i) {
     const CommandNote& note = t.part.notes[i];
     r.command_ns[note.command] += o.device_ns[i];
-    uint64_t* const by_kind[] = {&r.upload_ns, &r.readback_ns, &r.fill_ns,
-                                 &r.fill_ns,   &r.run_ns,      &r.run_ns};
+    uint64_t* const by_kind[] = {&r.upload_ns, &r.readback_ns, &r.fill_ns, &r.fill_ns,
+                                 &r.run_ns,    &r.run_ns,      &r.run_ns};
     *by_kind[size_t(note.kind)] += o.device_ns[i];
     if (note.call > 0) r.calls[note.call - 1].ns += o.device_ns[i];
   }
   size_t loop = 0;
   for (const CommandNote& note : t.part.notes) {
-    if (note.kind != DeviceCommand::Kind::Loop) continue;
+    if (!note.body) continue;
     if (loop == o.rounds.size()) break;  // it did not come so far
     const uint64_t rounds = o.rounds[loop++];
     if (note.runs) {

@@ -52,13 +52,13 @@ void Recorder::dispatch_gated(const std::array<uint32_t, 3>& groups, Gated& g) {
   c_.vk.vkCmdDispatchIndirect(cb_, g.args.buffer, g.args.offset + offset);
 }
 
-Result<> Recorder::batch(const DeviceCommand& loop, size_t number, uint64_t rounds) {
-  using Kind = DeviceCommand::Kind;
-  stamp(loop.timed, number);
+Result<> Recorder::batch(const DeviceCommand& command, size_t number, uint64_t rounds) {
+  stamp(command.timed, number);
+  const auto& loop = std::get<DeviceLoop>(command.what);
   Gated g;
   for (const DeviceCommand& c : *loop.body) {
-    g.dispatches += c.kind == Kind::Copy ? 2 : 1;
-    g.blocks += c.kind == Kind::Launch;
+    g.dispatches += c.as<DeviceCopy>() ? 2 : 1;
+    g.blocks += c.as<DeviceLaunch>() != nullptr;
   }
   g.dispatches = std::max(g.dispatches, 1u);
   const auto take = [&](uint64_t bytes, Arena::Place& to) -> Result<> {
@@ -81,14 +81,16 @@ Result<> Recorder::batch(const DeviceCommand& loop, size_t number, uint64_t roun
   tells_host_ = true;
 
   for (uint64_t r = 0; r < rounds; ++r) {
-    if (Result<> done = gate(loop, g); !done) return done;
+    if (Result<> done = gate(loop.word, g); !done) return done;
     g.next = g.next_block = 0;
     g.next_between = 0;
     for (size_t i = 0; i < loop.body->size(); ++i) {
       const DeviceCommand& c = (*loop.body)[i];
-      Result<> done = c.kind == Kind::Fill   ? gated_fill(c, g)
-                      : c.kind == Kind::Copy ? gated_copy(c, g)
-                                             : launch(c, number, i, &g);
+      const auto* const fill = c.as<DeviceFill>();
+      const auto* const copy = c.as<DeviceCopy>();
+      Result<> done = fill   ? gated_fill(*fill, g)
+                      : copy ? gated_copy(*copy, g)
+                             : launch(std::get<DeviceLaunch>(c.what), number, i, &g);
       if (!done) return done;
     }
     g.first_round = false;
@@ -96,18 +98,18 @@ Result<> Recorder::batch(const DeviceCommand& loop, size_t number, uint64_t roun
   return Ok{};
 }
 
-Result<> Recorder::gate(const DeviceCommand& loop, Gated& g) {
+Result<> Recorder::gate(const MemoryRange& word, Gated& g) {
   const auto helper = workshop_.helpers.get(Helper::Gate, workshop_.context, workshop_.profile);
   if (!helper) return helper.errors();
   full_barrier();
   hazards_.clear();
   accesses_.clear();
-  const Piece& w = piece(loop.memory);
+  const Piece& w = piece(word.memory);
   // The word may lie across two.
-  const uint64_t shift = loop.offset % 4 * 8;
+  const uint64_t shift = word.offset % 4 * 8;
   const uint64_t mask =
-      loop.bytes >= 8 ? ~uint64_t{0} : ((uint64_t{1} << loop.bytes * 8) - 1) << shift;
-  const Bound bound[] = {{loop.offset / 4},
+      word.bytes >= 8 ? ~uint64_t{0} : ((uint64_t{1} << word.bytes * 8) - 1) << shift;
+  const Bound bound[] = {{word.offset / 4},
                          {mask & 0xffffffff},
                          {mask >> 32},
                          {g.blocks},
@@ -139,17 +141,19 @@ std::array<uint64_t, 3> groups_of(uint64_t offset, uint64_t bytes) {
 
 }  // namespace
 
-Result<> Recorder::gated_fill(const DeviceCommand& c, Gated& g) {
-  if (c.bytes == 0) return Ok{};
+Result<> Recorder::gated_fill(const DeviceFill& c, Gated& g) {
+  if (c.to.bytes == 0) return Ok{};
   const auto helper = workshop_.helpers.get(Helper::Fill, workshop_.context, workshop_.profile);
   if (!helper) return helper.errors();
-  const Piece& to = piece(c.memory);
-  accesses_.assign(
-      {{to.address + c.offset / 4 * 4, to.address + (c.offset + c.bytes + 3) / 4 * 4, true}});
-  const Bound bound[] = {
-      {c.offset}, {c.offset + c.bytes}, {c.value * 0x01010101u}, {to.address, to.bytes / 4}};
-  return dispatch(*(*helper)->kernel, *(*helper)->program, bound, groups_of(c.offset, c.bytes), 0,
-                  &g);
+  const Piece& to = piece(c.to.memory);
+  accesses_.assign({{to.address + c.to.offset / 4 * 4,
+                     to.address + (c.to.offset + c.to.bytes + 3) / 4 * 4, true}});
+  const Bound bound[] = {{c.to.offset},
+                         {c.to.offset + c.to.bytes},
+                         {c.value * 0x01010101u},
+                         {to.address, to.bytes / 4}};
+  return dispatch(*(*helper)->kernel, *(*helper)->program, bound,
+                  groups_of(c.to.offset, c.to.bytes), 0, &g);
 }
 
 Result<> Recorder::gated_copy(const Piece& from, uint64_t from_offset, const Piece& to,
@@ -168,20 +172,21 @@ Result<> Recorder::gated_copy(const Piece& from, uint64_t from_offset, const Pie
                   &g);
 }
 
-Result<> Recorder::gated_copy(const DeviceCommand& c, Gated& g) {
-  if (c.bytes == 0) return Ok{};
-  const Piece &from = piece(c.source), &to = piece(c.memory);
+Result<> Recorder::gated_copy(const DeviceCopy& c, Gated& g) {
+  if (c.to.bytes == 0) return Ok{};
+  const Piece &from = piece(c.source), &to = piece(c.to.memory);
   // Inside one memory words are read that others write: by way of another.
-  if (c.source != c.memory) return gated_copy(from, c.source_offset, to, c.offset, c.bytes, g);
+  if (c.source != c.to.memory)
+    return gated_copy(from, c.source_offset, to, c.to.offset, c.to.bytes, g);
   if (g.next_between == g.between.size()) {
-    Result<Piece> taken = workshop_.device_memory.take(c.bytes);
+    Result<Piece> taken = workshop_.device_memory.take(c.to.bytes);
     if (!taken) return taken.errors();
     f_.held.emplace_back(&workshop_.device_memory, *taken);
     g.between.push_back(*taken);
   }
   const Piece& between = g.between[g.next_between++];
-  if (Result<> r = gated_copy(from, c.source_offset, between, 0, c.bytes, g); !r) return r;
-  return gated_copy(between, 0, to, c.offset, c.bytes, g);
+  if (Result<> r = gated_copy(from, c.source_offset, between, 0, c.to.bytes, g); !r) return r;
+  return gated_copy(between, 0, to, c.to.offset, c.to.bytes, g);
 }
 
 }  // namespace vyre::driver::vulkan

@@ -5,8 +5,6 @@
 namespace vyre::driver::vulkan {
 namespace {
 
-using Kind = DeviceCommand::Kind;
-
 /// The memory of a launch's buffers, by buffer.
 class Memories {
  public:
@@ -34,25 +32,13 @@ class Memories {
   VulkanDevice& d_;
 };
 
-using Staging = std::shared_ptr<std::vector<std::byte>>;
-
-DeviceCommand command(Kind kind, MemoryHandle memory, Staging staging) {
-  DeviceCommand c;
-  c.kind = kind;
-  c.timed = false;
-  c.memory = memory;
-  c.bytes = staging ? staging->size() : 0;
-  c.staging = std::move(staging);
-  return c;
-}
-
 /// Uploads, the launch, and readbacks to where `results` (by buffer) are.
 std::vector<DeviceCommand> commands_of(const TestLaunch& l, const LaunchShape& shape,
                                        const std::vector<MemoryHandle>& memory,
                                        std::vector<Staging>& results) {
   const auto& buffers = l.program->buffers;
   std::vector<DeviceCommand> commands, readbacks;
-  DeviceCommand launch = command(Kind::Launch, 0, nullptr);
+  DeviceLaunch launch;
   launch.program = l.program;
   launch.kernel = l.kernel;
   launch.buffers = memory;
@@ -63,15 +49,16 @@ std::vector<DeviceCommand> commands_of(const TestLaunch& l, const LaunchShape& s
     if (buffers[b].role == Role::Scalar)
       std::memcpy(&launch.scalars[b], data->data(), data->size());
     else if (data)
-      commands.push_back(
-          command(Kind::Upload, memory[b], std::make_shared<std::vector<std::byte>>(*data)));
+      commands.push_back({DeviceUpload{{memory[b], 0, data->size()},
+                                       std::make_shared<std::vector<std::byte>>(*data)}});
     if (!is_host_output(buffers[b].role)) continue;
     const uint64_t bytes = shape.counts[b] * size_of(buffers[b].element);
     results[b] = std::make_shared<std::vector<std::byte>>(bytes);
-    readbacks.push_back(command(Kind::Readback, memory[b], results[b]));
+    readbacks.push_back({DeviceReadback{{memory[b], 0, bytes}, results[b]}});
   }
-  commands.push_back(std::move(launch));
+  commands.push_back({std::move(launch)});
   commands.insert(commands.end(), readbacks.begin(), readbacks.end());
+  for (DeviceCommand& c : commands) c.timed = false;
   return commands;
 }
 

@@ -94,7 +94,7 @@ class VulkanDevice : public BackendDevice {
   std::unique_ptr<Frame> take_frame();
   /// What the part on the queue had, which has ended or never was there.
   void free_part(Job& job);
-  Result<std::unique_ptr<Kept>> take_kept(const DeviceCommand& loop);
+  Result<std::unique_ptr<Kept>> take_kept(const CommandBody& body);
   VkResult wait_for(VkSemaphore semaphore, uint64_t number);
   /// The next part; true: the last one.
   Result<bool> record(Job& job, bool barrier_first);

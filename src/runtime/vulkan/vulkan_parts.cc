@@ -8,13 +8,11 @@
 namespace vyre::driver::vulkan {
 namespace {
 
-using Kind = DeviceCommand::Kind;
-
 /// Of one command buffer. More of a loop is another part.
 constexpr uint64_t most_commands = 4096;
 constexpr uint64_t most_rounds = 1024;
 
-uint64_t rounds_at_once(const DeviceCommand& loop) {
+uint64_t rounds_at_once(const DeviceLoop& loop) {
   return std::clamp<uint64_t>(most_commands / std::max<size_t>(loop.body->size(), 1), 1,
                               most_rounds);
 }
@@ -23,7 +21,8 @@ uint64_t rounds_at_once(const DeviceCommand& loop) {
 
 bool VulkanDevice::needs_host(const std::vector<DeviceCommand>& commands) {
   return std::any_of(commands.begin(), commands.end(), [](const DeviceCommand& c) {
-    return c.kind == Kind::Loop && (c.memory || c.rounds > rounds_at_once(c));
+    const auto* const loop = c.as<DeviceLoop>();
+    return loop && (loop->word.memory || loop->rounds > rounds_at_once(*loop));
   });
 }
 
@@ -56,29 +55,29 @@ Result<> VulkanDevice::record_commands(Job& job, Recorder& recorder) {
   const bool over = job.deadline && Steady::now() >= *job.deadline;
   for (; job.next < job.commands.size(); ++job.next) {
     const DeviceCommand& c = job.commands[job.next];
-    if (over && (c.kind == Kind::Launch || c.kind == Kind::Loop)) {
+    if (over && (c.as<DeviceLaunch>() || c.body())) {
       job.never_began = job.next;
       return Ok{};
     }
-    if (c.kind != Kind::Loop) {
-      if (Result<> r = recorder.record(c, job.next); !r) return r;
-      continue;
-    }
-    const uint64_t left = c.rounds - job.rounds;
-    if (c.rounds == 1 && !c.memory) {
-      Result<std::unique_ptr<Kept>> kept = take_kept(c);
+    if (const auto* replay = c.as<DeviceReplay>()) {
+      Result<std::unique_ptr<Kept>> kept = take_kept(replay->body);
       if (!kept) return kept.errors();
-      recorder.replay(c, job.next, **kept);
+      recorder.replay(c.timed, job.next, **kept);
       job.kept.push_back(std::move(*kept));
       job.rounds = 1;
-    } else if (c.memory) {
-      if (left > 0)
-        return recorder.batch(c, job.next, std::min({job.batch, left, rounds_at_once(c)}));
+    } else if (const auto* loop = c.as<DeviceLoop>()) {
+      const uint64_t left = loop->rounds - job.rounds;
+      const uint64_t now = std::min(left, rounds_at_once(*loop));
+      if (loop->word.memory) {
+        if (left > 0) return recorder.batch(c, job.next, std::min(job.batch, now));
+      } else {
+        if (Result<> r = recorder.repeat(c, job.next, now); !r) return r;
+        job.rounds += now;
+        if (now < left) return Ok{};
+      }
     } else {
-      const uint64_t now = std::min(left, rounds_at_once(c));
-      if (Result<> r = recorder.repeat(c, job.next, now); !r) return r;
-      job.rounds += now;
-      if (now < left) return Ok{};
+      if (Result<> r = recorder.record(c, job.next); !r) return r;
+      continue;
     }
     job.outcome.rounds.push_back(std::exchange(job.rounds, 0));
   }
@@ -88,7 +87,7 @@ Result<> VulkanDevice::record_commands(Job& job, Recorder& recorder) {
 /// After a part that was not the last, and went well. False: the time is over.
 bool VulkanDevice::answer(Job& job) {
   if (const uint32_t* batch = job.recorded.batch) {
-    const uint64_t max = job.commands[job.next].rounds;
+    const uint64_t max = std::get<DeviceLoop>(job.commands[job.next].what).rounds;
     job.rounds += batch[0];
     job.batch = std::min(job.batch * 2, most_rounds);
     if (batch[1] == 0 || job.rounds >= max) {

@@ -99,8 +99,8 @@ Result<> Recorder::record(const DeviceCommand& c, size_t number) {
 Result<> Recorder::repeat(const DeviceCommand& loop, size_t number, uint64_t rounds) {
   stamp(loop.timed, number);
   for (uint64_t r = 0; r < rounds; ++r)
-    for (size_t i = 0; i < loop.body->size(); ++i)
-      if (Result<> done = one((*loop.body)[i], number, i); !done) return done;
+    for (size_t i = 0; i < loop.body()->size(); ++i)
+      if (Result<> done = one(loop.inner(i), number, i); !done) return done;
   return Ok{};
 }
 
@@ -110,8 +110,8 @@ Result<> Recorder::record_body(const std::vector<DeviceCommand>& body) {
   return end();
 }
 
-void Recorder::replay(const DeviceCommand& loop, size_t number, Kept& kept) {
-  stamp(loop.timed, number);
+void Recorder::replay(bool timed, size_t number, Kept& kept) {
+  stamp(timed, number);
   put(hazards_.add_unknown());
   for (Recorded::Told t : kept.recorded.told) {
     *t.block = {};
@@ -129,16 +129,12 @@ void Recorder::replay(const DeviceCommand& loop, size_t number, Kept& kept) {
 }
 
 Result<> Recorder::one(const DeviceCommand& c, size_t number, size_t inside) {
-  using Kind = DeviceCommand::Kind;
-  switch (c.kind) {
-    case Kind::Upload: return upload(c);
-    case Kind::Readback: return readback(c);
-    case Kind::Copy: return copy(c);
-    case Kind::Fill: return fill(c);
-    case Kind::Launch: return launch(c, number, inside);
-    case Kind::Loop: break;
-  }
-  return Ok{};
+  if (const auto* what = c.as<DeviceUpload>()) return upload(*what);
+  if (const auto* what = c.as<DeviceReadback>()) return readback(*what);
+  if (const auto* what = c.as<DeviceCopy>()) return copy(*what);
+  if (const auto* what = c.as<DeviceFill>()) return fill(*what);
+  if (const auto* what = c.as<DeviceLaunch>()) return launch(*what, number, inside);
+  return Ok{};  // what has a body is recorded by repeat(), batch() and replay()
 }
 
 Result<> Recorder::end() {
@@ -160,60 +156,63 @@ void Recorder::copy_range(VkBuffer from, uint64_t from_offset, VkBuffer to, uint
   c_.vk.vkCmdCopyBuffer(cb_, from, to, 1, &region);
 }
 
-Result<> Recorder::upload(const DeviceCommand& c) {
-  if (c.bytes == 0) return Ok{};
-  const Result<Piece> staging = f_.take_staging(c.bytes);
+Result<> Recorder::upload(const DeviceUpload& c) {
+  if (c.to.bytes == 0) return Ok{};
+  const Result<Piece> staging = f_.take_staging(c.to.bytes);
   if (!staging) return staging.errors();
-  std::memcpy(staging->host, c.staging->data(), c.bytes);
-  const Piece& to = piece(c.memory);
-  const Access a[] = {writes(to, c.offset, c.bytes)};
+  std::memcpy(staging->host, c.staging->data(), c.to.bytes);
+  const Piece& to = piece(c.to.memory);
+  const Access a[] = {writes(to, c.to.offset, c.to.bytes)};
   need(a, Work::Transfer);
-  copy_range(staging->buffer, staging->offset, to.buffer, to.offset + c.offset, c.bytes);
+  copy_range(staging->buffer, staging->offset, to.buffer, to.offset + c.to.offset, c.to.bytes);
   return Ok{};
 }
 
-Result<> Recorder::readback(const DeviceCommand& c) {
-  if (c.bytes == 0) return Ok{};
-  const Result<Piece> staging = f_.take_staging(c.bytes);
+Result<> Recorder::readback(const DeviceReadback& c) {
+  if (c.from.bytes == 0) return Ok{};
+  const Result<Piece> staging = f_.take_staging(c.from.bytes);
   if (!staging) return staging.errors();
-  const Piece& from = piece(c.memory);
-  const Access a[] = {reads(from, c.offset, c.bytes)};
+  const Piece& from = piece(c.from.memory);
+  const Access a[] = {reads(from, c.from.offset, c.from.bytes)};
   need(a, Work::Transfer);
-  copy_range(from.buffer, from.offset + c.offset, staging->buffer, staging->offset, c.bytes);
-  recorded.readbacks.push_back({staging->host, c.staging, c.bytes});
+  copy_range(from.buffer, from.offset + c.from.offset, staging->buffer, staging->offset,
+             c.from.bytes);
+  recorded.readbacks.push_back({staging->host, c.staging, c.from.bytes});
   tells_host_ = true;
   return Ok{};
 }
 
-Result<> Recorder::copy(const DeviceCommand& c) {
-  if (c.bytes == 0) return Ok{};
+Result<> Recorder::copy(const DeviceCopy& c) {
+  if (c.to.bytes == 0) return Ok{};
   const Piece& from = piece(c.source);
-  const Piece& to = piece(c.memory);
-  const Access a[] = {reads(from, c.source_offset, c.bytes), writes(to, c.offset, c.bytes)};
+  const Piece& to = piece(c.to.memory);
+  const Access a[] = {reads(from, c.source_offset, c.to.bytes),
+                      writes(to, c.to.offset, c.to.bytes)};
   need(a, Work::Transfer);
   const bool overlap = a[0].begin < a[1].end && a[1].begin < a[0].end;
   if (!overlap) {
-    copy_range(from.buffer, from.offset + c.source_offset, to.buffer, to.offset + c.offset,
-               c.bytes);
+    copy_range(from.buffer, from.offset + c.source_offset, to.buffer, to.offset + c.to.offset,
+               c.to.bytes);
     return Ok{};
   }
   // Vulkan copies only between ranges that do not meet.
-  Result<Piece> between = workshop_.device_memory.take(c.bytes);
+  Result<Piece> between = workshop_.device_memory.take(c.to.bytes);
   if (!between) return between.errors();
   f_.held.emplace_back(&workshop_.device_memory, *between);
-  copy_range(from.buffer, from.offset + c.source_offset, between->buffer, between->offset, c.bytes);
+  copy_range(from.buffer, from.offset + c.source_offset, between->buffer, between->offset,
+             c.to.bytes);
   full_barrier();
-  copy_range(between->buffer, between->offset, to.buffer, to.offset + c.offset, c.bytes);
+  copy_range(between->buffer, between->offset, to.buffer, to.offset + c.to.offset, c.to.bytes);
   return Ok{};
 }
 
-Result<> Recorder::fill(const DeviceCommand& c) {
-  if (c.bytes == 0) return Ok{};
-  const Piece& to = piece(c.memory);
-  const Access a[] = {writes(to, c.offset, c.bytes)};
+Result<> Recorder::fill(const DeviceFill& c) {
+  if (c.to.bytes == 0) return Ok{};
+  const Piece& to = piece(c.to.memory);
+  const Access a[] = {writes(to, c.to.offset, c.to.bytes)};
   need(a, Work::Transfer);
   // vkCmdFillBuffer fills whole words; what is before and behind them is copied.
-  const uint64_t begin = to.offset + c.offset, end = begin + c.bytes;
+  const uint64_t begin = to.offset + c.to.offset, end = begin + c.to.bytes;
   const uint64_t first = std::min((begin + 3) / 4 * 4, end), last = std::max(end / 4 * 4, first);
   if (last > first)
     c_.vk.vkCmdFillBuffer(cb_, to.buffer, first, last - first, c.value * 0x01010101u);
@@ -248,7 +247,7 @@ Result<uint64_t> Recorder::zeros_address() {
   return zeros_address_ = place->address;
 }
 
-Result<> Recorder::launch(const DeviceCommand& c, size_t number, size_t inside, Gated* gated) {
+Result<> Recorder::launch(const DeviceLaunch& c, size_t number, size_t inside, Gated* gated) {
   auto& kernel = static_cast<VulkanKernel&>(*c.kernel);
   const Program& p = *c.program;
   bounds_.clear();

@@ -56,7 +56,7 @@ bool fits_grid(const PhysicalDevice& device, const emit_exact::Profile& profile,
 struct Kept {
   Kept(Context& context, MemoryPool& host, MemoryPool& parameters)
       : frame(context, host, parameters, Frame::Level::Secondary) {}
-  std::shared_ptr<const std::vector<DeviceCommand>> body;
+  CommandBody body;
   Frame frame;
   Recorded recorded;
 };
@@ -94,7 +94,7 @@ class Recorder {
   /// The whole of a body, to be kept. Nothing else is recorded.
   Result<> record_body(const std::vector<DeviceCommand>& body);
   /// The body of a Loop of one round, as it was kept.
-  void replay(const DeviceCommand& loop, size_t number, Kept& kept);
+  void replay(bool timed, size_t number, Kept& kept);
   /// So many rounds of a Loop that looks at a word, each of which runs only if the word is not zero
   /// (recorder_loop.cc). Nothing else may be recorded after it.
   Result<> batch(const DeviceCommand& loop, size_t number, uint64_t rounds);
@@ -113,19 +113,19 @@ class Recorder {
   struct Gated;
 
   Result<> one(const DeviceCommand& command, size_t number, size_t inside);
-  Result<> upload(const DeviceCommand& c);
-  Result<> readback(const DeviceCommand& c);
-  Result<> copy(const DeviceCommand& c);
-  Result<> fill(const DeviceCommand& c);
-  Result<> launch(const DeviceCommand& c, size_t number, size_t inside, Gated* gated = nullptr);
+  Result<> upload(const DeviceUpload& c);
+  Result<> readback(const DeviceReadback& c);
+  Result<> copy(const DeviceCopy& c);
+  Result<> fill(const DeviceFill& c);
+  Result<> launch(const DeviceLaunch& c, size_t number, size_t inside, Gated* gated = nullptr);
   Result<> dispatch(VulkanKernel& kernel, const Program& program, std::span<const Bound> bound,
                     const std::array<uint64_t, 3>& num_workgroups, uint64_t control,
                     Gated* gated = nullptr, uint32_t coarse = 1);
   Result<uint64_t> control_block(size_t number, size_t inside, Gated* gated);
   void dispatch_gated(const std::array<uint32_t, 3>& groups, Gated& gated);
-  Result<> gate(const DeviceCommand& loop, Gated& gated);
-  Result<> gated_fill(const DeviceCommand& c, Gated& gated);
-  Result<> gated_copy(const DeviceCommand& c, Gated& gated);
+  Result<> gate(const MemoryRange& word, Gated& gated);
+  Result<> gated_fill(const DeviceFill& c, Gated& gated);
+  Result<> gated_copy(const DeviceCopy& c, Gated& gated);
   Result<> gated_copy(const Piece& from, uint64_t from_offset, const Piece& to, uint64_t to_offset,
                       uint64_t bytes, Gated& gated);
   Result<uint64_t> stop_address();

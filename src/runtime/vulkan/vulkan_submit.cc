@@ -168,9 +168,9 @@ void VulkanDevice::free_part(Job& job) {
   while (kept_.size() > most_kept) kept_.pop_front();
 }
 
-Result<std::unique_ptr<Kept>> VulkanDevice::take_kept(const DeviceCommand& loop) {
-  const auto it = std::find_if(kept_.rbegin(), kept_.rend(),
-                               [&](const auto& k) { return k->body == loop.body; });
+Result<std::unique_ptr<Kept>> VulkanDevice::take_kept(const CommandBody& body) {
+  const auto it =
+      std::find_if(kept_.rbegin(), kept_.rend(), [&](const auto& k) { return k->body == body; });
   if (it != kept_.rend()) {
     std::unique_ptr<Kept> found = std::move(*it);
     kept_.erase(std::next(it).base());
@@ -180,8 +180,8 @@ Result<std::unique_ptr<Kept>> VulkanDevice::take_kept(const DeviceCommand& loop)
   if (Result<> r = made_now->frame.begin(0); !r) return r.errors();
   const Workshop workshop{c_, device_memory_, memory_, helpers_, profile};
   Recorder recorder(workshop, made_now->frame, 0);
-  if (Result<> r = recorder.record_body(*loop.body); !r) return r.errors();
-  made_now->body = loop.body;
+  if (Result<> r = recorder.record_body(*body); !r) return r.errors();
+  made_now->body = body;
   made_now->recorded = std::move(recorder.recorded);
   return made_now;
 }
@@ -276,8 +276,7 @@ VkResult VulkanDevice::wait_for(VkSemaphore semaphore, uint64_t number) {
 
 /// A loop that the device ended by itself.
 Diagnostic VulkanDevice::cut_loop(const Job& job, const Recorded::Told& told) const {
-  const DeviceCommand& outer = job.commands[told.command];
-  const DeviceCommand& c = outer.body ? (*outer.body)[told.inside] : outer;
+  const auto& c = std::get<DeviceLaunch>(job.commands[told.command].inner(told.inside).what);
   const OpId op((told.block->stopped_at & ~emit_spirv::cut_loop) - 1);
   const Place place =
       c.program->ops.contains(op) ? c.program->place(c.program->ops[op].loc) : Place{};

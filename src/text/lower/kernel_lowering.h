@@ -144,7 +144,6 @@ class KernelLowering {
   bool constant_mode_ = false;                             // nothing of a launch is known
   bool alone_ = false;                       // a function is checked: its calls are not expanded
   const ConstantResolver* outer_ = nullptr;  // in constant mode: the names around the expression
-  Diagnostics ignored_;
 };
 
 /// Thrown inside the lowering only: the declaration is too large or too deep to go on.

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "diagnostics/budget.h"
-#include "ir/ssa_builder.h"
 #include "ir/module.h"
+#include "ir/ssa_builder.h"
 #include "text/ast.h"
 #include "text/lower/scopes.h"
 #include "text/parse.h"

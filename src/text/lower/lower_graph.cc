@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "ir/graph_walk.h"
 #include "ir/stats.h"
 #include "text/lower/kernel_lowering.h"
 #include "text/parser.h"
@@ -15,6 +16,8 @@ struct GraphLowering {
   const Module& module;
   Graph graph;
   Ast& ast = context.ast;
+  GraphAppender nodes{graph};
+  uint64_t num_nodes = 0;
   std::unordered_map<uint32_t, uint32_t> buffer_of_symbol;  // of equal names the first
   std::unordered_map<uint32_t, const Param*> param_of_symbol;
 
@@ -118,7 +121,6 @@ struct GraphLowering {
 
   void call(const GraphStmt& s) {
     GraphNode n;
-    n.kind = GraphNodeKind::Call;
     n.place = ast.place(s.name);
     const auto found = context.kernel_of_symbol.find(ast.tokens[s.name].symbol);
     if (found == context.kernel_of_symbol.end()) {
@@ -137,7 +139,7 @@ struct GraphLowering {
     const Program& kernel = module.kernels[n.kernel];
     std::vector<const Buffer*> params;
     for (const Buffer& b : kernel.buffers)
-      if (is_parameter(b.role) && b.role != Role::Scratch) params.push_back(&b);
+      if (takes_argument(b)) params.push_back(&b);
     if (s.args.size() != params.size()) {
       context
           .error(s.name, Code::WrongArgumentCount,
@@ -152,21 +154,21 @@ struct GraphLowering {
       context.error(s.name, Code::WrongAttribute, "`grid` takes one to three sizes")
           .with_fix("write `grid(count[0])`");
     for (size_t i = 0; i < s.grid.size() && i < 3; ++i) n.grid.push_back(element(s.grid[i]));
-    graph.nodes.push_back(std::move(n));
+    nodes.add(std::move(n));
   }
 
   void loop(const GraphStmt& s) {
     GraphNode n;
-    n.kind = s.kind == GraphStmtKind::Repeat ? GraphNodeKind::Repeat : GraphNodeKind::While;
+    n.kind = s.node;
     n.place = ast.place(s.token);
     n.count = formula(s.count);
-    if (s.kind == GraphStmtKind::While) {
-      n.flag = element(s.flag);
+    if (info(s.node).has_flag) n.flag = element(s.flag);
+    if (info(s.node).has_test) {
       n.compare = *binary_op(s.compare);
       if (n.flag.buffer != none)
         n.bits = evaluate_constant(context, s.value, graph.buffers[n.flag.buffer].element).bits;
     }
-    graph.nodes.push_back(std::move(n));
+    nodes.add(std::move(n));
   }
 
   void run() {
@@ -183,19 +185,13 @@ struct GraphLowering {
     }
     for (const GraphStmt& s : decl.graph) {
       if (context.ended) return;
-      if (context.budget.due()) context.budget.check(context.kept_bytes + memory_of(graph));
+      if (context.budget.due())
+        context.budget.check(context.kept_bytes + memory_of(graph, num_nodes));
+      ++num_nodes;
       switch (s.kind) {
         case GraphStmtKind::Buffer: add(s.name, Role::Scratch, s.type, s.count, false); break;
-        case GraphStmtKind::Call: call(s); break;
-        case GraphStmtKind::Repeat:
-        case GraphStmtKind::While: loop(s); break;
-        case GraphStmtKind::End: {
-          GraphNode n;
-          n.kind = GraphNodeKind::End;
-          n.place = ast.place(s.token);
-          graph.nodes.push_back(std::move(n));
-          break;
-        }
+        case GraphStmtKind::Node: s.node == GraphNodeKind::Call ? call(s) : loop(s); break;
+        case GraphStmtKind::End: nodes.close()->end = ast.place(s.token); break;
       }
     }
   }

@@ -575,7 +575,8 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
       b.kind = Kind::Let;
       const Type t = value_type(p.type);  // a storage type is reported at the declaration
       b.id = expect(expression(arg(e, i), t), t, a.token,
-                    fmt::format("parameter `{}`", ast_.text(p.name))).value();
+                    fmt::format("parameter `{}`", ast_.text(p.name)))
+                 .value();
       ok &= b.id != none;
       args.push_back(b);
       continue;

@@ -8,8 +8,6 @@
 
 #include "codegen/ptx/ptx_facts.h"
 #include "tests/codegen/ptx/ptx_util.h"
-#include "tests/codegen/spirv/module_util.h"
-#include "tests/codegen/spirv/spirv_util.h"
 
 namespace vyre {
 namespace {
@@ -74,25 +72,6 @@ TEST(FirstWritesOfGpus, invocations_that_are_gone) {
 TEST(FirstWritesOfGpus, private_arrays) {
   EXPECT_EQ(zeroed("var w: u32[5]\n for k in 0..5 { w[k] = x[g + k] }\n y[g] = w[x[g] % 6]"), "");
   EXPECT_EQ(zeroed("var w: u32[5]\n for k in 0..4 { w[k] = x[g + k] }\n y[g] = w[x[g] % 6]"), "w ");
-}
-
-/// No stores of zeros, and no barrier behind them.
-TEST(FirstWritesOfGpus, are_left_out_by_both_emitters) {
-  const auto barriers = [](std::string_view body) {
-    const Program p = kernel_of(body);
-    const auto ptx = emit_ptx::emit(p, {});
-    const auto spirv = emit_spirv::emit(p, {});
-    EXPECT_TRUE(ptx && spirv);
-    size_t of_ptx = 0, of_spirv = 0;
-    for (size_t at = 0; (at = ptx->text.find("bar.sync", at)) != std::string::npos; ++at) ++of_ptx;
-    for (const emit_spirv::Instruction& i : emit_spirv::instructions(spirv->words))
-      of_spirv += i.op == spv::OpControlBarrier;
-    return std::pair(of_ptx, of_spirv);
-  };
-  EXPECT_EQ(barriers("shared t: u32[64]\n t[l] = x[g]\n barrier workgroup\n y[g] = t[63 - l]"),
-            std::pair(size_t{1}, size_t{1}));
-  EXPECT_EQ(barriers("shared t: u32[65]\n t[l] = x[g]\n barrier workgroup\n y[g] = t[64 - l]"),
-            std::pair(size_t{2}, size_t{2}));
 }
 
 }  // namespace

@@ -221,12 +221,13 @@ TEST(aarch64, kernels_give_the_bytes_of_the_interpreter) {
   write_objects(cases, folder, files);
   if (HasFatalFailure()) return;
 
-  std::vector<std::string> link = {compiler,
-                                   "-static",
-                                   "-O1",
-                                   "-o",
-                                   (folder / "runner").string(),
-                                   std::string(VYRE_SOURCE_DIR) + "/tests/cpu/aarch64_runner.c"};
+  std::vector<std::string> link = {
+      compiler,
+      "-static",
+      "-O1",
+      "-o",
+      (folder / "runner").string(),
+      std::string(VYRE_SOURCE_DIR) + "/tests/codegen/llvm/aarch64_runner.c"};
   link.insert(link.end(), files.begin(), files.end());
   link.push_back("-lm");  // fma where the machine has none: never, here
   const ProcessResult linked = run_process(link);

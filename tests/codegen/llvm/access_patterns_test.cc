@@ -1,6 +1,5 @@
 // Indices that are clamped, wrapped, strided or reversed: the bytes of the interpreter at sizes
-// around the subgroup, with buffers that end or begin at a page that cannot be read, and the form
-// of the code.
+// around the subgroup, with buffers that end or begin at a page that cannot be read.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -220,69 +219,6 @@ TEST(access_patterns, stores_give_the_interpreters_bytes) {
                              invocations, index)),
           isa, 32);
   }
-}
-
-std::string text_of(const std::string& source, uint32_t lanes, Isa isa = Isa::X86_64_V4) {
-  emit_llvm::EmitOptions options;
-  options.isa = isa;
-  options.subgroup_size = lanes;
-  auto module = emit_llvm::emit(kernel(source), options);
-  EXPECT_TRUE(module);
-  emit_llvm::optimize(*module);
-  return to_text(*module);
-}
-
-size_t count_of(const std::string& text, const std::string& part) {
-  size_t n = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
-TEST(access_patterns, clamped_and_wrapped_indices_load_contiguously) {
-  for (const char* index :
-       {"max(i, 1) - 1", "min(i + 1, len(x) - 1)", "(i + 1) % len(x)", "(i + w) % len(x)",
-        "clamp(i32(i) - 2, 0, i32(w))", "select(i == 0, len(x) - 1, i - 1)",
-        "i / w * w + max(i % w, 1) - 1", "i % 1000", "i & 255"}) {
-    const std::string text = text_of(
-        fmt::format(
-            "kernel k(w: u32, x: in u8[], y: out u8[len(x)]) workgroup(256) grid(len(x)) {{ "
-            "let i = global_id.x\n y[i] = x[{}] }}",
-            index),
-        64);
-    EXPECT_EQ(count_of(text, "load <64 x i8>"), 1u) << index << text;
-    EXPECT_EQ(count_of(text, "call fastcc <64 x i8> @gather"), 1u) << index << text;
-  }
-}
-
-TEST(access_patterns, remainders_of_runs_are_scalar) {
-  const std::string text = text_of(
-      "kernel k(x: in u8[], y: out u8[len(x)]) workgroup(256) grid(len(x)) { let i = global_id.x\n "
-      "y[i] = x[(i + 1) % len(x)] }",
-      64);
-  // The lanes of the remainder are computed only in the block that gathers.
-  const size_t slow = text.find("\nscattered:");
-  ASSERT_NE(slow, text.npos) << text;
-  const size_t division = text.find("fdiv <64 x double>");
-  EXPECT_GT(division, slow) << text;
-  EXPECT_LT(division, text.find("call fastcc <64 x i8> @gather", slow)) << text;
-  EXPECT_EQ(count_of(text, "fdiv <64 x double>"), 1u) << text;
-  EXPECT_EQ(count_of(text, "urem i32"), 1u) << text;
-}
-
-TEST(access_patterns, short_strides_are_wide_loads) {
-  const auto text = [](const char* type, const char* index) {
-    return text_of(fmt::format("kernel k(x: in {0}[], y: out {0}[len(x)]) workgroup(256) "
-                               "grid(len(x)) {{ let i = global_id.x\n y[i] = x[{1}] }}",
-                               type, index),
-                   32);
-  };
-  EXPECT_EQ(count_of(text("u8", "i * 2"), "load <64 x i8>"), 1u);
-  EXPECT_EQ(count_of(text("u8", "i * 3"), "load <96 x i8>"), 1u);
-  EXPECT_EQ(count_of(text("f32", "i * 2 + 1"), "load <64 x float>"), 1u);
-  EXPECT_EQ(count_of(text("f32", "i << 2"), "load <128 x float>"), 1u);
-  EXPECT_EQ(count_of(text("u16", "len(x) - 1 - i"), "load <32 x i16>"), 1u);
-  EXPECT_EQ(count_of(text("u8", "(max(i, 1) - 1) * 3"), "load <96 x i8>"), 1u);
-  EXPECT_EQ(count_of(text("u8", "i * 5"), "load <"), 0u);
 }
 
 TEST(access_patterns, lanes_follow_the_accesses_of_narrow_kernels) {

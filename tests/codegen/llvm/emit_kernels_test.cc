@@ -192,25 +192,6 @@ TEST(emit_kernels, dead_lanes_keep_nobody_waiting) {
   EXPECT_EQ(got.errors()[0].place.line, 10u);
 }
 
-std::string text_of(const std::string& source, uint32_t lanes = 8) {
-  emit_llvm::EmitOptions options;
-  options.subgroup_size = lanes;
-  auto module = emit_llvm::emit(kernel(source), options);
-  EXPECT_TRUE(module);
-  emit_llvm::optimize(*module);
-  return to_text(*module);
-}
-
-TEST(emit_kernels, neighbours_are_vector_accesses) {
-  const std::string text = text_of(
-      "kernel saxpy(a: f32, x: in f32[], y: inout f32[]) workgroup(256) grid(len(y)) {\n"
-      "  let i = global_id.x\n  y[i] = fma(a, x[i], y[i])\n}\n");
-  EXPECT_NE(text.find("load <8 x float>"), std::string::npos) << text;
-  EXPECT_NE(text.find("store <8 x float>"), std::string::npos) << text;
-  EXPECT_EQ(text.substr(0, text.find("define internal")).find("extractelement"), std::string::npos)
-      << text;
-}
-
 TEST(emit_kernels, workgroups_of_rows_go_abreast_where_they_only_stream) {
   const auto goes = [](const std::string& workgroup, const std::string& body) {
     const Program p =
@@ -226,14 +207,6 @@ TEST(emit_kernels, workgroups_of_rows_go_abreast_where_they_only_stream) {
   EXPECT_FALSE(goes("8, 8", "y[i] = x[i]"));   // a subgroup is no row
   EXPECT_FALSE(goes("16, 4", "shared t: u32[64]\n t[local_id.x] = 1\n y[i] = t[local_id.x]"));
   EXPECT_FALSE(goes("16, 4", "var s = 0\n for k in 0..n { s += x[i + k] }\n y[i] = s"));
-}
-
-TEST(emit_kernels, what_lanes_agree_on_is_scalar) {
-  const std::string text = text_of(
-      "kernel k(n: u32, x: in f32[], y: out f32[]) workgroup(16, 16) grid(n, n) {\n"
-      "  y[global_id.x] = x[global_id.y * n] * x[global_id.y * n + 1]\n}\n");
-  EXPECT_NE(text.find("fmul float"), std::string::npos) << text;
-  EXPECT_EQ(text.find("fmul <8 x float>"), std::string::npos) << text;
 }
 
 TEST(emit_kernels, nesting_of_a_thousand_levels_is_emitted) {

@@ -16,6 +16,14 @@
 #include "opt/analysis/escape.h"
 #include "opt/analysis/liveness.h"
 #include "opt/analysis/ranges.h"
+#include "tests/opt/analysis/range_contains.h"
+
+template <class Tag>
+struct fmt::formatter<vyre::Id<Tag>> : fmt::formatter<uint32_t> {
+  auto format(vyre::Id<Tag> id, format_context& context) const {
+    return formatter<uint32_t>::format(id.value(), context);
+  }
+};
 
 namespace vyre::opt {
 namespace {
@@ -186,9 +194,10 @@ class Judge final : public interp::Observer {
  private:
   struct State {
     uint32_t lanes = 0;
-    IdMap<ValueId, std::vector<uint64_t>> last;  // by value: bits of each lane, when it was last made
+    IdMap<ValueId, std::vector<uint64_t>>
+        last;  // by value: bits of each lane, when it was last made
     IdMap<ValueId, std::vector<uint32_t>> born;  // barriers that its workgroup had passed then
-    std::vector<std::vector<OpId>> passed;    // by workgroup of the frame
+    std::vector<std::vector<OpId>> passed;       // by workgroup of the frame
   };
 
   template <class Text>
@@ -227,7 +236,7 @@ class Judge final : public interp::Observer {
       const uint64_t bits = bits_at(t.index, type, l);
       result.narrowed += narrowed;
       if (has_range(type) && (probe.user == none || narrowed))
-        expect(r.contains(type, bits), [&] {
+        expect(contains(r, type, bits), [&] {
           return fmt::format(
               "%{} = {:#x} in lane {} is not in [{}, {}] zeros {:#x} ones {:#x} at op {}", v, bits,
               l, r.lo, r.hi, r.zeros, r.ones, probe.user == none ? p_.values[v].def : probe.user);
@@ -375,7 +384,7 @@ class Judge final : public interp::Observer {
   UniformityInfo uniformity_;
   IdMap<ValueId, bool> in_loop_;
   IdMap<OpId, int8_t> proved_;  // by op: -1 not asked yet
-  std::map<OpId, std::vector<bool>> lives_;
+  std::map<OpId, IdMap<ValueId, bool>> lives_;
   std::map<ValueId, uint64_t> grid_;
   std::map<uint64_t, State> states_;  // by the first workgroup of a frame: frames may move
   std::vector<uint64_t> counts_;

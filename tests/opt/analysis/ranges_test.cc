@@ -213,8 +213,9 @@ kernel k(a: in u32[], x: out u32[len(a)], y: out u32[ceil_div(len(a), 4)], z: ou
   const BoundsFacts bounds(p, ranges);
   for (const std::string_view buffer : {"y", "z"})
     for (const OpId op : stores_to(p, buffer)) EXPECT_TRUE(bounds.proves_access(op)) << buffer;
-  EXPECT_TRUE(bounds.has_equal_counts(0, 1));
-  EXPECT_FALSE(bounds.has_equal_counts(0, 2));
+  const BufferCounts& counts = ranges.rules().counts();
+  EXPECT_TRUE(counts.count_is_at_most(0, 0, 1) && counts.count_is_at_most(1, 0, 0));
+  EXPECT_FALSE(counts.count_is_at_most(0, 0, 2));
 }
 
 // ---- Index forms.
@@ -309,14 +310,12 @@ TEST(Effects, exits_leave_their_loop_or_more) {
       if x[i] == 3 { return }
     })");
   const Effects e(p);
-  std::vector<bool> leaves, removable;
+  std::vector<bool> leaves;
   walk(p, [&](OpId op) {
     if (p.op(op).code != Opcode::For) return;
     leaves.push_back(e.of(op).leaves);
-    removable.push_back(e.of(op).is_removable());
   });
   EXPECT_EQ(leaves, (Flags{false, true}));
-  EXPECT_EQ(removable, (Flags{false, false}));
 }
 
 // ---- Size.

@@ -148,32 +148,5 @@ TEST(DivideByConstant, many_pairs_of_i32) { try_pairs<int32_t>(); }
 TEST(DivideByConstant, many_pairs_of_u64) { try_pairs<uint64_t>(); }
 TEST(DivideByConstant, many_pairs_of_i64) { try_pairs<int64_t>(); }
 
-TEST(DivideByConstant, powers_of_two_are_shifts_and_masks) {
-  const PassResult r = run_pass(divide_by_constant,
-                                "kernel k(x: u32, y: out u32[]) workgroup(1) grid(1) {\n"
-                                "  y[0] = x / 8\n  y[1] = x % 8\n}\n");
-  EXPECT_EQ(count(r.program, Opcode::Shr), 1u);
-  EXPECT_EQ(count(r.program, Opcode::And), 1u);
-  EXPECT_EQ(count(r.program, Opcode::MulHi) + count(r.program, Opcode::Mul), 0u);
-}
-
-TEST(DivideByConstant, leaves_floats_and_divisors_that_are_no_constants) {
-  const PassResult r =
-      run_pass(divide_by_constant,
-               "kernel k(x: u32, z: f32, y: out u32[], f: out f32[]) workgroup(1) grid(1) {\n"
-               "  y[0] = 7 / x\n  y[1] = x % x\n  f[0] = z / 3.0\n}\n");
-  EXPECT_FALSE(r.changed);
-  EXPECT_EQ(r.refused, 0u);
-}
-
-TEST(DivideByConstant, says_why_it_leaves_0_and_1) {
-  const PassResult r = run_pass(divide_by_constant,
-                                "kernel k(x: i32, y: out i32[]) workgroup(1) grid(1) {\n"
-                                "  y[0] = x / 0\n  y[1] = x % 1\n  y[2] = x / -1\n}\n");
-  EXPECT_FALSE(r.changed);
-  ASSERT_EQ(r.refused, 3u);
-  EXPECT_NE(r.refusals[0].why.find("simplify"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace vyre::opt

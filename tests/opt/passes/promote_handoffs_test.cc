@@ -41,9 +41,9 @@ Promotion promote(const std::string& text, uint64_t shared_bytes = 0,
   Target target;
   target.shared_bytes = shared_bytes;
   target.costs = costs;
-  PassContext context{facts, target, {}, 0, false}, counting{facts, target, {}, 0, false};
-  r.candidates = find_handoffs(r.after, counting);
-  EXPECT_EQ(count_opportunities(r.after, counting), r.candidates.size());
+  PassContext context{facts, target, {}, 0, false};
+  r.candidates = handoff_candidates(r.after, target).promoted;
+  EXPECT_EQ(count_handoffs(r.after, target), r.candidates.size());
   const auto changed = promote_handoffs(r.after, context);
   EXPECT_TRUE(changed);
   r.changed = changed && *changed;
@@ -77,23 +77,6 @@ std::string kernel(const std::string& body, const std::string& scratch = "t: scr
          ") {\nlet i = global_id.x\nlet l = local_id.x\nlet w = workgroup_id.x\n" + body + "\n}\n";
 }
 
-TEST(PromoteHandoffs, a_tile_of_the_launch_shrinks_to_one_of_the_workgroup) {
-  const Promotion r =
-      promote(kernel("t[i] = x[i] * 3\n barrier workgroup\n y[i] = t[w * 16 + 15 - l]"));
-  EXPECT_TRUE(r.changed);
-  EXPECT_EQ(r.role("t"), Role::Shared);
-  EXPECT_EQ(r.elements("t"), 16u);
-  EXPECT_EQ(r.barriers(), 1u);
-  expect_same_for_sizes(r);
-}
-
-TEST(PromoteHandoffs, a_barrier_is_put_between_the_phases) {
-  const Promotion r = promote(kernel("t[i] = x[i] * 3\n y[i] = t[i] + 1"));
-  EXPECT_TRUE(r.changed) << r.why;
-  EXPECT_EQ(r.barriers(), 1u);
-  expect_same_for_sizes(r);
-}
-
 // Workgroups behind the buffer's end store nothing and read zeros.
 TEST(PromoteHandoffs, what_the_buffer_does_not_have_stays_zero) {
   for (const char* body :
@@ -105,173 +88,6 @@ TEST(PromoteHandoffs, what_the_buffer_does_not_have_stays_zero) {
       EXPECT_TRUE(r.changed) << r.why;
       expect_same_for_sizes(r);
     }
-}
-
-TEST(PromoteHandoffs, several_elements_of_a_lane_cover_the_tile) {
-  const Promotion r = promote(
-      kernel("for j in 0..4 { t[i * 4 + j] = x[i] * 4 + j }\n barrier workgroup\n var s: u32 = 0\n"
-             "for j in 0..64 { s = s * 31 + t[w * 64 + j] }\n y[i] = s"));
-  EXPECT_TRUE(r.changed) << r.why;
-  EXPECT_EQ(r.elements("t"), 64u);
-  expect_same_for_sizes(r);
-  const Promotion strided =
-      promote(kernel("for j in 0..4 { t[w * 64 + j * 16 + l] = x[i] * 4 + j }\n barrier "
-                     "workgroup\n y[i] = t[w * 64 + l * 4 + 3]"));
-  EXPECT_TRUE(strided.changed) << strided.why;
-  expect_same_for_sizes(strided);
-}
-
-TEST(PromoteHandoffs, indices_without_the_workgroup_keep_the_buffer_as_it_is) {
-  const Promotion r = promote(kernel("t[l] = x[i]\n barrier workgroup\n y[i] = t[15 - l] + len(t)",
-                                     "t: scratch u32[40]", "min(len(x), 16)"));
-  EXPECT_TRUE(r.changed) << r.why;
-  EXPECT_EQ(r.elements("t"), 40u);
-  expect_same_for_sizes(r);
-}
-
-TEST(PromoteHandoffs, phases_may_stand_in_a_loop) {
-  const Promotion r =
-      promote(kernel("for k in 0..3 {\n t[i] = x[i] + k\n barrier workgroup\n y[i] += t[w * 16 + "
-                     "15 - l]\n barrier workgroup\n }"));
-  EXPECT_TRUE(r.changed) << r.why;
-  EXPECT_EQ(r.barriers(), 2u);
-  expect_same_for_sizes(r);
-}
-
-TEST(PromoteHandoffs, refuses_what_it_cannot_prove) {
-  const auto why = [](const std::string& body,
-                      const std::string& scratch = "t: scratch u32[4096]") {
-    const Promotion r = promote(kernel(body, scratch));
-    EXPECT_FALSE(r.changed) << print(r.after);
-    return r.why;
-  };
-  const std::string not_written =
-      "it is not proved that the workgroup stores every element of `t` that it loads";
-  EXPECT_EQ(why("y[i] = t[i]\n barrier workgroup\n t[i] = 1"), "`t` is loaded before it is stored");
-  EXPECT_EQ(why("for k in 0..2 { y[i] = t[i]\n t[i] = k }"), "`t` is loaded before it is stored");
-  // Two workgroups communicate: only by a race, or by a barrier of both.
-  EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[i + 16]"), not_written);
-  EXPECT_EQ(why("t[i] = 1\n barrier grid\n y[i] = t[i]"),
-            "a grid barrier lets workgroups exchange elements of `t`");
-  EXPECT_EQ(why("t[i] = 1\n atomic_add(y[0], 1, acq_rel)\n barrier workgroup\n y[i] = t[i]"),
-            "an acq_rel atomic lets workgroups exchange elements of `t`");
-  EXPECT_EQ(why("t[i] = 1\n atomic_add(t[i], 1)\n barrier workgroup\n y[i] = t[i]"),
-            "`t` is accessed by `atomic_add`, which is not a plain load or store");
-  // Not on every path, not all of it, not by every lane.
-  EXPECT_EQ(why("if x[i] > 3 { t[i] = 1 }\n barrier workgroup\n y[i] = t[i]"), not_written);
-  EXPECT_EQ(why("t[i * 2] = 1\n barrier workgroup\n y[i] = t[i * 2 + 1]"), not_written);
-  EXPECT_EQ(why("t[w * 32 + l * 2] = 1\n barrier workgroup\n y[i] = t[w * 32 + l]"), not_written);
-  EXPECT_EQ(why("for j in 0..x[0] { t[i] = 1 }\n barrier workgroup\n y[i] = t[i]"), not_written);
-  EXPECT_EQ(why("for j in 0..4 { if j == x[i] { break }\n t[i * 4 + j] = 1 }\n barrier workgroup\n "
-                "y[i] = t[i * 4]"),
-            not_written);
-  EXPECT_EQ(why("if x[i] == 5 { return }\n t[i] = 1\n y[i] = t[w * 16]"),
-            "no barrier separates the stores of `t` from its loads, and one cannot be inserted "
-            "after a return");
-  EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[i * 2]"),
-            "indices of `t` advance by 16 and by 32 per workgroup");
-  EXPECT_EQ(why("t[i] = 1"), "`t` is never loaded");
-  EXPECT_EQ(why("y[i] = t[i]"), "`t` is never stored");
-  EXPECT_EQ(
-      why("for k in 0..2 { t[i] = k\n y[i] = t[i] }"),
-      "no barrier separates the stores of `t` from its loads, and one cannot be inserted in a "
-      "loop or branch");
-  EXPECT_EQ(why("if x[0] > 1 { t[i] = x[i]\n y[i] = t[i] }\n y[i] += t[i]"),
-            "a loop or branch holds the first stores of `t` and loads of it");
-  EXPECT_EQ(why("t[i] = 1\n barrier workgroup\n y[i] = t[x[i]]"),
-            "an index of `t` has no bounds in its workgroup");
-  EXPECT_EQ(why("t[4095 - i] = 1\n barrier workgroup\n y[i] = t[4095 - i]"),
-            "indices of `t` decrease from workgroup to workgroup");
-}
-
-TEST(PromoteHandoffs, other_lengths_are_not_candidates_and_say_why) {
-  const std::string run_time = "`t` has a run-time length, and shared memory needs a constant one";
-  const std::pair<const char*, std::string> list[] = {{"t: scratch u32[0]", "`t` has length 0"},
-                                                      {"t: scratch u32[]", run_time},
-                                                      {"t: scratch u32[len(x)]", run_time},
-                                                      {"t: out u32[64]", ""}};
-  for (const auto& [scratch, why] : list) {
-    const Promotion r = promote(kernel("t[i] = x[i]\n barrier workgroup\n y[i] = t[i]", scratch));
-    EXPECT_FALSE(r.changed) << scratch;
-    EXPECT_EQ(r.why, why) << scratch;
-  }
-  EXPECT_FALSE(promote("kernel k(x: in u32[], y: out u32[len(x)]) workgroup(16) grid(len(x)) {\n "
-                       "y[global_id.x] = 1\n}\n")
-                   .changed);
-}
-
-TEST(PromoteHandoffs, stores_may_follow_the_first_loads) {
-  for (const char* body :
-       {"t[i] = x[i]\n barrier workgroup\n let a = t[w * 16 + 15 - l]\n barrier workgroup\n t[i] = "
-        "a * 3\n barrier workgroup\n y[i] = t[w * 16 + 15 - l]",
-        "t[i] = x[i]\n t[i] = t[i] * 3\n y[i] = t[i]",
-        // A sum by halves, in a loop that loads and stores.
-        "t[i] = x[i]\n barrier workgroup\n var d: u32 = 8\n while d > 0 {\n if l < d { t[w * 16 + "
-        "l] += t[w * 16 + (l + d) % 16] }\n barrier workgroup\n d /= 2\n }\n y[i] = t[w * 16]"}) {
-    const Promotion r = promote(kernel(body));
-    EXPECT_TRUE(r.changed) << r.why << body;
-    EXPECT_EQ(r.elements("t"), 16u);
-    expect_same_for_sizes(r);
-  }
-  // Only stores before the first load count: what it reads was not all written.
-  const Promotion late = promote(
-      kernel("t[w * 32 + l] = x[i]\n barrier workgroup\n let a = t[w * 32 + 16 + l]\n barrier "
-             "workgroup\n t[w * 32 + 16 + l] = a + 1\n y[i] = a"));
-  EXPECT_FALSE(late.changed);
-  EXPECT_EQ(late.why,
-            "it is not proved that the workgroup stores every element of `t` that it loads");
-}
-
-std::string of_size(uint64_t n) {
-  return kernel(fmt::format("for j in 0..{0} {{ t[l + j * 16] = x[j] }}\n barrier workgroup\n y[i] "
-                            "= t[l * 3] + t[{1}]",
-                            (n + 15) / 16, n - 1),
-                fmt::format("t: scratch u32[{}]", n), "min(len(x), 16)");
-}
-
-TEST(PromoteHandoffs, the_budget_is_exact) {
-  const Promotion fits = promote(of_size(4096));
-  EXPECT_TRUE(fits.changed) << fits.why;
-  EXPECT_EQ(fits.candidates[0].bytes, 16384u);
-  expect_same_for_sizes(fits);
-  const Promotion above = promote(of_size(4097));
-  EXPECT_FALSE(above.changed);
-  EXPECT_EQ(above.why, "`t` needs 16388 bytes of shared memory, and 16384 are available");
-  EXPECT_TRUE(promote(of_size(4097), 16388).changed);
-  EXPECT_FALSE(promote(of_size(4097), 16387).changed);
-}
-
-TEST(PromoteHandoffs, shared_memory_that_the_program_has_counts) {
-  const std::string text = kernel(
-      "shared s: u32[16]\n s[l] = x[i]\n t[l] = x[i]\n barrier workgroup\n y[i] = t[15 - l] + s[15 "
-      "- l]",
-      "t: scratch u32[100]", "min(len(x), 16)");
-  EXPECT_TRUE(promote(text, 64 + 400).changed);
-  EXPECT_FALSE(promote(text, 64 + 399).changed);
-}
-
-TEST(PromoteHandoffs, of_two_that_do_not_fit_together_the_busier_one_goes) {
-  const std::string text =
-      "kernel k(x: in u32[], t: scratch u32[3000], u: scratch u32[3000], y: out u32[len(x)]) "
-      "workgroup(16) "
-      "grid(min(len(x), 16)) {\n let i = global_id.x\n let l = local_id.x\n"
-      "for j in 0..188 { t[l + j * 16] = x[j]\n u[l + j * 16] = j }\n barrier workgroup\n"
-      "var s: u32 = t[15 - l]\n for j in 0..9 { s += u[l * 2 + j] }\n y[i] = s\n}\n";
-  const Promotion r = promote(text);
-  EXPECT_EQ(r.role("u"), Role::Shared);
-  EXPECT_EQ(r.role("t"), Role::Scratch);
-  EXPECT_EQ(r.why, "`t` needs 12000 bytes of shared memory, and 4384 are available");
-  expect_same_for_sizes(r);
-  const Promotion both = promote(text, 24000);
-  EXPECT_EQ(both.candidates.size(), 2u);
-  EXPECT_EQ(both.role("t"), Role::Shared);
-  expect_same_for_sizes(both);
-}
-
-TEST(PromoteHandoffs, a_size_that_overflows_is_no_candidate) {
-  const Promotion r = promote(kernel("t[l] = x[i]\n barrier workgroup\n y[i] = t[15 - l]",
-                                     "t: scratch u32[70368744177664]", "16"));
-  EXPECT_FALSE(r.changed);
 }
 
 // ---- Indices in the tile.

@@ -43,8 +43,9 @@ struct Wrong {
 
 FusionPlan apart(const GraphText& t) {
   FusionPlan plan;
-  for (uint32_t i = 0; i < t.graph().nodes.size(); ++i)
-    if (t.graph().nodes[i].kind == GraphNodeKind::Call) plan.groups.push_back({{i}, {}, {}, 0});
+  const GraphSteps steps = flatten(t.graph());
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    if (steps[i].is_call()) plan.groups.push_back({{i}, {}, {}, 0});
   return plan;
 }
 

@@ -66,10 +66,11 @@ struct GraphText {
 
 inline std::string describe(const GraphText& t, const FusionPlan& plan) {
   std::string text;
+  const GraphSteps steps = flatten(t.graph());
   for (const FusionGroup& g : plan.groups) {
     for (size_t i = 0; i < g.calls.size(); ++i) {
       if (i) text += " +" + std::string(name(g.joins[i - 1])) + " ";
-      text += t.module.kernels[t.graph().nodes[g.calls[i]].kernel].name;
+      text += t.module.kernels[steps[g.calls[i]].node->kernel].name;
     }
     for (const uint32_t b : g.elided) text += " -" + t.graph().buffers[b].name;
     text += "\n";
@@ -130,7 +131,7 @@ inline FusedGraph same_fused(const GraphText& t) { return same_fused(t, t.plan()
 
 inline size_t calls_of(const FusedGraph& fused) {
   size_t n = 0;
-  for (const GraphNode& node : fused.graph().nodes) n += node.kind == GraphNodeKind::Call;
+  for_each_call(fused.graph().nodes, [&](const GraphNode&) { ++n; });
   return n;
 }
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "plan/memory/check_reuse.h"
-#include "plan/memory/check_reuse_replay.h"
+#include "tests/plan/memory/reuse_replay_util.h"
 #include "tools/vyre/program_file.h"
 
 namespace vyre::plan {

@@ -30,7 +30,6 @@ std::map<std::string, CacheKey> different_keys() {
   keys["two extras"] = make_key(p, d, {.extra = {"a=1", "b=2"}});
   keys["extras joined"] = make_key(p, d, {.extra = {"a=1b=2"}});
   keys["an empty extra"] = make_key(p, d, {.extra = {""}});
-  keys["with lines"] = make_key(p, d, {}, location_hash(p));
 
   const auto device = [&](const char* name, auto change) {
     DeviceInfo copy = d;
@@ -109,15 +108,6 @@ TEST(CachedProgram, arrays_are_the_same_only_if_the_wire_form_is) {
     }
   EXPECT_TRUE(same_but_for_names(p, rich_program()));
   EXPECT_TRUE(same_but_for_names(nameless(p), p));
-}
-
-TEST(CacheKey, with_lines_differs_by_place) {
-  const Program p = toy_program(1);
-  Program moved = p;
-  moved.locations[0].line = 99;
-  EXPECT_NE(location_hash(p), location_hash(moved));
-  EXPECT_NE(make_key(p, toy_device(), {}, location_hash(p)).hash,
-            make_key(moved, toy_device(), {}, location_hash(moved)).hash);
 }
 
 TEST(CacheKey, reads_back_what_it_holds) {

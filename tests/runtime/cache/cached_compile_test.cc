@@ -88,10 +88,11 @@ class Toy : public Backend {
         uint32_t s, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> a,
         std::optional<std::chrono::steady_clock::time_point> d) override {
       for (DeviceCommand& c : commands) {
-        if (!c.kernel) continue;
-        const auto& k = static_cast<const ToyKernel&>(*c.kernel);
-        if (k.code != code_of_program(*c.program)) ++owner.wrong;
-        c.kernel = k.inner;
+        auto* const launch = c.as<DeviceLaunch>();
+        if (!launch) continue;
+        const auto& k = static_cast<const ToyKernel&>(*launch->kernel);
+        if (k.code != code_of_program(*launch->program)) ++owner.wrong;
+        launch->kernel = k.inner;
       }
       return inner->submit(s, std::move(commands), a, d);
     }

@@ -1,13 +1,15 @@
-#include "plan/memory/check_reuse_replay.h"
+#include "tests/plan/memory/reuse_replay_util.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
 
 #include "interp/interp_machine.h"
 #include "interp/observer.h"
+#include "ir/graph_walk.h"
 
 namespace vyre::plan {
 namespace {
@@ -17,9 +19,9 @@ class Replayer final : public interp::Observer {
   Replayer(const Graph& graph, const ReuseInput& input, const ReusePlan& plan)
       : g_(graph), in_(input), plan_(plan), used_(input.buffers.size(), false) {
     for (const uint64_t bytes : plan.slot_bytes) owner_.emplace_back(bytes, none);
-    arm_of_node_.resize(graph.nodes.size(), none);
+    const GraphSteps steps = flatten(graph);
     for (uint32_t i = 0; i < input.arms.size(); ++i)
-      if (input.arms[i].id < graph.nodes.size()) arm_of_node_[input.arms[i].id] = i;
+      if (input.arms[i].id < steps.size()) arm_of_call_[steps[input.arms[i].id].node] = i;
   }
 
   ReuseReplay done;
@@ -29,9 +31,9 @@ class Replayer final : public interp::Observer {
     ++done.calls;
     kernel_ = &kernel;
     bound_ = bound;
-    const auto at = static_cast<uint32_t>(&node - g_.nodes.data());
-    arm_ = arm_of_node_[at];
-    if (arm_ == none) return fail(fmt::format("the plan's input has no arm for node {}", at));
+    const auto arm = arm_of_call_.find(&node);
+    if (arm == arm_of_call_.end()) return fail("the plan's input has no arm for this call");
+    arm_ = arm->second;
     // Arms that are cleared before stand outside of loops, so passing them once is passing them.
     for (; next_clear_ < plan_.clears.size() && plan_.clears[next_clear_].first <= arm_;
          ++next_clear_)
@@ -152,11 +154,11 @@ class Replayer final : public interp::Observer {
   const Graph& g_;
   const ReuseInput& in_;
   const ReusePlan& plan_;
-  std::vector<uint32_t> arm_of_node_;
+  std::unordered_map<const GraphNode*, uint32_t> arm_of_call_;
   std::vector<std::vector<uint32_t>> owner_;  // by slot, by byte: the buffer, or none
   std::vector<bool> used_;                    // by buffer
   size_t next_clear_ = 0;
-  uint32_t arm_ = none;
+  uint32_t arm_ = 0;
   const Program* kernel_ = nullptr;
   std::span<const uint32_t> bound_;
   std::optional<Diagnostic> failure_;
