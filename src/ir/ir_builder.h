@@ -56,9 +56,10 @@ class IrBuilder {
     const Type result = result_type(info(code).result, type);
     return add(code, type, operands, {&result, result == Type::Void ? size_t{0} : size_t{1}}, attr);
   }
-  /// The same, and returns the result: of an op that has one.
+  /// The same, and returns the result, or none for an op that has none.
   ValueId op(Opcode code, Type type, std::span<const ValueId> operands, uint64_t attr = 0) {
-    return p.result(add(code, type, operands, attr));
+    const OpId id = add(code, type, operands, attr);
+    return p.op(id).results.count == 0 ? ValueId() : p.result(id);
   }
   ValueId op(Opcode code, Type type, std::initializer_list<ValueId> operands, uint64_t attr = 0) {
     return op(code, type, std::span(operands.begin(), operands.size()), attr);
