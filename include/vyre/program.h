@@ -4,15 +4,15 @@
 // checker, the printer and the interpreter take.
 //
 //   Program    one kernel: name, buffers in order of declaration, workgroup, grid, and a body in
-//   SSA
-//              form with structured control flow (flat arrays, 32-bit ids).
+//              SSA form with structured control flow: flat arrays.
+//   OpId, ValueId, BlockId   indices into these arrays, which do not convert into each other;
+//              IdMap is an array that only its id indexes.
 //   Module     the kernels and graphs of a file. find_kernel, find_graph and find_buffer go by name
 //              and give an index, or vyre::none.
 //   Graph      calls of kernels over named buffers: a tree of nodes. for_each_call(graph.nodes, fn)
 //              visits the calls, flatten(graph) lists all nodes as steps.
 //   Buffer     name, Role (In, InOut, Out, Scratch, Shared, Private, Uniform, Scalar, Table),
-//   element
-//              Type and count. Data is given and returned by index into Program::buffers.
+//              element Type and count. Data is given and returned by index into Program::buffers.
 //   Type       Bool, I8 … U64, F32, F64, and for elements of buffers F16 and BF16.
 //   Opcode     an operation; info(opcode) is its row in the table of operations.
 //   stats(p)   counts of a program.
