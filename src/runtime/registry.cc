@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <tuple>
 
 #include "runtime/cache/cache.h"
 #include "runtime/compile/calibrate.h"
@@ -85,27 +86,30 @@ Choice choose_automatically(const CacheOptions& cache) {
   size_t best = last;
   std::string why;
   std::vector<Calibration> times(here.size());
+  // The interpreter is the last resort, however long the others took on a busy machine.
+  const auto rank = [&](size_t i) {
+    return std::tuple(!times[i].failure.empty(), here[i].info.backend == "interp",
+                      times[i].score());
+  };
   if (here.size() == 1) {
     why = fmt::format("{} is the only one that is here", names[0]);
   } else {
     times = calibrations(here, cache.enabled ? cache.directory : "");
     for (size_t i = 0; i < here.size(); ++i)
-      if (times[i].failure.empty() &&
-          (!times[best].failure.empty() || times[i].score() < times[best].score()))
-        best = i;
-    std::vector<std::string> slower;
+      if (times[i].failure.empty() && rank(i) < rank(best)) best = i;
+    std::vector<std::string> measured;
     for (size_t i = 0; i < here.size(); ++i) {
       if (i == best) continue;
       if (times[i].failure.empty())
-        slower.push_back(fmt::format("{} by {}", in_ms(times[i].score()), names[i]));
+        measured.push_back(fmt::format("{} by {}", in_ms(times[i].score()), names[i]));
       else
         others.insert(others.begin(), fmt::format("{} failed ({})", names[i], times[i].failure));
     }
     why = !times[best].failure.empty() ? fmt::format("{} is always here", names[best])
-          : slower.empty()
+          : measured.empty()
               ? fmt::format("{} is the only one that works", names[best])
               : fmt::format("{}: {} against {} for the calibration kernels", names[best],
-                            in_ms(times[best].score()), fmt::join(slower, ", "));
+                            in_ms(times[best].score()), fmt::join(measured, ", "));
   }
   for (const std::string& other : others) why += "; " + other;
   const auto choice = [&](size_t i) {
@@ -122,10 +126,7 @@ Choice choose_automatically(const CacheOptions& cache) {
   std::vector<size_t> rest;
   for (size_t i = 0; i < here.size(); ++i)
     if (i != best && (times[i].failure.empty() || i == last)) rest.push_back(i);
-  std::stable_sort(rest.begin(), rest.end(), [&](size_t a, size_t b) {
-    return std::pair(!times[a].failure.empty(), times[a].score()) <
-           std::pair(!times[b].failure.empty(), times[b].score());
-  });
+  std::stable_sort(rest.begin(), rest.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   for (const size_t i : rest) chosen.others.push_back(choice(i));
   return chosen;
 }

@@ -134,6 +134,16 @@ TEST_F(Calibrate, the_fastest_wins_and_the_sentence_has_the_numbers) {
   EXPECT_NE(c.why.find(" by tardy for the calibration kernels"), std::string::npos) << c.why;
 }
 
+TEST_F(Calibrate, the_interpreter_loses_to_any_device_that_works) {
+  Other slow(Other::Kind::Slow, "sloth");
+  const RegisterForTest a(&slow);
+  const Choice c = choose_automatically(options());
+  EXPECT_EQ(c.backend, &slow) << c.why;
+  EXPECT_NE(c.why.find(" by interp for the calibration kernels"), std::string::npos) << c.why;
+  ASSERT_EQ(c.others.size(), 1u);
+  EXPECT_EQ(c.others[0].backend->name(), "interp");
+}
+
 TEST_F(Calibrate, grid_barriers_that_are_faster_split_run_split) {
   Other slow(Other::Kind::SlowBarriers, "waiter");
   const Calibration times = calibrate({&slow, slow.info});
@@ -214,7 +224,7 @@ TEST_F(Calibrate, is_kept_and_made_anew_when_something_changes_or_is_damaged) {
   Other slow(Other::Kind::Slow, "sloth");
   const RegisterForTest a(&slow);
   const Choice first = choose_automatically(options());
-  EXPECT_EQ(first.backend->name(), "interp") << first.why;
+  EXPECT_EQ(first.backend, &slow) << first.why;
   EXPECT_EQ(slow.opened, 1);
   const std::string kept = read_file(file()).bytes;
   EXPECT_NE(kept.find("\"sloth\""), std::string::npos);
@@ -233,7 +243,7 @@ TEST_F(Calibrate, is_kept_and_made_anew_when_something_changes_or_is_damaged) {
        {fraction, std::string("{"), std::string(), kept.substr(0, kept.size() / 2),
         std::string("[]"), std::string("{\"key\": 1, \"results\": 2}")}) {
     std::ofstream(file(), std::ios::trunc) << damage;
-    EXPECT_EQ(choose_automatically(options()).backend->name(), "interp");
+    EXPECT_EQ(choose_automatically(options()).backend, &slow);
     EXPECT_EQ(read_file(file()).bytes, kept) << "written again";
   }
   slow.info.driver_version = "2";

@@ -5,7 +5,8 @@
 //
 // The score of a device is the time of ten empty launches, of a saxpy of 2^16 elements with its
 // copies to the device and back, and of a kernel of arithmetic, the best of a few runs each. The
-// least score wins. A device that fails, is wrong or takes longer than a second is out.
+// least score wins. A device that fails, is wrong or takes longer than a second is out. The
+// interpreter is selected only if all others are out.
 //
 // Where a device has a native grid barrier, a kernel with grid barriers is timed with it and split.
 // A device that was chosen by name is measured so too, when it compiles such a kernel.
