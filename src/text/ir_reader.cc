@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "ir/ir_builder.h"
 #include "ir/stats.h"
 #include "text/lower/kernel_lowering.h"
 #include "text/lower/literal.h"
@@ -231,8 +232,9 @@ class IrReader {
                        types.size() == 1 ? "" : "s", results.size()),
            "name each result once, on the left of `=`");
     }
-    const OpId id = p_.add_op(code, type, operands, types, attr, loc(first));
-    p_.append(open_.back().id, id);
+    b_.at_end(open_.back().id);
+    b_.loc = loc(first);
+    const OpId id = b_.add(code, type, operands, types, attr);
     for (size_t i = 0; i < results.size(); ++i)
       name(results[i].number, p_.result(id, uint32_t(i)), results[i].token);
   }
@@ -424,10 +426,7 @@ class IrReader {
     finish(code, Type::Void, operands, types, attr, results, first);
     const OpId id = OpId(p_.ops.size() - 1);
     const uint32_t blocks = code == Opcode::If || code == Opcode::While ? 2 : 1;
-    p_.op(id).n_blocks = uint8_t(blocks);
-    p_.op(id).first_block = BlockId(p_.blocks.size());
-    for (uint32_t i = 0; i < blocks; ++i) p_.add_block(id);
-    const BlockId header = p_.op(id).first_block;
+    const BlockId header = b_.add_blocks(id, blocks);
     for (size_t i = 0; i < args.size(); ++i) {
       const Type t =
           code == Opcode::For ? (i == 0 ? p_.type(operands[0]) : types[i - 1]) : types[i];
@@ -440,9 +439,9 @@ class IrReader {
   void seal(BlockId b) {
     const OpId last = p_.blocks[b].last;
     if (last != none && is_exit(p_.op(last).code)) return;
-    const OpId id = p_.add_op(b == body_block ? Opcode::Return : Opcode::Yield, Type::Void, {}, {},
-                              0, loc(at_));
-    p_.append(b, id);
+    b_.at_end(b);
+    b_.loc = loc(at_);
+    b_.exit(b == body_block ? Opcode::Return : Opcode::Yield);
   }
 
   /// At a `}`. True if it was the body's.
@@ -473,6 +472,7 @@ class IrReader {
   ModuleContext& context_;
   Ast& ast_;
   Program& p_;
+  IrBuilder b_{p_};
   TokenId at_;
   std::unordered_map<uint64_t, ValueId> values_;
   std::unordered_map<std::string, uint32_t> buffers_;

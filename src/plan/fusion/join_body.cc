@@ -13,9 +13,10 @@ Program with_one_return(const Program& program) {
   // Returns before a cut become flags: a cut at the very end reaches them all. No kernel that is
   // joined has a grid barrier of its own.
   Program cut = program;
-  const OpId barrier =
-      cut.add_op(Opcode::Barrier, Type::Void, {}, {}, uint64_t(Scope::Grid), program.loc);
-  cut.insert_before(cut.blocks[body_block].last, barrier);
+  IrBuilder at_end(cut);
+  at_end.next = cut.blocks[body_block].last;
+  at_end.loc = program.loc;
+  at_end.effect(Opcode::Barrier, Type::Void, {}, uint64_t(Scope::Grid));
   Program result = structure_exits(cut, Scope::Grid);
   std::vector<OpId> barriers;
   walk(result, [&](OpId op) {
