@@ -8,6 +8,7 @@
 
 #include "codegen/common/short_loop.h"
 #include "codegen/spirv/spirv_emitter.h"
+#include "codegen/spirv/spirv_lower.h"
 
 namespace vyre::emit_spirv {
 namespace {
@@ -179,7 +180,7 @@ void Emitter::report_cut(const Loop& loop) {
   when(ins(spv::OpIEqual, b(), {left, c32(0)}), [&] {
     const Id at = control_pointer(offsetof(ControlBlock, stopped_at), u32());
     eff(spv::OpAtomicStore, {at, scope_of(spv::ScopeQueueFamily), c32(0),
-                             c32((f_.given[loop.op].value() + 1) | cut_loop)});
+                             c32((lowered_.original[loop.op].value() + 1) | cut_loop)});
   });
 }
 
@@ -254,14 +255,14 @@ void Emitter::end_loop(Loop& loop) {
 /// NVIDIA's compiler leaves loops as they are unless it is asked.
 bool Emitter::is_unrolled(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  return options_.unroll && found && !f_.polls[loop] && found->trips <= max_unrolled_trips &&
+  return options_.unroll && found && !lowered_.polls[loop] && found->trips <= max_unrolled_trips &&
          found->trips <= max_unrolled_ops / found->ops;
 }
 
 /// How many bodies an iteration of the SPIR-V loop has: a number that divides the loop's trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  if (!options_.unroll || !found || f_.polls[loop]) return 1;
+  if (!options_.unroll || !found || lowered_.polls[loop]) return 1;
   for (uint64_t n = std::min(max_ops_of_bodies / found->ops, max_bodies); n > 1; --n)
     if (found->trips % n == 0) return static_cast<uint32_t>(n);
   return 1;
