@@ -41,7 +41,7 @@ Id Emitter::function(const Signature& s, const std::function<Id(std::span<const 
   return id;
 }
 
-/// An op that is marked by_function (legalize/expand.h).
+/// An op that is marked ByFunction (legalize/expand.h).
 Id Emitter::call(Opcode code, Type t, std::span<const Id> in) {
   Id& function = unit_.forms[{code, t}];
   if (!function) function = form_function(code, t);
