@@ -14,17 +14,17 @@ Diagnostics find_missing_features(Program program, const EmitOptions& options) {
   return emit_exact::expand(program, options.profile, options.subgroup_size).errors();
 }
 
-/// The device's compiler takes a loop that polls as it is.
-void poll_in_loops_from_below_zero(LoweredProgram& lowered) {
+/// The device's compiler does not count the iterations of a loop that polls.
+void poll_in_loops_with_hidden_starts(LoweredProgram& lowered, const EmitOptions& options) {
   walk(lowered.program, [&](OpId op) {
-    if (begins_below_zero(lowered.program, op)) lowered.polls[op] = 1;
+    if (hides_start(lowered.program, op, options)) lowered.polls[op] = 1;
   });
 }
 
 }  // namespace
 
-bool begins_below_zero(const Program& p, OpId loop) {
-  if (p.op(loop).code != Opcode::For) return false;
+bool hides_start(const Program& p, OpId loop, const EmitOptions& options) {
+  if (!options.workarounds.hide_negative_starts || p.op(loop).code != Opcode::For) return false;
   const Type t = p.type(p.operand(loop, 0));
   const auto c = constant_bits(p, p.operand(loop, 0));
   return c && is_signed(t) && (*c >> (width_of(t) - 1) & 1);
@@ -48,7 +48,7 @@ Result<LoweredProgram> lower(const Program& program, const EmitOptions& options)
   // Loops that may run for long become chunks, between which they poll the stop word.
   lowered.polls = options.stoppable ? divide_long_loops(lowered.program, {.whiles = options.unroll})
                                     : find_long_loops(lowered.program);
-  poll_in_loops_from_below_zero(lowered);
+  poll_in_loops_with_hidden_starts(lowered, options);
 
   lowered.original = origins(lowered.program);
   return lowered;

@@ -9,8 +9,7 @@ namespace vyre::emit_spirv {
 /// (V0734) for what the device cannot do.
 Result<LoweredProgram> lower(const Program& program, const EmitOptions& options);
 
-/// A `for` from a negative constant. NVIDIA's compiler counts its trips wrong where it finds that
-/// their number is constant: -5..1 of i64 had five.
-bool begins_below_zero(const Program& program, OpId loop);
+/// True for a `for` from a negative constant, if the workaround hide_negative_starts is on.
+bool hides_start(const Program& program, OpId loop, const EmitOptions& options);
 
 }  // namespace vyre::emit_spirv

@@ -135,11 +135,10 @@ Id Emitter::normalize(Type t, Id x) {
   return sign_extended(x, width);
 }
 
-/// The low bits, the highest of them in all above. By one instruction: of the two shifts that do
-/// the same NVIDIA's compiler makes an extension all the same, and where a negation is extended it
-/// negates what is extended instead, which is wrong for the lowest number.
+/// The low bits, the highest of them in all above.
 Id Emitter::sign_extended(Id x, uint32_t width) {
-  if (options_.profile.bits) return ins(spv::OpBitFieldSExtract, u32(), {x, c32(0), c32(width)});
+  if (options_.profile.bits && options_.workarounds.extend_signs_by_field)
+    return ins(spv::OpBitFieldSExtract, u32(), {x, c32(0), c32(width)});
   const Id top = ins(spv::OpShiftLeftLogical, u32(), {x, c32(32 - width)});
   return ins(spv::OpShiftRightArithmetic, u32(), {top, c32(32 - width)});
 }
