@@ -13,7 +13,11 @@ constexpr char result_of(std::string_view signature) {
   const auto colon = signature.find(':');
   return colon == std::string_view::npos ? '\0' : signature[colon + 1];
 }
-constexpr int Commutative = 1;
+// Flags of a row: marks, and one bit that is not a mark.
+constexpr int Commutative = 128;
+constexpr int AnyNan = int(OpMark::AnyNan);
+constexpr int ByFunction = int(OpMark::ByFunction);
+constexpr int MayFlush = int(OpMark::MayFlush);
 
 constexpr OpInfo table[] = {
 #define VYRE_OP(Name, mnemonic, signature, types, attribute, effect, exactness, flags, doc) \
@@ -25,7 +29,8 @@ constexpr OpInfo table[] = {
    AttrKind::attribute,                                                                     \
    Effect::effect,                                                                          \
    Exactness::exactness,                                                                    \
-   (flags) == Commutative,                                                                  \
+   ((flags) & Commutative) != 0,                                                            \
+   OpMark((flags) & ~Commutative),                                                          \
    doc},
 #include "ir/ops.def"
 #undef VYRE_OP

@@ -32,6 +32,15 @@ enum class AttrKind : uint8_t { None, Bits, Dim, Buffer, Memory, Scope, Name };
 enum class Effect : uint8_t { Pure, Read, Write, Atomic, Sync, Convergent, Trap, Control, Exit };
 enum class Exactness : uint8_t { Exact, Tested, Ordered };
 
+/// What legalization (src/legalize) asks of emitters by Op::attr. Only programs that expand() has
+/// returned have marks: the checker rejects them, and no reader or encoder knows them.
+enum class OpMark : uint8_t {
+  None,
+  AnyNan = 1,      // may give any NaN's bits for a NaN (the interpreter gives the canonical ones)
+  ByFunction = 2,  // is computed by its long form (form() of legalize/expand.h), as a function
+  MayFlush = 4,    // may give a zero for a subnormal
+};
+
 struct OpInfo {
   std::string_view name;      // the C++ name, "AtomicAdd"
   std::string_view mnemonic;  // "atomic_add"
@@ -42,6 +51,7 @@ struct OpInfo {
   Effect effect;
   Exactness exactness;
   bool commutative;
+  OpMark mark;  // that the op can have, beside None
   std::string_view doc;
 };
 

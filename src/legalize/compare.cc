@@ -11,7 +11,7 @@ Term magnitude_of(const Term& word) { return word & low_mask(width_of(word.type)
 
 /// The bits as a signed number.
 Term signed_bits(const Term& x) {
-  return x.code->op(Opcode::Bitcast, shape_of(x.type).number, {x}, any_nan);
+  return x.code->marked(OpMark::AnyNan, Opcode::Bitcast, shape_of(x.type).number, {x});
 }
 
 /// A signed number that is ordered as the floats are; both zeros are 0. Not for NaN.

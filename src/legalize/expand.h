@@ -6,12 +6,10 @@
 //
 // Who emits the result must know:
 //
-//  - A `bitcast` from a float to an integer with Op::attr == any_nan (term_builder.h) may give any
-//  NaN's
-//    bits; one with attr 0 is the law's, and makes them canonical.
-//  - With `functions`, a float op with Op::attr == by_function (term_builder.h) is a call: the
-//  native op
-//    would be wrong, and form() is what it must compute.
+//  - Ops may have the mark that their row declares (OpMark, ir/ops.h). A `bitcast` from a float to
+//    an integer with AnyNan may give any NaN's bits; one without is that of the specification. With
+//    `functions`, a float op with ByFunction is a call: the native op would be wrong, and form() is
+//    what it must compute.
 //  - Reductions and scans of subgroups over floats are shuffles and scalar ops, whatever the
 //    profile. The same of 64-bit integers where subgroup_extended_types or int64 is missing; their
 //    shuffles and broadcasts are then two of 32 bits, and the ballot is a subgroup_or of u32. The
@@ -45,7 +43,12 @@ namespace vyre::emit_exact {
 Result<Program> expand(const Program& program, const Profile& profile, uint32_t subgroup_size = 0,
                        bool functions = false);
 
-/// What an op that is marked by_function stands for, with the same profile: no kernel, but a
+/// True if legalization has marked the op so.
+inline bool has_mark(const Op& op, OpMark mark) {
+  return info(op.code).mark == mark && op.attr == uint64_t(mark);
+}
+
+/// What an op with the mark ByFunction stands for, with the same profile: no kernel, but a
 /// program whose block 0 has the operands as arguments and yields the result. All are of `type`.
 /// Exact for the operands that get there: what the native op computes right may be kept away by a
 /// test.

@@ -92,7 +92,7 @@ bool Floats::is_short(Opcode code, Type type) const {
 
 Term Floats::by_long_form(Opcode code, std::initializer_list<Term> x) {
   const Type type = x.begin()->type;
-  if (functions_ && !is_short(code, type)) return c_.op(code, type, x, by_function);
+  if (functions_ && !is_short(code, type)) return c_.marked(OpMark::ByFunction, code, type, x);
   return long_form(code, {x.begin(), x.size()});
 }
 

@@ -22,7 +22,7 @@ bool compares32(Opcode code, Type type, Type source);
 
 class Floats {
  public:
-  /// `functions`: long forms stay ops that are marked by_function.
+  /// `functions`: long forms stay ops that are marked ByFunction.
   Floats(TermBuilder& code, const Profile& profile, bool functions)
       : c_(code), p_(profile), functions_(functions) {}
 

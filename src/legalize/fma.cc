@@ -14,7 +14,9 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   const Term result = c_.op(Opcode::Fma, a.type, {a, b, c});
   if (!finds_small32()) return unless_subnormal(a, b, c, result, slowly);
   // Half as many ops as with integers; they also find zeros, which the long form knows.
-  const auto size = [&](const Term& x) { return c_.op(Opcode::Abs, x.type, {x}, may_flush); };
+  const auto size = [&](const Term& x) {
+    return c_.marked(OpMark::MayFlush, Opcode::Abs, x.type, {x});
+  };
   // Named in order: the evaluation order of arguments is unspecified.
   const Term size_r = size(result), size_c = size(c), least_of_sums = min(size_c, size_r);
   const Term size_b = size(b), size_a = size(a);

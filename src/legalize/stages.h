@@ -9,7 +9,7 @@ namespace vyre::emit_exact {
 
 /// Float ops that the device does not compute right, reductions of subgroups over floats (and over
 /// 64 bits, where the device has no 64-bit subgroup ops). May add operations on u64 and f64, the
-/// latter only where the device has them. `functions`: long forms stay ops, marked by_function.
+/// latter only where the device has them. `functions`: long forms stay ops, marked ByFunction.
 bool needs_float_stage(const Program& program, const Profile& profile);
 Program expand_floats(const Program& program, const Profile& profile, bool functions);
 /// The long form of an op: the operands are the arguments of block 0, which yields the result.

@@ -53,16 +53,17 @@ bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint
   const Type to = result_type(info(code).result, type);
   // A float's bits and back. Between floats and integers only NaNs could tell, and they can't
   // where any NaN will do.
+  const bool any_nan = attr == uint64_t(OpMark::AnyNan);
   if (code == Opcode::Bitcast && x[0].is_constant()) {
     const bool is_nan =
         is_float(x[0].type) && (x[0].bits & ~sign_bit(x[0].type)) > infinity(x[0].type);
-    if (is_nan && attr != any_nan) return false;
+    if (is_nan && !any_nan) return false;
     result = constant(to, x[0].bits);
     return true;
   }
   if (code == Opcode::Bitcast) {
     const OpId def = program.values[x[0].value].def;
-    const bool plain = attr == any_nan || is_float(to) || !is_float(x[0].type);
+    const bool plain = any_nan || is_float(to) || !is_float(x[0].type);
     if (plain && def != none && program.op(def).code == Opcode::Bitcast &&
         program.type(program.operand(def, 0)) == to) {
       result = term(program.operand(def, 0));

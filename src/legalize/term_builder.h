@@ -6,6 +6,7 @@
 // Ops are not repeated where an equal pure op is visible already, operations on constants are done
 // at once, and constants stand once, at the very beginning. Expansions need not care for any of it.
 
+#include <cassert>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -14,15 +15,6 @@
 #include "legalize/known_ops.h"
 
 namespace vyre::emit_exact {
-
-/// Op::attr of a `bitcast` from a float to an integer that may give any NaN's bits for a NaN:
-/// whoever emits it need not make them canonical. (The interpreter does, which is one way.)
-inline constexpr uint64_t any_nan = 1;
-/// Op::attr of a float op that is to be computed by its long form: form() of expand.h, a function
-/// where it is emitted. (The interpreter computes the op, which gives the same.)
-inline constexpr uint64_t by_function = 2;
-/// Op::attr of an `abs` of a float that may give a zero for a subnormal.
-inline constexpr uint64_t may_flush = 4;
 
 class TermBuilder;
 
@@ -58,6 +50,11 @@ class TermBuilder : public IrBuilder {
     return op(code, type, std::span<const Term>(operands.begin(), operands.size()), attr);
   }
   Term op(Opcode code, Type type, std::span<const Term> operands, uint64_t attr = 0);
+  /// The same with a mark that the op's row declares.
+  Term marked(OpMark mark, Opcode code, Type type, std::initializer_list<Term> operands) {
+    assert(mark == info(code).mark);
+    return op(code, type, operands, uint64_t(mark));
+  }
 
   /// An `if` with one result.
   template <class Then, class Else>
@@ -157,7 +154,7 @@ inline Term one_if(Type t, const Term& c) {
 constexpr Type bits_type(Type t) { return width_of(t) == 64 ? Type::U64 : Type::U32; }
 /// The bits of a float; any bits of a NaN for a NaN.
 inline Term bits(const Term& x) {
-  return x.code->op(Opcode::Bitcast, bits_type(x.type), {x}, any_nan);
+  return x.code->marked(OpMark::AnyNan, Opcode::Bitcast, bits_type(x.type), {x});
 }
 /// The float that has these bits.
 inline Term real(const Term& bits) {

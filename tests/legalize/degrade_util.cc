@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "legalize/expand.h"
 #include "legalize/float_format.h"
 #include "legalize/remake.h"
 
@@ -77,7 +78,7 @@ class Degrade : public Remake {
         return wrong_extreme(Opcode::Min, wrong_extreme(Opcode::Max, x[0], x[1]), x[2]);
       case Opcode::Neg:
       case Opcode::Abs:
-        if (o.attr == may_flush) return flush(op(code, x[0]));
+        if (has_mark(o, OpMark::MayFlush)) return flush(op(code, x[0]));
         if (!wide || (add && mul && compare)) break;  // masks of the emitter
         return flush(op(code, x[0]));
       case Opcode::IsNan:
@@ -144,7 +145,7 @@ class Degrade : public Remake {
     for (uint32_t i = 0; i < o.operands.count; ++i) x[i] = operand(id, i);
     if (o.code == Opcode::Cast && (is_float(o.type) || is_float(x[0].type)) && o.type != x[0].type)
       return give(id, wrong_cast(o.type, x[0]));
-    if (o.code == Opcode::Bitcast && o.attr == any_nan) {
+    if (has_mark(o, OpMark::AnyNan)) {
       // Any bits of a NaN; another sign, too.
       const Shape s = shape_of(x[0].type);
       const Term word = c.op(Opcode::Bitcast, o.type, {x[0]});

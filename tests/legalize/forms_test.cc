@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "check/check.h"
 #include "legalize/expand.h"
 #include "tests/legalize/forms_util.h"
 #include "tests/legalize/judge_util.h"
@@ -47,6 +50,32 @@ TEST(exact_forms, sums_and_differences_have_one) {
   const auto expanded = expand(p, profile_of("-add64"), 0, true);
   ASSERT_TRUE(expanded);
   walk(*expanded, [&](OpId id) { EXPECT_NE(expanded->op(id).code, Sub); });
+}
+
+TEST(exact_forms, marks_are_those_of_the_table_and_the_checker_rejects_them) {
+  std::set<OpMark> found;
+  for (const char* words : {"nvidia", "swiftshader", "weak"}) {
+    const auto expanded = expand(op_program(Fma, F, {F, F, F}), profile_of(words), 0, true);
+    ASSERT_TRUE(expanded) << words;
+    size_t marks = 0;
+    for (const Program& p : {*expanded, form(Fma, F, profile_of(words))})
+      walk(p, [&](OpId id) {
+        const Op& o = p.op(id);
+        if (info(o.code).attribute != AttrKind::None || o.attr == 0) return;
+        EXPECT_TRUE(has_mark(o, info(o.code).mark)) << info(o.code).name << " " << o.attr;
+        found.insert(info(o.code).mark);
+        ++marks;
+      });
+    EXPECT_GT(marks, 0u) << words;
+    EXPECT_TRUE(has_errors(check(*expanded))) << words;
+    EXPECT_FALSE(has_errors(check(without_marks(*expanded)))) << words;
+  }
+  EXPECT_EQ(found, (std::set{OpMark::AnyNan, OpMark::ByFunction, OpMark::MayFlush}));
+}
+
+TEST(exact_forms, ops_with_marks_have_no_other_attribute) {
+  for (const OpInfo& row : all_ops())
+    EXPECT_TRUE(row.mark == OpMark::None || row.attribute == AttrKind::None) << row.name;
 }
 
 }  // namespace

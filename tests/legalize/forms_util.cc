@@ -8,9 +8,7 @@
 namespace vyre::emit_exact {
 namespace {
 
-bool is_marked(const Op& o) {
-  return info(o.code).attribute == AttrKind::None && o.attr == by_function;
-}
+bool is_marked(const Op& o) { return has_mark(o, OpMark::ByFunction); }
 
 class WithForms : public Remake {
  public:

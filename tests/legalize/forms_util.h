@@ -1,6 +1,6 @@
 #pragma once
 
-// Ops that are marked by_function, written out as an emitter's functions compute them.
+// Ops that are marked ByFunction, written out as an emitter's functions compute them.
 
 #include "ir/program.h"
 #include "legalize/profile.h"

@@ -1,4 +1,5 @@
-// A folder of src/ includes only itself and folders above it in the table of docs/architecture.md.
+// A folder of src/ includes only itself and folders above it in the table of docs/architecture.md,
+// and code for one target does not include another target's.
 // Reading the includes shows it, because all of our includes are written "folder/file.h". Names of
 // headers and sources are unique, so that a name finds its file.
 #include <gtest/gtest.h>
@@ -72,6 +73,18 @@ bool may_use_llvm(std::string_view path) {
   return path.starts_with("src/codegen/llvm/") || path.starts_with("src/runtime/cpu/");
 }
 
+// The target that code is for: "ptx" for src/codegen/ptx/ and src/runtime/cuda/, "common" for what
+// targets share, "" for all other code. `path` begins inside src/.
+std::string_view target_of(std::string_view path) {
+  constexpr std::pair<std::string_view, std::string_view> folders[] = {
+      {"codegen/common/", "common"}, {"codegen/llvm/", "llvm"}, {"runtime/cpu/", "llvm"},
+      {"codegen/ptx/", "ptx"},       {"runtime/cuda/", "ptx"},  {"codegen/spirv/", "spirv"},
+      {"runtime/vulkan/", "spirv"}};
+  for (const auto& [folder, target] : folders)
+    if (path.starts_with(folder)) return target;
+  return "";
+}
+
 // Why this include is wrong, or "".
 std::string mistake_in(std::string_view path, const Include& include) {
   const std::string_view target = include.target;
@@ -100,7 +113,11 @@ std::string mistake_in(std::string_view path, const Include& include) {
   const int to = layer_of(folder);
   if (to < 0 || target == folder) return "an include is written \"folder/file.h\"";
   if (is_public) return "";
-  const int from = layer_of(first_part(path.substr(std::string_view("src/").size())));
+  const std::string_view inside = path.substr(std::string_view("src/").size());
+  const std::string_view own = target_of(inside), used = target_of(target);
+  if (!own.empty() && !used.empty() && used != "common" && used != own)
+    return "code for one target does not use another's; what they share is in src/codegen/common";
+  const int from = layer_of(first_part(inside));
   if (from < 0) return "this folder is not in the list of layers";
   return to <= from ? "" : "a layer includes only itself and lower layers";
 }
@@ -235,6 +252,9 @@ constexpr BadInclude kBadIncludes[] = {
     {"src/extra/a.cc", "#include \"ir/types.h\"", "not in the list"},
     {"src/codegen/ptx/a.cc", "#include <llvm/IR/Module.h>", "LLVM"},
     {"src/runtime/cuda/a.cc", "#include \"llvm-c/Core.h\"", "LLVM"},
+    {"src/codegen/spirv/a.cc", "#include \"codegen/ptx/ptx_abi.h\"", "another's"},
+    {"src/runtime/vulkan/a.cc", "#include \"codegen/ptx/ptx_abi.h\"", "another's"},
+    {"src/codegen/common/a.cc", "#include \"codegen/llvm/isa.h\"", "another's"},
     {"include/vyre/vyre.h", "#include <llvm/IR/Module.h>", "LLVM"},
     {"src/fuzz/a.cc", "#include \"tools/vyre/run_command.h\"", "tools"},
     {"include/vyre/vyre.h", "#include \"tools/vyre/run_command.h\"", "tools"},

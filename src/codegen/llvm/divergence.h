@@ -8,7 +8,7 @@
 // The body is masked by a return that is not plain, such as an assert that lanes disagree on; then
 // every return takes lanes out, and every loop with a return in it is masked. Linear.
 
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 
 namespace vyre::emit_llvm {
 

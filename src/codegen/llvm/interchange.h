@@ -7,7 +7,7 @@
 // apart, and the same again for each subgroup: the prefetcher sees nothing, and lines come late. A
 // workgroup barrier at the start of the loop's body makes the emitter do the former (phases.h).
 
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 
 namespace vyre::emit_llvm {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 
 namespace vyre::emit_llvm {
 

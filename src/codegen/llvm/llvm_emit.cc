@@ -8,7 +8,7 @@
 #include <bit>
 
 #include "codegen/llvm/llvm_emitter.h"
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 #include "support/big_stack.h"
 
 namespace vyre::emit_llvm {
@@ -66,7 +66,7 @@ Result<Module> emit(const Program& program, const EmitOptions& options) {
   Module module(std::move(state));
   // The emitter recurses on nesting; callers may be threads with small stacks.
   run_on_big_stack([&] {
-    const Prepared prepared = prepare(program, options);
+    const Prepared prepared = lower(program, options);
     module.info = Emitter(prepared, options, module.state()).run();
     module.state().effort = choose_effort(size_of(prepared.program, *module.state().module));
   });

@@ -14,10 +14,10 @@
 
 #include "codegen/llvm/lane_strides.h"
 #include "codegen/llvm/likely_strides.h"
+#include "codegen/llvm/llvm_lower.h"
 #include "codegen/llvm/lower_ops.h"
 #include "codegen/llvm/module_state.h"
 #include "codegen/llvm/phases.h"
-#include "codegen/llvm/prepare.h"
 #include "codegen/llvm/shared_slots.h"
 
 namespace vyre::emit_llvm {

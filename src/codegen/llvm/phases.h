@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 
 namespace vyre::emit_llvm {
 

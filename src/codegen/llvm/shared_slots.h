@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codegen/llvm/lane_strides.h"
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 
 namespace vyre::emit_llvm {
 

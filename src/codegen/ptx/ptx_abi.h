@@ -2,21 +2,15 @@
 
 // What a compiled PTX kernel and the driver that launches it agree on.
 //
-// One entry, `vyre_kernel`. Its parameters are one block of plain values, so a driver fills a byte
-// array and passes it whole (CU_LAUNCH_PARAM_BUFFER_POINTER):
+// One entry, `vyre_kernel`. Its parameter block (codegen/common/gpu_abi.h) is passed whole
+// (CU_LAUNCH_PARAM_BUFFER_POINTER):
 //
-//   offset 0   u64  control: device address of a ControlBlock, all zeros before the launch (but
-//                   see ControlBlock); not used if KernelInfo::uses_control is false
-//   offset 8   u64  stop: device address of a u32, not 0 to leave at the next poll. It must lie in
-//                   device memory: kernels read it at device scope. The host may write it while the
-//                   kernel runs. Not used if KernelInfo::uses_stop is false
-//   offset 16  u32  num_workgroups x, y, z
-//   offset 28  u32  0
-//   offset 32       for each parameter of the program, in the order of Program::buffers (roles
-//                   shared, private and table have none):
-//                     scalar: u64 bits (the low bytes count)
-//                     buffer: u64 device address (aligned to 256 bytes; anything if empty), u64
-//                             count of elements
+//   control  all zeros before the launch (but see ControlBlock); not used if
+//            KernelInfo::uses_control is false
+//   stop     must lie in device memory: kernels read it at device scope. The host may write it
+//   while
+//            the kernel runs. Not used if KernelInfo::uses_stop is false
+//   buffers  any address if empty
 //
 // The block of threads is the program's workgroup, (x, y, z). The grid is
 //   Grid::Direct  num_workgroups as it is: x up to 2^31-1, y and z up to 65,535;
@@ -29,34 +23,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codegen/common/gpu_abi.h"
+
 namespace vyre::emit_ptx {
 
 inline constexpr uint32_t abi_version = 1;
-inline constexpr const char* kernel_symbol = "vyre_kernel";
-
-/// Offsets into the parameter block.
-inline constexpr uint32_t control_offset = 0;
-inline constexpr uint32_t stop_offset = 8;
-inline constexpr uint32_t num_workgroups_offset = 16;
-inline constexpr uint32_t first_parameter_offset = 32;
-
-/// What a launch writes besides its buffers. In device memory, one for each launch in flight.
-struct ControlBlock {
-  /// The number of the lowest invocation that trapped, in (z, y, x) order: ((z * ny) + y) * nx + x.
-  /// The driver sets both to all ones before the launch.
-  uint64_t lowest = ~uint64_t{0};   // those that trap minimize it first
-  uint64_t trapped = ~uint64_t{0};  // the one whose fields follow; all ones: nobody trapped
-  uint32_t x = 0, y = 0, z = 0;     // of that invocation
-  uint32_t code = 0;
-  uint32_t op = 0;  // OpId in the program that was given to emit()
-  uint32_t lock = 0;
-  uint32_t stopped_at = 0;  // 1 + OpId of a loop or barrier that was left because of the stop flag
-  // The native grid barrier.
-  uint32_t arrived = 0;
-  uint32_t generation = 0;
-  uint32_t reserved = 0;
-};
-static_assert(sizeof(ControlBlock) == 56);
+using emit_gpu::control_offset;
+using emit_gpu::ControlBlock;
+using emit_gpu::first_parameter_offset;
+using emit_gpu::kernel_symbol;
+using emit_gpu::num_workgroups_offset;
+using emit_gpu::stop_offset;
 
 /// What the driver must know of a kernel besides its text.
 struct KernelInfo {

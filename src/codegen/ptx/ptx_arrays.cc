@@ -13,7 +13,7 @@ constexpr uint64_t unrolled_clear = 256;  // bytes of local memory that are clea
 void Emitter::clear_arrays() {
   uint64_t first = ~uint64_t{0}, end = 0;
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
-    const BufferFacts& b = f_.buffers[i];
+    const BufferAnalysis& b = f_.buffers[i];
     const uint64_t bytes = (b.count * size_of(p_.buffers[i].element) + 15) / 16 * 16;
     if (!b.needs_zeros || bytes == 0) continue;
     if (p_.buffers[i].role == Role::Shared) {

@@ -100,7 +100,7 @@ void Emitter::begin_loop(OpId id, Loop& loop, std::span<const ValueId> init,
 /// How many bodies one round of a loop has: as many as divide its trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  if (!found || f_.polls[loop]) return 1;
+  if (!found || lowered_.polls[loop]) return 1;
   const uint64_t fit = most_unrolled_ops / found->ops;
   if (found->trips <= std::min(fit, most_whole_trips)) return static_cast<uint32_t>(found->trips);
   for (uint64_t n = std::min(fit, most_bodies); n > 1; --n)
@@ -155,7 +155,7 @@ void Emitter::for_op(OpId id) {
       ins("add.{} {}, {}, {}", bits, i, i, get(step));
       ins("setp.gt.{} {}, {}, {}", bits, more, left, get(step));
     }
-    if (f_.polls[id] && options_.stoppable) {
+    if (lowered_.polls[id] && options_.stoppable) {
       // Only where there is another trip: most loops over chunks have one.
       ins("@!{} bra $L{}", more, loop.exit);
       poll(id, body);
@@ -177,7 +177,7 @@ void Emitter::while_op(OpId id) {
   block(body);
   loops_.pop_back();
   if (falls_through(body)) {
-    if (f_.polls[id])
+    if (lowered_.polls[id])
       poll(id, loop.next);
     else
       ins("bra $L{}", loop.next);
@@ -206,7 +206,7 @@ void Emitter::leave(OpId exit) {
       give(p_.operands(exit),
            p_.args(owner.first_block).subspan(owner.code == Opcode::For ? 1 : 0));
       loop.continued = true;
-      if (owner.code == Opcode::While && f_.polls[loop.op]) return poll(loop.op, loop.next);
+      if (owner.code == Opcode::While && lowered_.polls[loop.op]) return poll(loop.op, loop.next);
       return ins("bra $L{}", loop.next);
     }
     case Opcode::Return: return ins("ret");

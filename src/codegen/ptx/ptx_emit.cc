@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "codegen/ptx/ptx_emitter.h"
+#include "codegen/ptx/ptx_lower.h"
 #include "support/big_stack.h"
 
 namespace vyre::emit_ptx {
@@ -47,19 +48,20 @@ Result<Kernel> emit(const Program& program, const EmitOptions& options) {
     return diagnose(Code::BadSubgroupSize, {},
                     fmt::format("a subgroup size of {} is not possible", size))
         .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
-  const Facts facts = find_facts(program, options);
-  if (facts.waits_for_grid &&
-      (!options.native_grid_barrier || facts.has_traps || options.grid != Grid::Direct))
+  const LoweredProgram lowered = lower(program, options);
+  const GpuAnalysis analysis = analyze_for_gpu(lowered.program, options.subgroup_size);
+  if (analysis.waits_for_grid &&
+      (!options.native_grid_barrier || analysis.has_traps || options.grid != Grid::Direct))
     return diagnose(Code::KernelTooLarge, program.place(program.loc),
                     fmt::format("kernel `{}` has grid barriers{}", program.name,
                                 !options.native_grid_barrier ? ", which are not to be native"
-                                : facts.has_traps            ? " and can trap"
+                                : analysis.has_traps         ? " and can trap"
                                                              : " and a grid that is folded"))
         .with_fix("split it at its grid barriers");
   Kernel kernel;
-  const auto make = [&] { kernel = Emitter(facts, program, options).run(); };
+  const auto make = [&] { kernel = Emitter(lowered, analysis, program, options).run(); };
   // The emitter recurses on nesting; callers may be threads with small stacks.
-  if (facts.depth > deepest_on_own_stack)
+  if (analysis.depth > deepest_on_own_stack)
     run_on_big_stack(make);
   else
     make();

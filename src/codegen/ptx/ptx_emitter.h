@@ -18,14 +18,17 @@
 #include <vector>
 
 #include "codegen/common/constants.h"
-#include "codegen/ptx/ptx_facts.h"
+#include "codegen/common/gpu_analysis.h"
+#include "codegen/common/lowered_program.h"
+#include "codegen/ptx/ptx_emit.h"
 #include "support/append.h"
 
 namespace vyre::emit_ptx {
 
 class Emitter {
  public:
-  Emitter(const Facts& facts, const Program& given, const EmitOptions& options);
+  Emitter(const LoweredProgram& lowered, const GpuAnalysis& analysis, const Program& given,
+          const EmitOptions& options);
   Kernel run();
 
  private:
@@ -220,7 +223,8 @@ class Emitter {
   void pair_scan(Type t, const Text& to, Text v);
   void pair_ballot(const Text& v, const Text& yes, const Text& live);
 
-  const Facts& f_;
+  const LoweredProgram& lowered_;
+  const GpuAnalysis& f_;
   const Program& p_;
   const Program& given_;
   const EmitOptions& options_;

@@ -20,8 +20,14 @@ std::string printable_path(std::string_view path) {
 
 }  // namespace
 
-Emitter::Emitter(const Facts& facts, const Program& given, const EmitOptions& options)
-    : f_(facts), p_(facts.program), given_(given), options_(options), made_(p_.values.size()) {
+Emitter::Emitter(const LoweredProgram& lowered, const GpuAnalysis& analysis, const Program& given,
+                 const EmitOptions& options)
+    : lowered_(lowered),
+      f_(analysis),
+      p_(lowered.program),
+      given_(given),
+      options_(options),
+      made_(p_.values.size()) {
   offsets_.assign(p_.buffers.size(), 0);
   uint32_t at = first_parameter_offset;
   for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
@@ -341,7 +347,7 @@ void Emitter::footer() {
 
 /// `.loc` where the source line is another than that of the instruction before.
 void Emitter::line_of(OpId op) {
-  const LocId loc = given_.op(f_.original[op]).loc;
+  const LocId loc = given_.op(lowered_.original[op]).loc;
   if (loc == none || loc == last_line_) return;
   last_line_ = loc;
   const Location& l = given_.locations[loc];

@@ -95,7 +95,7 @@ void Emitter::grid_barrier(OpId at) {
     ins("ld.relaxed.gpu.global.u32 {}, [{}]", stop, stop_flag());
     ins("setp.ne.u32 {}, {}, 0", p, stop);
     if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
-    ins("mov.u32 {}, {}", stop_op_, f_.original[at].value() + 1);
+    ins("mov.u32 {}, {}", stop_op_, lowered_.original[at].value() + 1);
     ins("@{} bra $L{}", p, stop_label_);
   }
   ins("bra $L{}", wait);
@@ -149,7 +149,7 @@ void Emitter::trap(const Text& code, OpId id) {
   if (!trap_tail_) trap_code_ = word(), trap_op_ = word(), trap_label_ = new_label();
   trap_tail_ = true;
   ins("mov.u32 {}, {}", trap_code_, code);
-  ins("mov.u32 {}, {}", trap_op_, f_.original[id].value());
+  ins("mov.u32 {}, {}", trap_op_, lowered_.original[id].value());
   ins("bra $L{}", trap_label_);
 }
 
@@ -209,12 +209,12 @@ void Emitter::poll(OpId loop, uint32_t to) {
   }
   if (!stop_tail_) stop_op_ = word(), stop_label_ = new_label(), stop_tail_ = true;
   const Text p = pred(), stop = word();
-  ins("sub.u32 {}, {}, {}", poll_counter_, poll_counter_, f_.polls[loop]);
+  ins("sub.u32 {}, {}, {}", poll_counter_, poll_counter_, lowered_.polls[loop]);
   ins("setp.gt.s32 {}, {}, 0", p, poll_counter_);
   ins("@{} bra $L{}", p, to);
   ins("mov.u32 {}, {}", poll_counter_, back_edges_per_poll);
   ins("ld.relaxed.gpu.global.u32 {}, [{}]", stop, stop_flag());
-  ins("mov.u32 {}, {}", stop_op_, f_.original[loop].value() + 1);
+  ins("mov.u32 {}, {}", stop_op_, lowered_.original[loop].value() + 1);
   ins("setp.ne.u32 {}, {}, 0", p, stop);
   ins("@{} bra $L{}", p, stop_label_);
   ins("bra $L{}", to);

@@ -8,6 +8,7 @@
 
 #include "codegen/common/short_loop.h"
 #include "codegen/spirv/spirv_emitter.h"
+#include "codegen/spirv/spirv_lower.h"
 
 namespace vyre::emit_spirv {
 namespace {
@@ -150,8 +151,8 @@ std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueI
 }
 
 /// Where a device ends loops that it finds too long, each loop keeps whether it was left by a way
-/// of its own. Volatile, and in an array at a place that no compiler knows: Mesa 22.3 makes values
-/// of volatile variables, and concludes that there is no other way.
+/// of its own. Volatile, and in an array at an offset that no compiler knows: Mesa 22.3.6 makes
+/// values of volatile variables, and concludes that there is no other way.
 void Emitter::open_left(Loop& loop) {
   if (options_.profile.long_loops) return;
   if (!left_) {
@@ -179,7 +180,7 @@ void Emitter::report_cut(const Loop& loop) {
   when(ins(spv::OpIEqual, b(), {left, c32(0)}), [&] {
     const Id at = control_pointer(offsetof(ControlBlock, stopped_at), u32());
     eff(spv::OpAtomicStore, {at, scope_of(spv::ScopeQueueFamily), c32(0),
-                             c32((f_.given[loop.op].value() + 1) | cut_loop)});
+                             c32((lowered_.original[loop.op].value() + 1) | cut_loop)});
   });
 }
 
@@ -254,23 +255,22 @@ void Emitter::end_loop(Loop& loop) {
 /// NVIDIA's compiler leaves loops as they are unless it is asked.
 bool Emitter::is_unrolled(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  return options_.unroll && found && !f_.polls[loop] && found->trips <= max_unrolled_trips &&
+  return options_.unroll && found && !lowered_.polls[loop] && found->trips <= max_unrolled_trips &&
          found->trips <= max_unrolled_ops / found->ops;
 }
 
 /// How many bodies an iteration of the SPIR-V loop has: a number that divides the loop's trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
   const auto found = short_loop(p_, loop);
-  if (!options_.unroll || !found || f_.polls[loop]) return 1;
+  if (!options_.unroll || !found || lowered_.polls[loop]) return 1;
   for (uint64_t n = std::min(max_ops_of_bodies / found->ops, max_bodies); n > 1; --n)
     if (found->trips % n == 0) return static_cast<uint32_t>(n);
   return 1;
 }
 
-/// The last number that a `for` gives, if constants say so and there is one. (NVIDIA's compiler
-/// does not end a loop by constants whose next number would pass the type's last one, unless it is
-/// told.)
+/// The last number that a `for` gives, if constants say so and there is one.
 std::optional<uint64_t> Emitter::last_of(OpId loop) const {
+  if (!options_.workarounds.end_loops_by_last_value) return std::nullopt;
   const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));
   const auto step = constant(p_.operand(loop, 2));
   if (!lo || !hi || !step || *step == 0) return std::nullopt;
@@ -293,7 +293,7 @@ void Emitter::for_op(OpId id) {
   const auto all = p_.args(o.first_block);
   const ValueId start = p_.operand(id, 0), step = p_.operand(id, 2);
   const Type t = p_.type(all[0]);
-  const bool hides = !options_.stoppable && begins_below_zero(p_, id);
+  const bool hides = !options_.stoppable && hides_start(p_, id, options_);
   const Id lo = hides ? unseen(t, *constant(start)) : get(start);
   const Id hi = get(p_.operand(id, 1)), by = get(step);
   const Id type = type_of(t);

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "codegen/spirv/spirv_emitter.h"
+#include "codegen/spirv/spirv_lower.h"
 #include "support/big_stack.h"
 
 namespace vyre::emit_spirv {
@@ -13,18 +14,19 @@ namespace {
 constexpr uint32_t deepest_on_own_stack = 100;
 
 /// Lanes that meet at barriers of the workgroup need flow that is uniform over it.
-std::optional<Diagnostic> find_lonely_subgroup(const Facts& f, const Program& given) {
+std::optional<Diagnostic> find_lonely_subgroup(const LoweredProgram& lowered,
+                                               const SpirvAnalysis& f, const Program& given) {
   if (f.lanes_by != Lanes::Workgroup || !f.uniformity) return std::nullopt;
   OpId found = none;
-  walk(f.program, [&](OpId op) {
-    const Op& o = f.program.op(op);
+  walk(lowered.program, [&](OpId op) {
+    const Op& o = lowered.program.op(op);
     const bool meets = info(o.code).effect == Effect::Convergent ||
                        (o.code == Opcode::Barrier && Scope(o.attr) == Scope::Subgroup);
     if (meets && f.flow(op) < Uniformity::Workgroup && found == none) found = op;
   });
   if (found == none) return std::nullopt;
   return diagnose(
-             Code::MissingFeature, given.place(given.op(f.given[found]).loc),
+             Code::MissingFeature, given.place(given.op(lowered.original[found]).loc),
              fmt::format("kernel `{}` needs subgroups of {} in flow that differs between them; "
                          "this device has none so large",
                          given.name, f.lanes))
@@ -41,20 +43,21 @@ Result<Kernel> emit(const Program& program, const EmitOptions& options) {
     return diagnose(Code::BadSubgroupSize, {},
                     fmt::format("a subgroup size of {} is not possible", size))
         .with_fix("use 1, 2, 4, 8, 16, 32 or 64");
-  const Result<Facts> facts = find_facts(program, options);
-  if (!facts) return facts.errors();
-  if (facts->waits_for_grid)
+  const Result<LoweredProgram> lowered = lower(program, options);
+  if (!lowered) return lowered.errors();
+  const SpirvAnalysis analysis = analyze(*lowered, program, options);
+  if (analysis.waits_for_grid)
     return diagnose(Code::KernelTooLarge, program.place(program.loc),
                     fmt::format("kernel `{}` has grid barriers", program.name))
         .with_fix("split it at its grid barriers");
-  if (const auto problem = find_lonely_subgroup(*facts, program)) return *problem;
+  if (const auto problem = find_lonely_subgroup(*lowered, analysis, program)) return *problem;
   Kernel kernel;
   const auto make = [&] {
     Unit unit;
-    kernel = Emitter(*facts, program, options, unit).run();
+    kernel = Emitter(*lowered, analysis, program, options, unit).run();
   };
   // The emitter recurses on nesting; callers may be threads with small stacks.
-  if (facts->depth > deepest_on_own_stack)
+  if (analysis.depth > deepest_on_own_stack)
     run_on_big_stack(make);
   else
     make();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/spirv/spirv_abi.h"
+#include "codegen/spirv/spirv_workarounds.h"
 #include "diagnostics/result.h"
 #include "ir/program.h"
 #include "legalize/profile.h"
@@ -23,6 +24,7 @@ struct EmitOptions {
   bool linear_grid = false;     // spirv_abi.h
   bool unroll = true;           // ask for short loops to be written out; CPUs' compilers take long
   bool functions = true;        // long exact forms are functions, not written at each use
+  Workarounds workarounds;      // switched off by tests only
 };
 
 struct Kernel {

@@ -19,14 +19,15 @@
 #include <vector>
 
 #include "codegen/common/constants.h"
-#include "codegen/spirv/spirv_facts.h"
+#include "codegen/spirv/spirv_analysis.h"
 #include "codegen/spirv/spirv_unit.h"
 
 namespace vyre::emit_spirv {
 
 class Emitter {
  public:
-  Emitter(const Facts& facts, const Program& given, const EmitOptions& options, Unit& unit);
+  Emitter(const LoweredProgram& lowered, const SpirvAnalysis& analysis, const Program& given,
+          const EmitOptions& options, Unit& unit);
   Kernel run();
 
  private:
@@ -370,7 +371,8 @@ class Emitter {
   void lanes_barrier();
   bool lacks_lanes() const { return f_.invocations % f_.lanes != 0; }
 
-  const Facts& f_;
+  const LoweredProgram& lowered_;
+  const SpirvAnalysis& f_;
   const Program& p_;
   const Program& given_;
   const EmitOptions& options_;

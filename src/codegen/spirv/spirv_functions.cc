@@ -41,7 +41,7 @@ Id Emitter::function(const Signature& s, const std::function<Id(std::span<const 
   return id;
 }
 
-/// An op that is marked by_function (legalize/expand.h).
+/// An op that is marked ByFunction (legalize/expand.h).
 Id Emitter::call(Opcode code, Type t, std::span<const Id> in) {
   Id& function = unit_.forms[{code, t}];
   if (!function) function = form_function(code, t);
@@ -53,12 +53,13 @@ Id Emitter::call(Opcode code, Type t, std::span<const Id> in) {
 }
 
 Id Emitter::form_function(Opcode code, Type t) {
-  Facts facts;
-  facts.program = emit_exact::form(code, t, options_.profile);
-  facts.uses = count_uses(facts.program);
-  facts.saturates = find_saturating(facts.program, options_.profile);
-  Emitter inner(facts, given_, options_, unit_);
-  const auto arguments = facts.program.args(body_block);
+  const LoweredProgram lowered = {emit_exact::form(code, t, options_.profile), {}, {}};
+  const Program& p = lowered.program;
+  SpirvAnalysis analysis;
+  analysis.uses = count_uses(p);
+  analysis.saturates = find_saturating(p, options_.profile);
+  Emitter inner(lowered, analysis, given_, options_, unit_);
+  const auto arguments = p.args(body_block);
   const Signature signature = {.name = fmt::format("{}_{}", mnemonic(code), name(t)),
                                .result = type_of(t),
                                .parameters = std::vector<Id>(arguments.size(), type_of(t))};

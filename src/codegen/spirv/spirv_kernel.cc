@@ -6,9 +6,11 @@
 
 namespace vyre::emit_spirv {
 
-Emitter::Emitter(const Facts& facts, const Program& given, const EmitOptions& options, Unit& unit)
-    : f_(facts),
-      p_(facts.program),
+Emitter::Emitter(const LoweredProgram& lowered, const SpirvAnalysis& analysis, const Program& given,
+                 const EmitOptions& options, Unit& unit)
+    : lowered_(lowered),
+      f_(analysis),
+      p_(lowered.program),
       given_(given),
       options_(options),
       unit_(unit),
@@ -325,8 +327,8 @@ void Emitter::id_op(OpId id) {
 
 /// A line where it is another than that of the instruction before. (Functions have none.)
 void Emitter::line_of(OpId id) {
-  if (f_.given.empty()) return;
-  const LocId loc = given_.op(f_.given[id]).loc;
+  if (lowered_.original.empty()) return;
+  const LocId loc = given_.op(lowered_.original[id]).loc;
   if (loc == none || loc == last_line_) return;
   last_line_ = loc;
   const Location& l = given_.locations[loc];

@@ -3,6 +3,7 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include "codegen/spirv/spirv_emitter.h"
+#include "legalize/expand.h"
 #include "legalize/floats.h"
 
 namespace vyre::emit_spirv {
@@ -36,15 +37,17 @@ void Emitter::pure_op(OpId id) {
     const Id x = get(operands[0]);
     if (from == to) return set(v, x);
     if (o.code == Opcode::Cast) return set(v, cast(to, from, x));
-    return set(v, bitcast(to, from, x, never_nan(operands[0]) || o.attr & emit_exact::any_nan));
+    return set(
+        v, bitcast(to, from, x, never_nan(operands[0]) || emit_exact::has_mark(o, OpMark::AnyNan)));
   }
   if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
   if (const Id low = extend_by_shifts(id)) return set(v, low);
   Id in[4];
   for (uint32_t k = 0; k < operands.size(); ++k) in[k] = operand_of(id, k);
-  if (o.attr == emit_exact::may_flush)
+  if (emit_exact::has_mark(o, OpMark::MayFlush))
     return set(v, extended(GLSLstd450FAbs, type_of(o.type), {in[0]}));
-  if (o.attr == emit_exact::by_function) return set(v, call(o.code, o.type, {in, operands.size()}));
+  if (emit_exact::has_mark(o, OpMark::ByFunction))
+    return set(v, call(o.code, o.type, {in, operands.size()}));
   if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
   if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));
   set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
@@ -132,11 +135,10 @@ Id Emitter::normalize(Type t, Id x) {
   return sign_extended(x, width);
 }
 
-/// The low bits, the highest of them in all above. By one instruction: of the two shifts that do
-/// the same NVIDIA's compiler makes an extension all the same, and where a negation is extended it
-/// negates what is extended instead, which is wrong for the lowest number.
+/// The low bits, the highest of them in all above.
 Id Emitter::sign_extended(Id x, uint32_t width) {
-  if (options_.profile.bits) return ins(spv::OpBitFieldSExtract, u32(), {x, c32(0), c32(width)});
+  if (options_.profile.bits && options_.workarounds.extend_signs_by_field)
+    return ins(spv::OpBitFieldSExtract, u32(), {x, c32(0), c32(width)});
   const Id top = ins(spv::OpShiftLeftLogical, u32(), {x, c32(32 - width)});
   return ins(spv::OpShiftRightArithmetic, u32(), {top, c32(32 - width)});
 }

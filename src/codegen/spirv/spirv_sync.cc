@@ -75,10 +75,10 @@ void Emitter::uniform_load(OpId id) {
 // ---- Back-edges.
 
 bool Emitter::checks_at_back_edge(OpId loop) const {
-  const bool polls = f_.polls[loop] && options_.stoppable;
+  const bool polls = lowered_.polls[loop] && options_.stoppable;
   if (!f_.has_ghosts) return polls;
   // Ghosts leave; a workgroup of nothing but ghosts leaves at a poll.
-  return meeting_of(loop) != Meeting::Workgroup || f_.polls[loop];
+  return meeting_of(loop) != Meeting::Workgroup || lowered_.polls[loop];
 }
 
 /// Who leaves the loop together.
@@ -124,7 +124,7 @@ Id Emitter::stop_requested(OpId loop) {
   const Id stop = ins(spv::OpINotEqual, b(), {word, c32(0)});
   when(stop, [&] {
     const Id at = control_pointer(offsetof(ControlBlock, stopped_at), u32());
-    eff(spv::OpAtomicStore, {at, scope, c32(0), c32(f_.given[loop].value() + 1)});
+    eff(spv::OpAtomicStore, {at, scope, c32(0), c32(lowered_.original[loop].value() + 1)});
   });
   return stop;
 }
@@ -140,9 +140,9 @@ Id Emitter::check_back_edge(OpId loop) {
 
 Id Emitter::poll_alone(OpId loop) {
   Id leaves = 0;
-  if (f_.polls[loop] && options_.stoppable) {
+  if (lowered_.polls[loop] && options_.stoppable) {
     const Id count = counter(Meeting::Alone);
-    leaves = look_sometimes(count, f_.polls[loop], [&] {
+    leaves = look_sometimes(count, lowered_.polls[loop], [&] {
       const Id stop = stop_requested(loop);
       // Where it goes on, all later back-edges look again.
       if (f_.syncs) when(stop, [&] { eff(spv::OpStore, {count, c32(1)}); });
@@ -157,9 +157,9 @@ Id Emitter::poll_alone(OpId loop) {
 /// A subgroup leaves as one: if one of its lanes is stopped, or all are ghosts.
 Id Emitter::poll_lanes(OpId loop) {
   Id leaves = 0;
-  if (f_.polls[loop] && options_.stoppable) {
+  if (lowered_.polls[loop] && options_.stoppable) {
     const Id count = counter(Meeting::Subgroup);
-    leaves = look_sometimes(count, f_.polls[loop], [&] {
+    leaves = look_sometimes(count, lowered_.polls[loop], [&] {
       const Id stop = any_lane(stop_requested(loop));
       when(stop, [&] { eff(spv::OpStore, {count, c32(1)}); });
       return stop;
@@ -172,7 +172,7 @@ Id Emitter::poll_lanes(OpId loop) {
 
 /// The first invocation looks for all of them. With ghosts, the others say whether they live.
 Id Emitter::poll_together(OpId loop) {
-  return look_sometimes(counter(Meeting::Workgroup), f_.polls[loop], [&] {
+  return look_sometimes(counter(Meeting::Workgroup), lowered_.polls[loop], [&] {
     const Id array = shared_words("verdict", 2);
     const Id type = m_.type_pointer(spv::StorageClassWorkgroup, u32());
     const Id stop_at = ins(spv::OpAccessChain, type, {array, c32(0)});

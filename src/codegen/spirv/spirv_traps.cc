@@ -51,7 +51,7 @@ void Emitter::trap(Id code, OpId id) {
     const Id function = trap_function();
     const Id at = has64() ? control.low : pair(control.low, control.high);
     const Id n = has64() ? number.low : pair(number.low, number.high);
-    const Id op = c32(f_.given[id].value());
+    const Id op = c32(lowered_.original[id].value());
     ins(spv::OpFunctionCall, m_.type_void(), {function, at, n, x, y, z, code, op});
   };
   if (f_.has_ghosts) {
@@ -84,7 +84,7 @@ Emitter::Wide Emitter::product(Wide a, Wide b_) {
 Id Emitter::trap_function() {
   if (trap_function_) return trap_function_;
   const Id number = has64() ? u64() : words(2);
-  Emitter inner(f_, given_, options_, unit_);
+  Emitter inner(lowered_, f_, given_, options_, unit_);
   const Signature signature = {.name = "trap",
                                .parameters = {number, number, u32(), u32(), u32(), u32(), u32()}};
   return trap_function_ = inner.function(signature, [&](std::span<const Id> parameters) {

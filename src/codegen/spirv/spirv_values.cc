@@ -8,8 +8,7 @@
 namespace vyre::emit_spirv {
 namespace {
 
-/// The bits of 1.0 or -1.0, of whatever type. A choice between one of them and zero becomes the
-/// number of a truth value, which gives -0 for 0 where the one is negative (Mesa 22.3).
+/// True for the bits of 1.0 and -1.0 (workaround zero_operands).
 bool is_one(Type t, uint64_t bits) {
   return width_of(t) == 64   ? (bits & low_mask(63)) == 0x3ff0000000000000
          : width_of(t) == 32 ? (bits & low_mask(31)) == 0x3f800000
@@ -132,7 +131,8 @@ Emitter::Wide Emitter::wide(uint64_t value) {
 Emitter::Wide Emitter::wide_of(Type t, Id x) {
   if (width_of(t) == 64) return {x, 0};
   if (!is_signed(t)) return has64() ? Wide{ins(spv::OpUConvert, u64(), {x}), 0} : Wide{x, c32(0)};
-  // Not by OpSConvert: Mesa 22.3 is wrong where it sees such a value compared with a constant.
+  if (has64() && !options_.workarounds.extend_indices_by_words)
+    return {ins(spv::OpSConvert, u64(), {x}), 0};
   return wide_words(x, ins(spv::OpShiftRightArithmetic, u32(), {x, c32(31)}));
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+
+#include "codegen/spirv/spirv_workarounds.h"
 
 namespace vyre::driver::vulkan {
 namespace {
@@ -32,6 +35,14 @@ struct Features {
     chain(core, v11);
   }
 };
+
+std::optional<emit_spirv::Vendor> vendor_of(VkDriverId driver) {
+  switch (driver) {
+    case VK_DRIVER_ID_NVIDIA_PROPRIETARY: return emit_spirv::Vendor::Nvidia;
+    case VK_DRIVER_ID_MESA_LLVMPIPE: return emit_spirv::Vendor::Lavapipe;
+    default: return std::nullopt;
+  }
+}
 
 bool has(const std::vector<VkExtensionProperties>& all, const char* name) {
   return std::any_of(all.begin(), all.end(), [&](const VkExtensionProperties& e) {
@@ -163,15 +174,10 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   if (v12.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE &&
       r.rte32 != r.rte64)
     r.rte32 = r.rte64 = false;
-  // Right alone and wrong in some larger programs (driver 580 on an H200, found by fuzzing), so no
-  // self-test finds it.
-  if (v12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) r.sqrt64 = r.saturate64 = false;
-  if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
-    // It keeps 80 masks and leaves the blocks inside out, without a word. It adds some of its own.
-    d.most_nested = 64;
-    // It follows every way from an address to the constants and parameters that it is made of.
-    r.uniform_addresses = false;
-  }
+  for (const emit_spirv::WorkaroundInfo& w : emit_spirv::all_workarounds())
+    if (w.flag && !w.found_by_self_test && w.vendor == vendor_of(v12.driverID)) r.*w.flag = false;
+  // Mesa 22.3.6 keeps 80 masks, some of them its own, and leaves out the blocks inside.
+  if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) d.most_nested = 64;
   r.subgroup_size = v11.subgroupSize;
   // As much as every recorder has room for.
   r.push_constant_bytes = std::min(d.properties.limits.maxPushConstantsSize, 256u);

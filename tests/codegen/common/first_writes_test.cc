@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "codegen/ptx/ptx_facts.h"
+#include "codegen/common/gpu_analysis.h"
 #include "tests/codegen/ptx/ptx_util.h"
 
 namespace vyre {
@@ -21,10 +21,11 @@ Program kernel_of(std::string_view body) {
 
 /// Names of the arrays that are zeroed.
 std::string zeroed(std::string_view body) {
-  const emit_ptx::Facts f = emit_ptx::find_facts(kernel_of(body), {});
+  const Program p = kernel_of(body);
+  const GpuAnalysis f = analyze_for_gpu(p, 32);
   std::string names;
   for (size_t i = 0; i < f.buffers.size(); ++i)
-    if (f.buffers[i].needs_zeros) names += f.program.buffers[i].name + " ";
+    if (f.buffers[i].needs_zeros) names += p.buffers[i].name + " ";
   return names;
 }
 

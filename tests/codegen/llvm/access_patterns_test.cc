@@ -7,7 +7,7 @@
 
 #include "codegen/llvm/llvm_abi.h"
 #include "codegen/llvm/llvm_emit.h"
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 #include "ir/launch.h"
 #include "tests/codegen/llvm/jit_util.h"
 #include "tests/runtime/driver_util.h"
@@ -230,7 +230,7 @@ TEST(access_patterns, lanes_follow_the_accesses_of_narrow_kernels) {
         "{ "
         "let i = global_id.x\n" +
         body + " }");
-    return emit_llvm::prepare(p, options).lanes;
+    return emit_llvm::lower(p, options).lanes;
   };
   EXPECT_EQ(lanes("y[i] = x[i]"), 64u);
   EXPECT_EQ(lanes("y[i] = x[max(i, 1) - 1] + x[(i + 1) % len(x)]"), 64u);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/llvm/llvm_emit.h"
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 #include "runtime/cpu/cpu_backend.h"
 #include "tests/runtime/driver_util.h"
 
@@ -199,7 +199,7 @@ TEST(emit_kernels, workgroups_of_rows_go_abreast_where_they_only_stream) {
                ") grid(64, 64) { let i = global_id.y * 64 + global_id.x\n" + body + "}\n");
     emit_llvm::EmitOptions options;
     options.subgroup_size = 16;
-    return emit_llvm::prepare(p, options).abreast;
+    return emit_llvm::lower(p, options).abreast;
   };
   EXPECT_TRUE(goes("16, 4", "y[i] = x[i]"));
   EXPECT_FALSE(goes("64", "y[i] = x[i]"));     // it goes along a row already

@@ -20,7 +20,7 @@ std::string source_of(const std::string& body) {
 bool is_interchanged(const Program& p) {
   emit_llvm::EmitOptions options;
   options.subgroup_size = 16;
-  return emit_llvm::prepare(p, options).phased;
+  return emit_llvm::lower(p, options).phased;
 }
 
 void expect_interchanged(const std::string& body, bool wanted) {

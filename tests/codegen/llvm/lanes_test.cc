@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 #include "tests/runtime/driver_util.h"
 
 namespace vyre::driver {
@@ -14,7 +14,7 @@ uint32_t lanes_of(const std::string& body, const std::string& workgroup = "256",
                            workgroup + ") grid(len(y)) {\n let i = global_id.x\n" + body + "\n}\n");
   emit_llvm::EmitOptions options;
   options.isa = isa;
-  return emit_llvm::prepare(p, options).lanes;
+  return emit_llvm::lower(p, options).lanes;
 }
 
 const char* short_loop = "var s: u32 = i\nfor k in 0..n { s = s * 1664525 + k }\ny[i] = s";

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "codegen/common/first_writes.h"
-#include "codegen/llvm/prepare.h"
+#include "codegen/llvm/llvm_lower.h"
 #include "runtime/cpu/cpu_backend.h"
 #include "tests/runtime/driver_util.h"
 
@@ -26,7 +26,7 @@ std::string source_of(const std::string& body, const std::string& workgroup = "6
 std::string zeroed(const Program& p, uint32_t lanes) {
   emit_llvm::EmitOptions options;
   options.subgroup_size = lanes;
-  const emit_llvm::Prepared prepared = emit_llvm::prepare(p, options);
+  const emit_llvm::Prepared prepared = emit_llvm::lower(p, options);
   const std::vector<bool> needed = find_needed_zeros(emit_llvm::array_use(prepared));
   std::string names;
   for (size_t i = 0; i < needed.size(); ++i)

@@ -84,7 +84,7 @@ class Audit {
       case GLSLstd450UMax:
       case GLSLstd450FindILsb:
       case GLSLstd450FindUMsb:
-      case GLSLstd450FAbs:  // to look for small numbers: legalize/term_builder.h's may_flush
+      case GLSLstd450FAbs:  // to look for small numbers: OpMark::MayFlush
         break;
       default: expect(false, fmt::format("GLSL.std.450 instruction {} is not exact", what));
     }

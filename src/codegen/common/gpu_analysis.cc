@@ -1,14 +1,12 @@
-#include "codegen/ptx/ptx_facts.h"
+#include "codegen/common/gpu_analysis.h"
 
 #include <algorithm>
 
+#include "check/uniformity.h"
 #include "codegen/common/first_writes.h"
-#include "codegen/common/origins.h"
-#include "ir/expand_functions.h"
-#include "transform/long_loops.h"
 #include "transform/structure_exits.h"
 
-namespace vyre::emit_ptx {
+namespace vyre {
 namespace {
 
 constexpr uint64_t array_align = 16;  // arrays are cleared in pieces of this size
@@ -22,9 +20,9 @@ bool is_same(const FormulaPool& f, FormulaId a, FormulaId b, int depth = 8) {
   return is_same(f, x.a, y.a, depth - 1) && is_same(f, x.b, y.b, depth - 1);
 }
 
-class Finder {
+class GpuAnalyzer {
  public:
-  explicit Finder(Facts& f) : f_(f), p_(f.program) {}
+  GpuAnalyzer(const Program& p, GpuAnalysis& f) : f_(f), p_(p) {}
 
   void run() {
     f_.buffers.assign(p_.buffers.size(), {});
@@ -42,7 +40,7 @@ class Finder {
     for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
       const Buffer& b = p_.buffers[i];
       if (is_parameter(b.role)) continue;
-      BufferFacts& f = f_.buffers[i];
+      BufferAnalysis& f = f_.buffers[i];
       p_.formulas.is_constant(b.count, &f.count);
       if (b.role == Role::Table) continue;
       uint64_t& end = b.role == Role::Shared ? f_.shared_bytes : f_.private_bytes;
@@ -70,7 +68,7 @@ class Finder {
     const Op& o = p_.op(id);
     const OpInfo& i = info(o.code);
     if (i.attribute == AttrKind::Memory) {
-      BufferFacts& b = f_.buffers[p_.memory(id).buffer];
+      BufferAnalysis& b = f_.buffers[p_.memory(id).buffer];
       f_.buffers[b.length_of].tests += loops_ ? 4 : 1;
       if (i.effect == Effect::Write || (i.effect == Effect::Atomic && o.code != Opcode::AtomicLoad))
         b.written = true;
@@ -102,14 +100,13 @@ class Finder {
     if (is_loop(o.code)) --loops_;
   }
 
-  Facts& f_;
+  GpuAnalysis& f_;
   const Program& p_;
   uint32_t depth_ = 0;
   uint32_t loops_ = 0;  // around
 };
 
-void find_zeros(Facts& f) {
-  const Program& p = f.program;
+void find_zeros(const Program& p, GpuAnalysis& f) {
   bool any = false;
   for (size_t i = 0; i < p.buffers.size(); ++i)
     any |= f.buffers[i].loaded &&
@@ -127,21 +124,14 @@ void find_zeros(Facts& f) {
 
 }  // namespace
 
-Facts find_facts(Program program, const EmitOptions& options, bool divides_whiles) {
-  Facts f;
-  f.program = std::move(program);
-  Program& p = f.program;
-  mark_origins(p);
-  expand_functions(p);
-  f.polls =
-      options.stoppable ? divide_long_loops(p, {.whiles = divides_whiles}) : find_long_loops(p);
-  f.original = origins(p);
+GpuAnalysis analyze_for_gpu(const Program& p, uint32_t subgroup_size) {
+  GpuAnalysis f;
   f.invocations = std::max(1u, p.workgroup[0] * p.workgroup[1] * p.workgroup[2]);
-  f.lanes = p.subgroup ? p.subgroup : options.subgroup_size;
+  f.lanes = p.subgroup ? p.subgroup : subgroup_size;
   f.uses = count_uses(p);
-  Finder(f).run();
-  find_zeros(f);
+  GpuAnalyzer(p, f).run();
+  find_zeros(p, f);
   return f;
 }
 
-}  // namespace vyre::emit_ptx
+}  // namespace vyre

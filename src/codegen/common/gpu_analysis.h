@@ -1,20 +1,18 @@
 #pragma once
 
-// What the emitter asks about a program before it writes a line: which buffers are written, who may
-// trap, which loops may run for long.
+// What emitters for GPUs ask about a lowered program before they write code: which buffers are
+// written, which invocations may trap, where arrays lie.
 
 #include <vector>
 
-#include "codegen/ptx/ptx_emit.h"
 #include "ir/program.h"
-#include "transform/long_loops.h"
 
-namespace vyre::emit_ptx {
+namespace vyre {
 
-struct BufferFacts {
+struct BufferAnalysis {
   bool loaded = false;       // by loads, atomics with a result or uniform_load
   bool written = false;      // by stores or atomics
-  bool needs_zeros = false;  // an array of which something may be read that nobody wrote
+  bool needs_zeros = false;  // an array of which an element may be read before it is written
   uint32_t length_of = 0;    // the first buffer that always has as many elements
   // Of that first buffer, for all of them:
   uint32_t tests = 0;    // accesses in the text; those in loops count several times
@@ -23,13 +21,9 @@ struct BufferFacts {
   uint64_t offset = 0;   // of arrays, in shared or local memory
 };
 
-struct Facts {
-  Program program;             // without function ops, long loops divided; locations are op ids of
-                               // the one given
-  IdMap<OpId, OpId> original;  // by op: the one of the program that was given
-  std::vector<BufferFacts> buffers;
+struct GpuAnalysis {
+  std::vector<BufferAnalysis> buffers;
   IdMap<ValueId, uint32_t> uses;  // of values
-  PollWeights polls;              // by op
   uint32_t depth = 0;             // of nesting
   bool has_traps = false;
   bool has_subgroup_ops = false;  // that exchange values or wait
@@ -42,7 +36,7 @@ struct Facts {
   uint64_t private_bytes = 0;
 };
 
-/// `divides_whiles`: `while` loops that poll are divided into chunks, too (transform/long_loops.h).
-Facts find_facts(Program program, const EmitOptions& options, bool divides_whiles = true);
+/// `program` has no function ops. `subgroup_size` is that of programs that do not fix one.
+GpuAnalysis analyze_for_gpu(const Program& program, uint32_t subgroup_size);
 
-}  // namespace vyre::emit_ptx
+}  // namespace vyre

@@ -1,16 +1,15 @@
 #pragma once
 
-// What the emitter asks about a program before it writes a word: the program with what the device
-// cannot do expanded, what codegen/ptx/ptx_facts.h finds in it, how subgroups are made, and which
-// flow is uniform.
+// What the emitter asks about a lowered program before it writes a word: what all GPUs ask
+// (codegen/common/gpu_analysis.h), how subgroups are made, and which flow is uniform.
 
 #include <optional>
 #include <vector>
 
 #include "check/uniformity.h"
-#include "codegen/ptx/ptx_facts.h"
+#include "codegen/common/gpu_analysis.h"
+#include "codegen/common/lowered_program.h"
 #include "codegen/spirv/spirv_emit.h"
-#include "legalize/expand.h"
 
 namespace vyre::emit_spirv {
 
@@ -22,8 +21,7 @@ enum class Lanes : uint8_t {
   Workgroup,  // through shared memory between barriers of the workgroup: they are larger
 };
 
-struct Facts : emit_ptx::Facts {
-  IdMap<OpId, OpId> given;       // by op: the one of the program that was given
+struct SpirvAnalysis : GpuAnalysis {
   std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
   std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
   IdMap<OpId, bool>
@@ -49,14 +47,12 @@ struct Facts : emit_ptx::Facts {
   Uniformity flow(OpId op) const { return uniformity ? uniformity->flow(op) : Uniformity::Varying; }
 };
 
-/// A `for` from a negative constant. NVIDIA's compiler counts its trips wrong where it finds that
-/// their number is constant: -5..1 of i64 had five.
-bool begins_below_zero(const Program& program, OpId loop);
-
 /// Sums and differences of 64 bits that something may be made of that saturates: they are limited
 /// before or after, chosen, or masked. Empty if the device's compiler may see them.
 IdMap<OpId, bool> find_saturating(const Program& program, const emit_exact::Profile& profile);
 
-Result<Facts> find_facts(const Program& program, const EmitOptions& options);
+/// `given` is the program that was lowered.
+SpirvAnalysis analyze(const LoweredProgram& lowered, const Program& given,
+                      const EmitOptions& options);
 
 }  // namespace vyre::emit_spirv

@@ -1,12 +1,4 @@
-#include "codegen/spirv/spirv_facts.h"
-
-#include <fmt/format.h>
-
-#include <utility>
-
-#include "codegen/common/origins.h"
-#include "ir/constant_trips.h"
-#include "ir/expand_functions.h"
+#include "codegen/spirv/spirv_analysis.h"
 
 namespace vyre::emit_spirv {
 namespace {
@@ -28,7 +20,7 @@ std::vector<bool> find_packed(const Program& p, const emit_exact::Profile& profi
   return packed;
 }
 
-Lanes choose_lanes(const emit_ptx::Facts& f, const emit_exact::Profile& profile) {
+Lanes choose_lanes(const GpuAnalysis& f, const emit_exact::Profile& profile) {
   if (f.lanes == 1) return Lanes::Alone;
   const uint32_t native = profile.subgroup_size;
   // Where lanes are numbered in another way, ids follow the device's numbers, and all must be full.
@@ -39,8 +31,7 @@ Lanes choose_lanes(const emit_ptx::Facts& f, const emit_exact::Profile& profile)
 
 /// Is a buffer that the kernel writes used before a barrier, or in a loop that has one? Of the ops
 /// of the body each counts as a whole.
-bool uses_written_before_barrier(const Facts& f) {
-  const Program& p = f.program;
+bool uses_written_before_barrier(const Program& p, const GpuAnalysis& f) {
   bool uses = false, found = false;
   for (OpId op = p.blocks[body_block].first; op != none; op = p.op(op).next) {
     bool waits = false;
@@ -60,13 +51,6 @@ bool uses_written_before_barrier(const Facts& f) {
 }
 
 }  // namespace
-
-bool begins_below_zero(const Program& p, OpId loop) {
-  if (p.op(loop).code != Opcode::For) return false;
-  const Type t = p.type(p.operand(loop, 0));
-  const auto c = constant_bits(p, p.operand(loop, 0));
-  return c && is_signed(t) && (*c >> (width_of(t) - 1) & 1);
-}
 
 IdMap<OpId, bool> find_saturating(const Program& p, const emit_exact::Profile& profile) {
   if (profile.saturate64) return {};
@@ -100,47 +84,31 @@ IdMap<OpId, bool> find_saturating(const Program& p, const emit_exact::Profile& p
   return found;
 }
 
-Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
+SpirvAnalysis analyze(const LoweredProgram& lowered, const Program& given,
+                      const EmitOptions& options) {
   const emit_exact::Profile& profile = options.profile;
-  Program p = program;
-  mark_origins(p);
-  expand_functions(p);
-  Result<Program> expanded =
-      emit_exact::expand(p, profile, options.subgroup_size, options.functions);
-  if (!expanded) {  // once more, with the places that people know
-    Program plain = program;
-    expand_functions(plain);
-    return emit_exact::expand(plain, profile, options.subgroup_size).errors();
-  }
-  p = std::move(*expanded);
-  const IdMap<OpId, OpId> given = origins(p);
-
-  Facts f;
+  const Program& p = lowered.program;
   const uint32_t size = options.subgroup_size ? options.subgroup_size : profile.subgroup_size;
-  static_cast<emit_ptx::Facts&>(f) = emit_ptx::find_facts(
-      std::move(p), {.subgroup_size = size, .stoppable = options.stoppable}, options.unroll);
-  for (const OpId op : f.original) f.given.push_back(given[op]);
-  for (size_t i = 0; i < f.program.buffers.size(); ++i)
-    f.pieces.push_back(i < program.buffers.size()
-                           ? std::max(1u, size_of(program.buffers[i].element) /
-                                              size_of(f.program.buffers[i].element))
-                           : 1);
-  f.packed = find_packed(f.program, profile);
-  f.saturates = find_saturating(f.program, profile);
+  SpirvAnalysis f = {analyze_for_gpu(p, size)};
+  for (size_t i = 0; i < p.buffers.size(); ++i)
+    f.pieces.push_back(i < given.buffers.size() ? std::max(1u, size_of(given.buffers[i].element) /
+                                                                   size_of(p.buffers[i].element))
+                                                : 1);
+  f.packed = find_packed(p, profile);
+  f.saturates = find_saturating(p, profile);
   f.lanes_by = choose_lanes(f, profile);
 
   bool barriers = false;
-  walk(f.program, [&](OpId op) {
-    const Op& o = f.program.op(op);
+  walk(p, [&](OpId op) {
+    const Op& o = p.op(op);
     if (o.code == Opcode::LaneId) f.has_lanes = true;
     if (o.code == Opcode::Barrier || o.code == Opcode::UniformLoad) barriers = true;
-    if (is_atomic(o.code) && f.program.memory(op).acq_rel) f.orders = true;
-    if (begins_below_zero(f.program, op)) f.polls[op] = 1;  // then it is taken as it is
-    if (f.polls[op]) f.polls_any = true;
+    if (is_atomic(o.code) && p.memory(op).acq_rel) f.orders = true;
+    if (lowered.polls[op]) f.polls_any = true;
   });
   f.has_lanes |= f.has_subgroup_ops;
-  f.in_a_row = f.has_lanes && f.program.workgroup[0] < f.invocations &&
-               f.program.workgroup[0] % profile.subgroup_size != 0;
+  f.in_a_row =
+      f.has_lanes && p.workgroup[0] < f.invocations && p.workgroup[0] % profile.subgroup_size != 0;
   f.syncs = barriers || f.has_subgroup_ops;
   f.declared = f.invocations;
   if (f.syncs && !profile.partial_subgroups && f.invocations % profile.subgroup_size != 0) {
@@ -148,11 +116,11 @@ Result<Facts> find_facts(const Program& program, const EmitOptions& options) {
     f.declared += profile.subgroup_size - f.invocations % profile.subgroup_size;
   }
   f.orders |= f.syncs;
-  f.orders_buffers = uses_written_before_barrier(f);
+  f.orders_buffers = uses_written_before_barrier(p, f);
   f.has_ghosts = f.syncs && f.has_traps;
   const bool meets_in_workgroup = f.lanes_by == Lanes::Workgroup && f.has_subgroup_ops;
   if (f.has_ghosts || meets_in_workgroup || (f.syncs && f.polls_any && options.stoppable))
-    f.uniformity = analyze_uniformity(f.program);
+    f.uniformity = analyze_uniformity(p);
   return f;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Brings a program into the form that the emitter walks, and finds out what the emitter asks about
-// it: the subgroup size, what is the same in all lanes, where lanes part, where a workgroup waits.
+// The program that the emitter walks, and what the emitter asks about it: the subgroup size, what
+// is the same in all lanes, where lanes diverge, where a workgroup waits.
 
 #include <cstdint>
 #include <vector>
@@ -41,7 +41,8 @@ struct Prepared {
   bool uniform(ValueId v) const { return uniformity.value(v) >= Uniformity::Subgroup; }
 };
 
-Prepared prepare(const Program& program, const EmitOptions& options);
+/// Runs every transformation between the optimized program and the one that is emitted.
+Prepared lower(const Program& program, const EmitOptions& options);
 
 /// A stretch is run subgroup by subgroup, and one ends before and behind ops that hold a barrier.
 inline ArrayUse array_use(const Prepared& k) {

@@ -1,0 +1,25 @@
+#include "codegen/ptx/ptx_lower.h"
+
+#include "codegen/common/origins.h"
+#include "ir/expand_functions.h"
+
+namespace vyre::emit_ptx {
+
+LoweredProgram lower(const Program& program, const EmitOptions& options) {
+  LoweredProgram lowered = {program, {}, {}};
+  Program& p = lowered.program;
+
+  // Each op names the one of `program` that it comes from; later stages keep the name.
+  mark_origins(p);
+
+  // exp, log, sin, … become arithmetic.
+  expand_functions(p);
+
+  // Loops that may run for long become chunks, between which they poll the stop flag.
+  lowered.polls = options.stoppable ? divide_long_loops(p, {.whiles = true}) : find_long_loops(p);
+
+  lowered.original = origins(p);
+  return lowered;
+}
+
+}  // namespace vyre::emit_ptx
