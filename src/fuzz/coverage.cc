@@ -145,13 +145,12 @@ void Coverage::add(const Generated& g, const Outputs* expected) {
     add_buffers(p, f);
     const auto uses = count_uses(p);
     uint32_t loops = 0;
-    walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+    walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId) {
       if (what == Visit::Op) {
         ++pairs_[static_cast<size_t>(p.op(op).code)][static_cast<size_t>(p.op(op).type)];
         return add_op(p, op, uses, loops, f);
       }
-      const OpId owner = op;
-      if (owner == none || !is_loop(p.op(owner).code)) return;
+      if (op == none || !is_loop(p.op(op).code)) return;
       loops += what == Visit::EnterBlock ? 1 : -1;
     });
   }

@@ -91,7 +91,7 @@ inline std::optional<uint64_t> most_trips(const Program& p, OpId loop) {
   }
   if (!found) return std::nullopt;
   bool continues = false;  // with other values, perhaps
-  walk_blocks(p, body, [&](Visit what, OpId op, BlockId block) {
+  walk_blocks(p, body, [&](Visit what, OpId op, BlockId) {
     if (what == Visit::Op && p.op(op).code == Opcode::Continue) continues = true;
   });
   return continues ? std::nullopt : found;

@@ -10,7 +10,7 @@ namespace vyre {
 ProgramStats stats(const Program& p) {
   ProgramStats s;
   uint64_t depth = 0;
-  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId) {
     if (what == Visit::EnterBlock) s.max_nesting = std::max(s.max_nesting, depth++);
     if (what == Visit::LeaveBlock) --depth;
     if (what != Visit::Op) return;

@@ -37,7 +37,7 @@ std::vector<OpId> own_exits(const Program& p, OpId loop) {
   uint32_t inner = 0;  // loops that are open inside
   const Op& o = p.op(loop);
   for (uint32_t b = 0; b < o.n_blocks; ++b)
-    walk_blocks(p, o.first_block + b, [&](Visit what, OpId op, BlockId block) {
+    walk_blocks(p, o.first_block + b, [&](Visit what, OpId op, BlockId) {
       if (what == Visit::Op) {
         const Opcode code = p.op(op).code;
         if (inner == 0 && (code == Opcode::Break || code == Opcode::Continue)) exits.push_back(op);

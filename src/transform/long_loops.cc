@@ -247,8 +247,7 @@ class Divider {
         breaks |= code == Opcode::Break;
       }
       if (what == Visit::Op || block == body) return;
-      const OpId owner = op;
-      if (!is_loop(p_.op(owner).code)) return;
+      if (!is_loop(p_.op(op).code)) return;
       if (what == Visit::EnterBlock) ++depth;
       if (what == Visit::LeaveBlock) --depth;
     });

@@ -230,7 +230,7 @@ std::string dump_uniformity(const Walked& w) {
   constexpr std::string_view words[] = {"varying", "subgroup", "workgroup", "grid"};
   std::string out = fmt::format("{:<11}{:<11}{}\n", "flow", "value", "op");
   size_t depth = 0;
-  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId) {
     if (what == Visit::EnterBlock) ++depth;
     if (what == Visit::LeaveBlock) --depth;
     if (what != Visit::Op || p.op(op).code == Opcode::Const || is_exit(p.op(op).code)) return;

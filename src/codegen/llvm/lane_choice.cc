@@ -25,7 +25,7 @@ bool observes_subgroup(const Program& p) {
 template <class Fn>
 void weigh_accesses(const Program& p, Fn&& fn) {
   uint64_t depth = 0;
-  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId) {
     if (what != Visit::Op) {
       if (op != none && is_loop(p.op(op).code)) depth += what == Visit::EnterBlock ? 1 : -1;
       return;

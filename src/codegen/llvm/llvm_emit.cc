@@ -29,7 +29,7 @@ Size size_of(const Program& p, const llvm::Module& m) {
   Size size{.instructions = m.getInstructionCount()};
   for (const llvm::Function& f : m) size.blocks += f.size();
   uint32_t depth = 0;
-  walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
+  walk_blocks(p, body_block, [&](Visit what, OpId, BlockId) {
     if (what == Visit::EnterBlock) size.nesting = std::max(size.nesting, ++depth);
     if (what == Visit::LeaveBlock) --depth;
   });

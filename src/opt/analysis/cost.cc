@@ -18,19 +18,18 @@ uint64_t register_pressure(const Program& p) {
   IdMap<OpId, OpId> loop(p.ops.size(), none);  // the innermost loop around an op
   uint32_t position = 0;
   std::vector<OpId> loops;
-  walk_blocks(p, body_block, [&](Visit visit, OpId op, BlockId block) {
+  walk_blocks(p, body_block, [&](Visit visit, OpId op, BlockId) {
     if (visit == Visit::Op) {
       at[op] = end[op] = position++;
       loop[op] = loops.empty() ? none : loops.back();
       return;
     }
-    const OpId owner = op;
-    if (owner == none) return;
+    if (op == none) return;
     if (visit == Visit::EnterBlock) {
-      if (is_loop(p.op(owner).code)) loops.push_back(owner);
+      if (is_loop(p.op(op).code)) loops.push_back(op);
     } else {
-      end[owner] = position;
-      if (is_loop(p.op(owner).code)) loops.pop_back();
+      end[op] = position;
+      if (is_loop(p.op(op).code)) loops.pop_back();
     }
   });
 

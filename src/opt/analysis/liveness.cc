@@ -88,15 +88,14 @@ class LivenessWalk {
   void find_loop_uses() {
     IdMap<OpId, OpId> around(p_.ops.size(), none);  // the innermost loop around an op
     std::vector<OpId> stack;
-    walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
+    walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId) {
       if (what == Visit::Op) {
         around[op] = stack.empty() ? none : stack.back();
         return;
       }
-      const OpId owner = op;
-      if (owner == none || !is_loop(p_.op(owner).code)) return;
+      if (op == none || !is_loop(p_.op(op).code)) return;
       if (what == Visit::EnterBlock)
-        stack.push_back(owner);
+        stack.push_back(op);
       else
         stack.pop_back();
     });

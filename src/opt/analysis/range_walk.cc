@@ -19,17 +19,16 @@ RangeWalk::RangeWalk(Ranges& ranges) : p_(*ranges.program_), out_(ranges) {
   top_bound_.assign(values, none);
   uint32_t position = 0;
   std::vector<OpId> around;  // loops around the op
-  walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId block) {
+  walk_blocks(p_, body_block, [&](Visit what, OpId op, BlockId) {
     if (what == Visit::Op) {
       out_.position_[op] = position++;
       if (is_loop(p_.op(op).code) && p_.op(op).results.count)
         carries_[around.empty() ? op : around.front()] = true;
       return;
     }
-    const OpId owner = op;
-    if (owner == none || !is_loop(p_.op(owner).code)) return;
+    if (op == none || !is_loop(p_.op(op).code)) return;
     if (what == Visit::EnterBlock)
-      around.push_back(owner);
+      around.push_back(op);
     else
       around.pop_back();
   });

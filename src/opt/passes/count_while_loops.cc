@@ -70,8 +70,7 @@ struct State {
                 code != Opcode::UniformLoad && (code != Opcode::Continue || loops > 0);
         return;
       }
-      const OpId owner = op;
-      if (block == body || !is_loop(p.op(owner).code)) return;
+      if (block == body || !is_loop(p.op(op).code)) return;
       if (what == Visit::EnterBlock)
         ++loops;
       else

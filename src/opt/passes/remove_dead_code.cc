@@ -32,17 +32,16 @@ struct State {
 
   void collect() {
     std::vector<OpId> loops;
-    walk_blocks(p, body_block, [&](Visit visit, OpId op, BlockId block) {
+    walk_blocks(p, body_block, [&](Visit visit, OpId op, BlockId) {
       if (visit == Visit::Op) {
         order.push_back(op);
         const Opcode code = p.op(op).code;
         if (code == Opcode::Break || code == Opcode::Continue) exits[loops.back()].push_back(op);
         return;
       }
-      const OpId owner = op;
-      if (owner == none || !is_loop(p.op(owner).code)) return;
+      if (op == none || !is_loop(p.op(op).code)) return;
       if (visit == Visit::EnterBlock)
-        loops.push_back(owner);
+        loops.push_back(op);
       else
         loops.pop_back();
     });

@@ -123,8 +123,7 @@ class Judge final : public interp::Observer {
           for (const ValueId v : p_.results(op)) in_loop_[v] = true;
         return;
       }
-      const OpId owner = op;
-      if (owner == none || !is_loop(p_.op(owner).code)) return;
+      if (op == none || !is_loop(p_.op(op).code)) return;
       depth += what == Visit::EnterBlock ? 1 : -1;
       for (const ValueId v : p_.args(block)) in_loop_[v] = true;
     });
