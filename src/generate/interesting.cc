@@ -46,7 +46,8 @@ uint64_t float_bits(Random& random, uint32_t mantissa, uint32_t exponent) {
       return sign | random.between(1, low_mask(exponent) - 1) << mantissa;
     case 8: {  // around the limits of the integers, where conversions saturate
       const uint64_t limit =
-          one + (random.pick({7u, 8u, 15u, 16u, 24u, 31u, 32u, 53u, 63u, 64u}) << mantissa);
+          one +
+          (uint64_t{random.pick({7u, 8u, 15u, 16u, 24u, 31u, 32u, 53u, 63u, 64u})} << mantissa);
       return sign | (limit - 1 + random.below(3));
     }
     case 9: {  // any bits, but no NaN with a payload
