@@ -2,10 +2,10 @@
 
 // The vyre language, from text and to text.
 //
-//   parse(source, options)   ParseOutcome: the module (none if there are errors), all diagnostics
-//   at
-//                            once, and the sources that they point into. Does not check the module
-//                            beyond names and types: call check() (vyre/check.h) before running it.
+//   parse(source, options)   ParseOutcome: the module (none if there are errors), all
+//                            diagnostics at once, and the sources that they point into. Does not
+//                            check the module beyond names and types: call check() (vyre/check.h)
+//                            before running it.
 //     options.file_name      for messages
 //     options.constants      {"N", "8"}: values instead of the file's own
 //     options.resolver       an ImportResolver: how imports and table files are found. None: they

@@ -6,8 +6,7 @@
 //   resolve_graph(graph, {{"x", n}, {"a", 2}})   GraphShape: lengths and scalars, by name;
 //                             or by index: resolve_graph(graph, counts, scalars)
 //   driver::GraphExecutable::planned()   plan::PlannedGraph: its GraphPlan (calls that are one
-//   kernel,
-//                             buffers that share memory), and the graph after fusion
+//                             kernel, buffers that share memory), and the graph after fusion
 //   plan::print_plan(planned, module, graph)   for people
 //   plan::write_plan(planned, module, graph), plan::read_plan(text, file)   the files of `vyre plan
 //                             --json` and `vyre run --plan`

@@ -4,10 +4,9 @@
 // files that carry them from one process to the next. docs/optimizer.md explains it, with a whole
 // program.
 //
-//   opt::HotPathHints         launch times by device and op_id. record(op_id, ns, bytes, device)
-//   adds
-//                             a launch, is_hot(op_id, device) compares the mean with the threshold,
-//                             entries() lists all. Safe from several threads
+//   opt::HotPathHints         launch times by device and op_id: record(op_id, ns, bytes, device)
+//                             adds one, is_hot(op_id, device) compares the mean with the
+//                             threshold, entries() lists all. Safe from several threads.
 //   opt::ProfileData          hints, and the optimizer's reports by program
 //   opt::write_profile(data), opt::read_profile(text, file, data)   the files of `--profile-out`
 //                             and `--profile-in`

@@ -182,7 +182,7 @@ struct BodyReader {
     if (row >= next_row && row != next_row++)
       return fail(Code::WireNotCanonical, "operation names are not in order of first use");
     if (type >= type_count)
-      return fail(Code::WireBadEnum, fmt::format("op {}: {} is no type", id.value(), type));
+      return fail(Code::WireBadEnum, fmt::format("op {}: unknown type {}", id.value(), type));
     if (record[3] != std::byte{0})
       return fail(Code::WireReservedBits, fmt::format("op {} has reserved bits", id.value()));
 

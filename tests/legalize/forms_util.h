@@ -1,6 +1,6 @@
 #pragma once
 
-// Ops that are marked ByFunction, written out as an emitter's functions compute them.
+// Inlines the out-of-line expansions of ops that are marked ByFunction.
 
 #include "ir/program.h"
 #include "legalize/profile.h"

@@ -33,7 +33,7 @@ std::vector<KernelBlock> read_kernel_blocks(const TestFile& test, std::string_vi
       is_tested = false;
     }
     if (const auto rest = after_key(line, key)) {
-      if (kernel.empty()) verdict.fail(fmt::format("line {}: there is no kernel above", i + 1));
+      if (kernel.empty()) verdict.fail(fmt::format("line {}: no kernel precedes it", i + 1));
       blocks.push_back({i, kernel, split_words(*rest), {}});
       is_tested = is_open = true;
     } else if (is_open && line.starts_with("//")) {

@@ -150,9 +150,10 @@ std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueI
   return loop.args;
 }
 
-/// Where a device ends loops that it finds too long, each loop keeps whether it was left by a way
-/// of its own. Volatile, and in an array at an offset that no compiler knows: Mesa 22.3.6 makes
-/// values of volatile variables, and concludes that there is no other way.
+/// Where a device ends loops that it finds too long, each loop records whether one of its own exits
+/// left it. The record is volatile, and in an array at an offset that is not a compile-time
+/// constant: Mesa 22.3.6 turns volatile variables into values and deduces that the loop has no
+/// other exit.
 void Emitter::open_left(Loop& loop) {
   if (options_.profile.long_loops) return;
   if (!left_) {

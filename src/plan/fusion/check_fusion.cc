@@ -432,7 +432,7 @@ class Checker {
       if (at >= steps_.size() || been[at]) continue;
       been[at] = true;
       const GraphStep& step = steps_[at];
-      if (!step.is_call()) {  // a loop may go on behind either of its ends
+      if (!step.is_call()) {  // after either end of a loop, its body or what follows may run
         todo.push_back(step.partner + 1);
         todo.push_back(at + 1);
         continue;

@@ -124,7 +124,7 @@ void FusionCalls::find_live(const Graph& graph) {
   Set live(words_, 0);
   for (uint32_t b = 0; b < graph.buffers.size(); ++b)
     if (graph.buffers[b].parameter) add(live, b);
-  std::vector<Set> behind;  // live at the ends of the loops around
+  std::vector<Set> live_after;  // at the ends of the loops around
   for (size_t i = steps.size(), c = calls.size(); i-- > 0;) {
     switch (steps[i].kind) {
       case GraphStep::Kind::Call:
@@ -140,11 +140,11 @@ void FusionCalls::find_live(const Graph& graph) {
         break;
       case GraphStep::Kind::End:
         for (uint32_t w = 0; w < words_; ++w) live[w] |= needs[i][w];
-        behind.push_back(live);
+        live_after.push_back(live);
         break;
       case GraphStep::Kind::Begin:
-        live = std::move(behind.back());
-        behind.pop_back();
+        live = std::move(live_after.back());
+        live_after.pop_back();
         break;
     }
   }

@@ -38,9 +38,9 @@ struct FusionCalls {
 
   FusionCalls(const Module& module, const Graph& graph, const GraphShape& shape);
 
-  /// Does anybody need what the buffer holds after the call?
+  /// True if the contents of the buffer are needed after the call.
   bool is_live_after(uint32_t call, uint32_t buffer) const { return bit(after_, call, buffer); }
-  /// Is every access of the buffer in the calls [first, last]?
+  /// True if all accesses of the buffer are in the calls [first, last].
   bool is_only_used_in(uint32_t buffer, uint32_t first, uint32_t last) const {
     return first_use_[buffer] >= first && last_use_[buffer] <= last;
   }

@@ -42,7 +42,7 @@ class HostSteps {
   const Program& p_;
   SplitPlan& plan_;
   IdMap<ValueId, uint32_t> nodes_;      // by value
-  IdMap<ValueId, uint32_t> variables_;  // by argument of a host loop; none: nobody asks for it
+  IdMap<ValueId, uint32_t> variables_;  // by argument of a host loop; none: it has no uses
   std::vector<HostArm> arms_;           // open ifs
   std::vector<uint32_t> begins_;        // their steps, and those of open loops
   std::vector<uint32_t> loops_;
