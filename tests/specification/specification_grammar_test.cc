@@ -197,6 +197,18 @@ TEST(LexicalGrammar, separates_all_tokens_of_the_tree) {
   EXPECT_GT(seen.size(), 50u);
 }
 
+TEST(LexicalGrammar, accepts_numbers_of_every_form) {
+  for (const std::string text :
+       {"0", "00", "1_000", "1__0_u8", "7_u64", "0Xff", "0x_1F_", "0x1fu8", "0B1", "0b0_1i8", "1.5",
+        "1_.5", "1.5_", "1E5", "1e+5", "1E-5_0", "1.5e1f64", "1e5f32", "2_0.0_1e1_0"}) {
+    const Characters input(text);
+    Recognizer recognizer(grammar(), input);
+    EXPECT_TRUE(recognizer.accepts("INTEGER") || recognizer.accepts("FLOAT")) << text;
+    const auto program = "kernel k() workgroup(1) grid(1) { let a = " + text + " }";
+    EXPECT_FALSE(has_errors(parse(program, {}).diagnostics)) << text;
+  }
+}
+
 TEST(LexicalGrammar, rejects_what_the_front_end_rejects) {
   for (const std::string text :
        {"0x", "0b", "0b2", "0b12", "0xg", "1f32", "1.5u8", "1u7", "1.5f16", "7bool", "1e5i32", "1e",
