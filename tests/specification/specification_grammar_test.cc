@@ -197,6 +197,12 @@ TEST(LexicalGrammar, separates_all_tokens_of_the_tree) {
   EXPECT_GT(seen.size(), 50u);
 }
 
+TEST(LexicalGrammar, ignores_byte_order_marks_and_carriage_returns) {
+  const std::string kernel = "kernel k() workgroup(1)\r\n  grid(1) {\r\n  barrier workgroup\r\n}\r\n";
+  EXPECT_TRUE(parse("\xef\xbb\xbf" + kernel, {}).module);
+  EXPECT_FALSE(parse(kernel + "\xef\xbb\xbf", {}).module);
+}
+
 TEST(LexicalGrammar, accepts_numbers_of_every_form) {
   for (const std::string text :
        {"0", "00", "1_000", "1__0_u8", "7_u64", "0Xff", "0x_1F_", "0x1fu8", "0B1", "0b0_1i8", "1.5",
