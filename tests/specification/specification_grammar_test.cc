@@ -198,7 +198,8 @@ TEST(LexicalGrammar, separates_all_tokens_of_the_tree) {
 }
 
 TEST(LexicalGrammar, ignores_byte_order_marks_and_carriage_returns) {
-  const std::string kernel = "kernel k() workgroup(1)\r\n  grid(1) {\r\n  barrier workgroup\r\n}\r\n";
+  const std::string kernel =
+      "kernel k() workgroup(1)\r\n  grid(1) {\r\n  barrier workgroup\r\n}\r\n";
   EXPECT_TRUE(parse("\xef\xbb\xbf" + kernel, {}).module);
   EXPECT_FALSE(parse(kernel + "\xef\xbb\xbf", {}).module);
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/ops_doc.h"
 #include "support/file.h"
 #include "tests/docs/test_names_util.h"
 
@@ -19,6 +20,11 @@ namespace vyre {
 namespace {
 
 namespace fs = std::filesystem;
+
+const std::string& page() {
+  static const std::string text = read_file(VYRE_SOURCE_DIR "/docs/specification.md").bytes;
+  return text;
+}
 
 struct Section {
   std::string heading;  // "### 12.3 Accesses out of bounds"
@@ -32,7 +38,7 @@ const std::vector<Section>& sections() {
   static const std::vector<Section> list = [] {
     constexpr std::string_view opening = "<!-- ", closing = " -->";
     std::vector<Section> found;
-    std::istringstream lines(read_file(VYRE_SOURCE_DIR "/docs/specification.md").bytes);
+    std::istringstream lines(page());
     bool fenced = false;
     for (std::string line; std::getline(lines, line);) {
       fenced ^= line.starts_with("```");
@@ -109,6 +115,17 @@ TEST(SpecificationIndex, every_test_of_semantics_belongs_to_a_section) {
     for (const std::string& name : tests_of(section)) cited.insert(name);
   for (const std::string& name : text_tests("text/semantics"))
     EXPECT_TRUE(cited.contains(name)) << "no section names `" << name << "`";
+}
+
+TEST(SpecificationIndex, mentions_every_operation_that_is_written_by_its_name) {
+  size_t mentioned = 0;
+  for (size_t i = 0; i < all_ops().size(); ++i) {
+    const std::string name(all_ops()[i].mnemonic);
+    if (!written_form(static_cast<Opcode>(i)).starts_with(name)) continue;
+    EXPECT_TRUE(page().find("`" + name) != std::string::npos) << name;
+    ++mentioned;
+  }
+  EXPECT_GT(mentioned, 70u);
 }
 
 }  // namespace
