@@ -27,7 +27,6 @@ class RunTrace {
  public:
   /// While it is paused, events are dropped.
   void pause(bool on) { paused_ = on; }
-  bool is_paused() const { return paused_; }
   /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
   void host(std::string name, uint64_t begin, bool always = false) {
     if (!paused_ && (always || host_.size() < traced_events))
@@ -92,16 +91,21 @@ inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
 /// Device time of a submission without launches.
 inline uint64_t moved_ns(const SubmitReport& r) { return r.upload_ns + r.fill_ns + r.readback_ns; }
 
-/// Calls `once` until the device has been busy for DeviceInfo::warm_up_ns; it already was for
-/// `busy_ns`. The trace has one event for all of it.
+/// Keeps the device busy for DeviceInfo::warm_up_ns, less the `busy_ns` that it already was.
+/// `submit` runs the commands of `n` repeats as one submission and waits for it: with pauses
+/// between launches the clocks rise later. The trace has one event for all of it.
 template <class F>
-Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const F& once) {
+Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const F& submit) {
+  constexpr uint64_t batch_ns = 20'000'000;
   const uint64_t needed = device.info().warm_up_ns;
   if (needed == 0) return Ok{};
   const uint64_t begin = steady_ns();
   trace.pause(true);
-  while (busy_ns + (steady_ns() - begin) < needed)
-    if (auto r = once(); !r) return r.errors();
+  for (uint32_t repeats = 1; busy_ns + (steady_ns() - begin) < needed;) {
+    const uint64_t start = steady_ns();
+    if (auto r = submit(repeats); !r) return r.errors();
+    if (steady_ns() - start < batch_ns && repeats < 1024) repeats *= 2;
+  }
   trace.pause(false);
   trace.host("warm-up", begin);
   return Ok{};
