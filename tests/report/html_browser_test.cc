@@ -101,8 +101,17 @@ TEST_F(HtmlPages, show_thousands_of_calls_as_few_spans) {
 
 TEST_F(HtmlPages, of_a_failed_run_show_its_error) {
   file("k.vyre",
-       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  assert(global_id.x < 2, 9)\n}\n");
+       "fn helper(i: u32) -> u32 {\n\tassert(i < 2, 9) // </script>\n  return i\n}\n"
+       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n"
+       "  y[global_id.x] = helper(global_id.x)\n}\n");
   check("failed", {"run", "k.vyre", "--opt", "release"}, 1);
+}
+
+TEST_F(HtmlPages, of_a_program_with_errors_show_all_of_them) {
+  file("k.vyre",
+       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = </script><b>\n"
+       "  y[1] = a\xe2\x80\xae + 1\n}\n");
+  check("refused", {"run", "k.vyre"}, 2);
 }
 
 TEST_F(HtmlPages, show_hostile_names_as_text) {
