@@ -197,8 +197,8 @@ TEST_F(Reports, trace_puts_stages_and_launches_in_order) {
     EXPECT_GE(e["ts"].get<double>(), last) << e;
     last = e["ts"].get<double>() + e["dur"].get<double>() - 1;  // a microsecond for rounding
   }
-  EXPECT_EQ(host, (Words{"open", "parse", "check", "open", "compile", "upload", "run", "restore",
-                         "run", "readback", "verify"}));
+  EXPECT_EQ(host, (Words{"open", "parse", "check", "inputs", "open", "compile", "upload", "run",
+                         "restore", "run", "readback", "verify"}));
   EXPECT_EQ(device, (Words{"upload", "saxpy", "restore", "saxpy", "readback"}));
   EXPECT_EQ(tracks[0], "host");
   EXPECT_TRUE(tracks[1].starts_with("device: ")) << tracks[1];

@@ -99,6 +99,21 @@ TEST_F(HtmlPages, show_thousands_of_calls_as_few_spans) {
                   compiled(), "--opt", "release"});
 }
 
+TEST_F(HtmlPages, do_not_draw_graphs_of_many_launches) {
+  std::string calls;
+  for (int i = 0; i < 61; ++i) calls += "  call twice(x)\n";
+  file("g.vyre",
+       "kernel twice(x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] *= 2 }\n"
+       "graph g(x: inout u32[]) {\n" +
+           calls + "}\n");
+  check("many", {"run", "g.vyre", "--in", "x=1,2,3", "--plan", "none", "--backend", "interp"});
+}
+
+TEST_F(HtmlPages, of_a_run_without_a_device_show_why) {
+  file("k.vyre", "kernel k(y: out u32[4]) workgroup(4) grid(4) { y[global_id.x] = 1 }\n");
+  check("absent", {"run", "k.vyre", "--backend", "nothing"}, 2);
+}
+
 TEST_F(HtmlPages, of_a_failed_run_show_its_error) {
   file("k.vyre",
        "fn helper(i: u32) -> u32 {\n\tassert(i < 2, 9) // </script>\n  return i\n}\n"

@@ -454,6 +454,27 @@ def refused(b, page, folder):
     quiet(b, page)
 
 
+def absent(b, page, folder):
+    """A backend that does not exist: there is no place in a source, and no device."""
+    b.open(page)
+    report = data(b)
+    expect_in("error", report["diagnostics"][0]["message"].replace("`", ""), b.text("#messages"))
+    expect("no place", b.count(".place"), 0)
+    for note in report["diagnostics"][0]["notes"]:
+        expect_in("note", note["message"].replace("`", ""), b.text("#messages"))
+    expect("nothing that is not there", "null" in b.text("body") or "undefined" in b.text("body"), False)
+    quiet(b, page)
+
+
+def many(b, page, folder):
+    """More launches than are drawn."""
+    b.open(page)
+    expect("launches", b.count(".launch"), 61)
+    expect("drawing", b.count(".drawing"), 0)
+    expect_in("why", "Graphs of up to 60 launches are drawn; this one has 61.", b.text("#graph"))
+    quiet(b, page)
+
+
 def hostile(b, page, folder):
     """Names that would like to be markup are shown as they are."""
     b.open(page)
@@ -538,7 +559,7 @@ def main():
     if not browser.find_chromium():
         return 77
     with browser.Browser() as b:
-        {"kernel": kernel, "graph": graph, "planned": planned, "handoff": handoff, "calls": calls, "failed": failed, "refused": refused, "hostile": hostile, "diff": diff}[check](b, page, folder)
+        {"kernel": kernel, "graph": graph, "planned": planned, "handoff": handoff, "calls": calls, "failed": failed, "refused": refused, "absent": absent, "many": many, "hostile": hostile, "diff": diff}[check](b, page, folder)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -156,12 +156,14 @@ class Session {
   }
 
   bool bind() {
+    const uint64_t begin = now();
     flags_ = command_.launch;
     flags_.stdin_is_program = split_file_and_name(command_.file).file == "-";
     auto launch = bind_launch(flags_, target_);
     auto requests = parse_requests(command_.print, command_.out, target_);
     if (good(launch)) launch_ = std::move(*launch);
     if (good(requests)) requests_ = std::move(*requests);
+    report_.spans.push_back({"inputs", "host", begin - start_, now() - begin});
     return mistakes_.empty();
   }
 
@@ -213,10 +215,11 @@ class Session {
     // Only for a terminal: who measures does not want to look for the end, but to wait for it.
     if (::isatty(STDERR_FILENO) == 1)
       run_options.progress = [&](double fraction) { progress.update(fraction); };
-    Launch launch = *launch_;  // the limit covers what came before, too
-    if (auto left = reduce_limits(launch, {limited_seconds(now()), 0}); !left)
+    const interp::Options whole = launch_->options;  // the limit covers what came before, too
+    if (auto left = reduce_limits(*launch_, {limited_seconds(now()), 0}); !left)
       return std::move(left.errors());
-    auto ran = run_on(*device, target_, launch, flags_, run_options);
+    auto ran = run_on(*device, target_, *launch_, flags_, run_options);
+    launch_->options = whole;
     list_code(*device);
     if (!ran) return std::move(ran.errors());
     ran_ = std::move(*ran);
