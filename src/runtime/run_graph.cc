@@ -128,7 +128,7 @@ class GraphRun {
     Result<SubmitReport> up =
         submit(first ? "upload" : "restore", first ? written_.first() : written_.next(spare_), 0);
     if (!up) return up;
-    trace_.device(first ? "upload" : "restore", upload_begin, moved_ns(*up));
+    trace_.copy(first ? "upload" : "restore", upload_begin, moved_ns(*up), up->uploaded);
     const uint64_t begin = steady_ns();
     Result<SubmitReport> ran =
         submit("run", {LaunchGraph{out_.graph, arguments_}}, options_.time_limit);
@@ -152,7 +152,7 @@ class GraphRun {
     const plan::FusedGraph& fused = out_.graph.planned().fused;
     const GraphSteps& steps = out_.graph.shared_state()->steps;
     for (const CallTime& call : ran.calls) {
-      trace_.device_at(fused.module.kernels[steps[call.node].node->kernel].name, begin, call.ns,
+      trace_.launch_at(fused.module.kernels[steps[call.node].node->kernel].name, begin, call.ns,
                        call.node);
       begin += call.ns;
     }
@@ -169,7 +169,7 @@ class GraphRun {
     const uint64_t begin = steady_ns();
     const Result<SubmitReport> down = submit("readback", std::move(readbacks), 0);
     if (!down) return down.errors();
-    trace_.device("readback", begin, down->readback_ns);
+    trace_.copy("readback", begin, down->readback_ns, down->read_back);
     out_.times.readback = steady_ns() - begin;
     out_.read_back = down->read_back;
     return Ok{};

@@ -128,7 +128,10 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     if (*wall == 0) *wall = steady_ns() - start;
     if (!r) return r;
     trace.host(name, start, done == repeats);
-    trace.device(is_launch ? p.name : name, start, is_launch ? r->run_ns : moved_ns(*r));
+    if (is_launch)
+      trace.launch(p.name, start, r->run_ns);
+    else
+      trace.copy(name, start, moved_ns(*r), r->uploaded + r->read_back);
     return r;
   };
   Launch launch;

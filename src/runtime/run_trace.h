@@ -47,17 +47,18 @@ class RunTrace {
       begin += ns;
     }
   }
-  /// Work of the device that ended just now, and began after the host did at `begin`.
-  void device(std::string name, uint64_t begin, uint64_t ns) {
-    if (paused_ || device_.size() >= traced_events) return;
-    const uint64_t end = steady_ns();
-    ns = std::min(ns, end - begin);
-    device_.push_back({std::move(name), true, end - ns, ns});
+  /// A copy of `bytes` that ended just now, and began after the host did at `begin`.
+  void copy(std::string name, uint64_t begin, uint64_t ns, uint64_t bytes) {
+    ended({std::move(name), true, begin, ns, ~0u, false, bytes});
+  }
+  /// A launch that ended just now, and began after the host did at `begin`.
+  void launch(std::string name, uint64_t begin, uint64_t ns) {
+    ended({std::move(name), true, begin, ns, ~0u, true});
   }
   /// A call of a graph whose beginning is known, if only from the times of what ran before it.
-  void device_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
+  void launch_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
     if (!paused_ && device_.size() < traced_events)
-      device_.push_back({std::move(name), true, begin, ns, node});
+      device_.push_back({std::move(name), true, begin, ns, node, true});
   }
   std::vector<RunEvent> take() {
     host_.insert(host_.end(), std::make_move_iterator(device_.begin()),
@@ -66,6 +67,14 @@ class RunTrace {
   }
 
  private:
+  void ended(RunEvent e) {
+    if (paused_ || device_.size() >= traced_events) return;
+    const uint64_t end = steady_ns();
+    e.ns = std::min(e.ns, end - e.begin_ns);
+    e.begin_ns = end - e.ns;
+    device_.push_back(std::move(e));
+  }
+
   std::vector<RunEvent> host_, device_;
   bool paused_ = false;
 };
