@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <set>
 
 #include "check/uniformity.h"
@@ -111,6 +113,18 @@ TEST(OpsDoc, every_written_form_is_legal) {
     ++tried;
   }
   EXPECT_GT(tried, 90);
+}
+
+// ---- README.md
+// ------------------------------------------------------------------------------------------------
+
+TEST(DocsIndex, lists_every_page) {
+  const std::string index = page("README.md");
+  for (const auto& entry : std::filesystem::directory_iterator(VYRE_SOURCE_DIR "/docs")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".md" && name != "README.md")
+      EXPECT_NE(index.find("](" + name + ")"), index.npos) << name;
+  }
 }
 
 // ---- vyre explain
