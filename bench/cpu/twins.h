@@ -2,8 +2,8 @@
 
 // The kernels in plain C++, as someone who knows C++ and OpenMP would write them. twins_*.cc are
 // compiled four times, each time into a namespace of its own: for one core and with OpenMP, with
-// the arithmetic of the law (-ffp-contract=off) and with g++'s defaults. Nothing but g++'s usual
-// flags: -O3 -march=native.
+// the arithmetic of the specification (-ffp-contract=off) and with g++'s defaults. Nothing but
+// g++'s usual flags: -O3 -march=native.
 
 #include <cstdint>
 

@@ -17,7 +17,8 @@
 //                    the list of buffers. inputs_for(program) has room for all.
 //   Outcome          buffers[i] of InOut and Out buffers, the sizes of the launch, a count of work.
 //   Options          time_limit, memory_limit, output_limit for programs that you do not trust;
-//                    subgroup_size, schedule and seed for what the law leaves open; progress.
+//                    subgroup_size, schedule and seed for what the specification leaves open;
+//                    progress.
 //
 // Bytes are little-endian elements without padding; a bool is one byte. bytes_of and values_of turn
 // C++ values into bytes and back.

@@ -1,6 +1,7 @@
 #pragma once
 
-// The limits that every program is held to (semantics.md, "Limits"), and what every device has.
+// The limits that every program is held to (docs/specification.md, "Limits"), and what every device
+// has.
 
 #include <cstdint>
 #include <string>

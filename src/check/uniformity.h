@@ -6,10 +6,10 @@
 // workgroup, the grid) that compute it, in the same iterations of the loops around it, get the same
 // value. Flow is uniform at a scope if all of the scope's invocations, or none, get there together.
 //
-// The analysis is the law's, "as in WGSL" for exits. It is a graph: a node for each value and for
-// each piece of flow, an edge from what a node depends on to the node, by data or control. Sources
-// (ids, loads, atomics) have a level; every node has the lowest level that reaches it. Levels are
-// spread from the lowest up, so each node is settled once: linear in ops and operands.
+// The analysis is the specification's, "as in WGSL" for exits. It is a graph: a node for each value
+// and for each piece of flow, an edge from what a node depends on to the node, by data or control.
+// Sources (ids, loads, atomics) have a level; every node has the lowest level that reaches it.
+// Levels are spread from the lowest up, so each node is settled once: linear in ops and operands.
 //
 // Flow nodes are relative to the innermost loop, so that a loop inside divergent flow can still
 // have uniform values; flow() gives the absolute answer. There is a new flow node
@@ -83,7 +83,8 @@ class UniformityInfo {
   IdMap<OpId, uint32_t> flow_of_op_;  // flow node of each op; none if it is not reached
 };
 
-/// What an emitter knows beyond the law: more is then uniform over a subgroup, nothing over more.
+/// What an emitter knows beyond the specification: more is then uniform over a subgroup, nothing
+/// over more.
 struct UniformityRules {
   bool rows = false;      // y and z of ids are the same for a subgroup
   bool lockstep = false;  // a subgroup runs as one: a load from one place gives one value

@@ -1,8 +1,9 @@
 #pragma once
 
-// The conformance suite: does a device do what the law says? Every program runs on the device and
-// on the interpreter, at the device's subgroup size, and must give the same bytes, the same trap or
-// the same codes. docs/conformance.md tells writers of backends what is asked and in which order.
+// The conformance suite: does a device do what the specification says? Every program runs on the
+// device and on the interpreter, at the device's subgroup size, and must give the same bytes, the
+// same trap or the same codes. docs/conformance.md tells writers of backends what is asked and in
+// which order.
 //
 // The programs are the run-mode tests of tests/text and tests/conformance and those of examples/;
 // they are part of the library, so that one binary certifies a machine that has no source tree.

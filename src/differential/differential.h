@@ -40,7 +40,7 @@ struct Subject {
 /// All of this build, with every device that is here.
 std::vector<Subject> all_subjects();
 
-/// What the law says: the interpreter, in order.
+/// What the specification says: the interpreter, in order.
 Result<Outputs> reference(const Generated& g, uint32_t subgroup_size = 32);
 
 /// Runs a module with the inputs of `g`, as its kernel or graph.

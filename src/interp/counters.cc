@@ -1,5 +1,5 @@
-// `for` counters. The exact integers of the law without wide arithmetic: while i < hi, hi - i fits
-// the unsigned type, and i + step stays below hi exactly if step < hi - i.
+// `for` counters. The exact integers of the specification without wide arithmetic: while i < hi, hi
+// - i fits the unsigned type, and i + step stays below hi exactly if step < hi - i.
 
 #include "interp/counters.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The reference interpreter: what a program means. It runs kernels and graphs exactly as the law
-// says, on one core, without a device. Programs must have passed the checker; inputs may be
-// anything.
+// The reference interpreter: what a program means. It runs kernels and graphs exactly as the
+// specification says, on one core, without a device. Programs must have passed the checker; inputs
+// may be anything.
 //
 // Every entry point is a pure function of its arguments and may be called from several threads at
 // once. On an error nothing is returned but diagnostics; diagnostics/failure.h says whose fault it
@@ -19,7 +19,7 @@
 
 namespace vyre::interp {
 
-/// In which order things run whose order the law leaves open: workgroups, the lanes of a store or
+/// Execution order where the specification leaves it open: workgroups, the lanes of a store or
 /// an atomic, and the two arms of an `if` that lanes disagree on. A race-free program without
 /// order-dependent ops gives the same bytes under each.
 enum class Schedule : uint8_t { Order, Reverse, Random };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Subgroup operations over the lanes of a workgroup, in the order that the law defines.
+// Subgroup operations over the lanes of a workgroup, in the order that the specification defines.
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
 // From a program and what the host gives to the sizes of a launch: lengths by formula, the grid,
-// and every rule of the law that is checked before a launch. Backends share it.
+// and every rule of the specification that is checked before a launch. Backends share it.
 
 #include <array>
 #include <cstddef>

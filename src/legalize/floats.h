@@ -1,6 +1,6 @@
 #pragma once
 
-// Operations on f32 and f64 with the results of the law, on a device that may compute some of them
+// Operations on f32 and f64 with the specified results, on a device that may compute some of them
 // wrong. Each function makes the native op where the profile says that it is right, else an exact
 // form from what is right. The forms lean on each other only towards integers, so they end.
 //

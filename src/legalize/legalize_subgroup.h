@@ -1,6 +1,6 @@
 #pragma once
 
-// Reductions and scans of subgroups by shuffles, in the order that the law defines.
+// Reductions and scans of subgroups by shuffles, in the order that the specification defines.
 
 #include <functional>
 

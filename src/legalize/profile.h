@@ -1,8 +1,8 @@
 #pragma once
 
-// What a device has, and what it computes as the law says. Found by a self-test (the Vulkan
-// driver), or written by hand. Where a device lacks or fails something, expand() (expand.h) and the
-// emitter put it together from what is left.
+// What a device has, and what it computes as the specification says. Found by a self-test (the
+// Vulkan driver), or written by hand. Where a device lacks or fails something, expand() (expand.h)
+// and the emitter put it together from what is left.
 //
 // "Right" is always meant of exactly the form that the SPIR-V emitter writes: its modes,
 // decorations, constant and variable operands.

@@ -31,7 +31,7 @@ Pair rotate_left(const Pair& x, const Term& n);
 struct Division {
   Pair quotient, remainder;
 };
-/// With the law's answers for 0 and the lowest number.
+/// With the specified results for 0 and the lowest number.
 Division divide(const Pair& a, const Pair& b, bool is_signed);
 
 /// Any pure op of the table with T a 64-bit integer and a result of that type: operands as pairs,

@@ -67,7 +67,10 @@ struct DeviceInfo {
   bool optimizes = false;      // programs are optimized for it unless asked otherwise
   std::string costs = "gpu";   // the cost table (opt/device_costs.h)
   uint32_t compute_units = 0;  // instead of the table's; 0: those of the table
-  std::string not_automatic;   // why `auto` passes it over; "": it does not
+  /// Work that the device needs to raise the clocks that it lowers when idle. Repeats of a run are
+  /// preceded by as much. 0: it keeps them.
+  uint64_t warm_up_ns = 0;
+  std::string not_automatic;              // why `auto` passes it over; "": it does not
   std::span<const DeviceOption> options;  // of this backend; a table that is never destroyed
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
 };

@@ -10,6 +10,7 @@
 #include "plan/graph_plan.h"
 #include "runtime/buffer_owner.h"
 #include "runtime/graph_state.h"
+#include "runtime/run_inputs.h"
 #include "runtime/run_trace.h"
 
 namespace vyre::driver {
@@ -24,7 +25,8 @@ class GraphRun {
         g_(graph),
         inputs_(inputs),
         options_(options),
-        owner_(device) {}
+        owner_(device),
+        written_(owner_, options) {}
 
   Result<GraphRunOutcome> run() {
     if (!options_.compile.checked)
@@ -42,12 +44,17 @@ class GraphRun {
         progress_ = [this, i, repeats](double f) {
           options_.progress(repeats > 1 ? double(i) / repeats : f);
         };
-      if (auto done = run_once(i == 0); !done) return done.errors();
+      const auto once = [&] { return run_once(i == 0); };
+      if (i == 1)
+        if (auto warm = warm_up(device_, trace_, out_.device_ns[0], once); !warm)
+          return warm.errors();
+      const Result<SubmitReport> ran = once();
+      if (!ran) return ran.errors();
+      out_.device_ns.push_back(ran->run_ns + ran->fill_ns);
     }
     progress_ = nullptr;
     if (auto down = read_back(*shape); !down) return down.errors();
     out_.counts = std::move(shape->counts);
-    out_.device_bytes = device_.memory_peak();
     out_.events = trace_.take();
     return std::move(out_);
   }
@@ -67,6 +74,7 @@ class GraphRun {
     if (!made) return made.errors();
     out_.graph = *made;
     out_.working_bytes = made->memory().working;
+    if (options_.memory_limit > 0) spare_ = options_.memory_limit - made->memory().total();
     std::vector<bool> seen(made->planned().fused.module.kernels.size());
     const GraphSteps& steps = made->shared_state()->steps;
     for (uint32_t i = 0; i < steps.size(); ++i) {
@@ -101,32 +109,26 @@ class GraphRun {
         return made.errors();
       }
       arguments_.emplace_back(*made);
-      const Role role = g_.buffers[i].role;
-      if (is_host_input(role) && role != Role::InOut)
-        uploads_.push_back(Upload{*made, *inputs_.data[i]});
-      if (auto restore = restore_of(role, *made, inputs_.data, i, options_)) {
-        uploads_.push_back(*restore);
-        restores_.push_back(std::move(*restore));
-      }
+      written_.add(g_.buffers[i].role, *made, inputs_.data, i);
     }
     return Ok{};
   }
 
   Buffer buffer(size_t parameter) const { return std::get<Buffer>(arguments_[parameter]); }
 
-  Result<> run_once(bool first) {
+  Result<SubmitReport> run_once(bool first) {
     const uint64_t upload_begin = steady_ns();
-    const Result<SubmitReport> up =
-        submit(first ? "upload" : "restore", first ? uploads_ : restores_, 0);
-    if (!up) return up.errors();
-    trace_.device(first ? "upload" : "restore", upload_begin, up->upload_ns);
+    Result<SubmitReport> up =
+        submit(first ? "upload" : "restore", first ? written_.first() : written_.next(spare_), 0);
+    if (!up) return up;
+    trace_.device(first ? "upload" : "restore", upload_begin, moved_ns(*up));
     const uint64_t begin = steady_ns();
-    const Result<SubmitReport> ran =
+    Result<SubmitReport> ran =
         submit("run", {LaunchGraph{out_.graph, arguments_}}, options_.time_limit);
-    if (!ran) return ran.errors();
+    if (!ran) return ran;
     trace_calls(*ran, begin);
-    out_.device_ns.push_back(ran->run_ns + ran->fill_ns);
-    if (!first) return Ok{};
+    if (!first) return ran;
+    out_.device_bytes = device_.memory_peak();
     out_.uploaded = up->uploaded;
     out_.times.upload = begin - upload_begin;
     out_.times.run = steady_ns() - begin;
@@ -135,7 +137,7 @@ class GraphRun {
     for (const SubmitReport::GraphRuns& g : ran->graphs) out_.runs = g.runs;
     out_.call_ns = ran->calls;
     out_.segments = ran->launches;
-    return Ok{};
+    return ran;
   }
 
   /// They ran one after the other; gaps between them are not known.
@@ -187,8 +189,9 @@ class GraphRun {
   const interp::GraphInputs& inputs_;
   const RunOptions& options_;
   BufferOwner owner_;
-  std::vector<Argument> arguments_;          // by parameter of the graph
-  std::vector<Command> uploads_, restores_;  // before the first repeat; before each later one
+  std::vector<Argument> arguments_;  // by parameter of the graph
+  RunInputs written_;
+  uint64_t spare_ = ~uint64_t{0};  // of the memory limit
   GraphRunOutcome out_;
   RunTrace trace_;
   double prepare_seconds_ = 0;

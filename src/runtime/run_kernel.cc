@@ -10,6 +10,7 @@
 #include "interp/launch_kernel.h"
 #include "runtime/buffer_owner.h"
 #include "runtime/compile/optimizer_target.h"
+#include "runtime/run_inputs.h"
 #include "runtime/run_trace.h"
 #include "runtime/submit/memory_need.h"
 
@@ -73,6 +74,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   trace.compiled(*executable, begin, out.times);
   const double compile_seconds = double(steady_ns() - begin) / 1e9;
   if (options.compiled) options.compiled(*executable);
+  uint64_t spare = ~uint64_t{0};
   if (options.memory_limit > 0) {
     const Result<MemoryNeed> need = device.memory_need(*executable, inputs);
     if (!need) return need.errors();
@@ -80,6 +82,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
                                           fmt::format("kernel `{}`", p.name), {}))
       return *beyond;
     out.working_bytes = need->working;
+    spare = options.memory_limit - need->total();
   }
   out.coarse = executable->coarse();
   out.subgroup_size = executable->subgroup_size();
@@ -87,7 +90,8 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
 
   BufferOwner owner(device);
   std::vector<Argument> arguments;
-  std::vector<Command> uploads, restores, readbacks;
+  RunInputs written(owner, options);
+  std::vector<Command> readbacks;
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
@@ -99,23 +103,16 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     Result<Buffer> made = owner.allocate(bytes);
     if (!made) return made.errors();
     arguments.emplace_back(*made);
-    if (is_host_input(b.role) && b.role != Role::InOut)
-      uploads.push_back(Upload{*made, *inputs.data[i]});
-    if (auto restore = restore_of(b.role, *made, inputs.data, i, options)) {
-      uploads.push_back(*restore);
-      restores.push_back(std::move(*restore));
-    }
+    written.add(b.role, *made, inputs.data, i);
     if (!is_host_output(b.role) || !is_requested(options, i)) continue;
     if (Result<> r = reserve_output(out.buffers[i], bytes, b.name); !r) return r.errors();
     readbacks.push_back(ReadbackAll{*made, &out.buffers[i]});
   }
 
-  // One stage of one repeat: what is submitted, how long it took the host, and the device.
   const uint32_t repeats = std::max(1u, options.repeat);
   uint32_t done = 0;
-  const auto stage = [&](const char* name, std::vector<Command> commands,
-                         uint64_t SubmitReport::* device_time, uint64_t* wall,
-                         double time_limit = 0) -> Result<SubmitReport> {
+  const auto stage = [&](const char* name, std::vector<Command> commands, bool is_launch,
+                         uint64_t* wall, double time_limit = 0) -> Result<SubmitReport> {
     SubmitOptions o;
     o.time_limit = time_limit;
     o.time_used = compile_seconds;
@@ -124,39 +121,41 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     const uint64_t start = steady_ns();
     Result<Ticket> t = device.submit(std::move(commands), o);
     if (!t) return t.errors();
-    const bool is_launch = device_time == &SubmitReport::run_ns;
     std::function<void(double)> progress;
-    if (options.progress && is_launch)
+    if (options.progress && is_launch && !trace.is_paused())
       progress = [&](double f) { options.progress((done + f) / repeats); };
     Result<SubmitReport> r = wait_for(*t, progress);
     if (*wall == 0) *wall = steady_ns() - start;
     if (!r) return r;
     trace.host(name, start, done == repeats);
-    trace.device(is_launch ? p.name : name, start, (*r).*device_time);
+    trace.device(is_launch ? p.name : name, start, is_launch ? r->run_ns : moved_ns(*r));
     return r;
   };
-  for (; done < repeats; ++done) {
-    Result<SubmitReport> up =
-        done == 0 ? stage("upload", uploads, &SubmitReport::upload_ns, &out.times.upload)
-                  : stage("restore", restores, &SubmitReport::upload_ns, &out.times.upload);
-    if (!up) return up.errors();
+  const auto once = [&]() -> Result<SubmitReport> {
+    Result<SubmitReport> up = done == 0
+                                  ? stage("upload", written.first(), false, &out.times.upload)
+                                  : stage("restore", written.next(spare), false, &out.times.upload);
+    if (!up) return up;
     if (done == 0) out.uploaded = up->uploaded;
     Launch launch;
     launch.executable = *executable;
     launch.arguments = arguments;
     launch.grid = inputs.grid;
     launch.lengths = scratch_lengths(p, inputs);
-    Result<SubmitReport> ran =
-        stage("run", {launch}, &SubmitReport::run_ns, &out.times.run, options.time_limit);
+    return stage("run", {launch}, true, &out.times.run, options.time_limit);
+  };
+  for (; done < repeats; ++done) {
+    if (done == 1)
+      if (Result<> r = warm_up(device, trace, out.device_ns[0], once); !r) return r.errors();
+    Result<SubmitReport> ran = once();
     if (!ran) return ran.errors();
+    if (done == 0) out.device_bytes = device.memory_peak();
     out.device_ns.push_back(ran->run_ns + ran->fill_ns);  // as for a graph
     out.segments = ran->launches;                         // of every repeat the same
   }
-  Result<SubmitReport> down =
-      stage("readback", readbacks, &SubmitReport::readback_ns, &out.times.readback);
+  Result<SubmitReport> down = stage("readback", readbacks, false, &out.times.readback);
   if (!down) return down.errors();
   out.read_back = down->read_back;
-  out.device_bytes = device.memory_peak();
   out.events = trace.take();
   return out;
 } catch (const std::bad_alloc&) {

@@ -61,7 +61,7 @@ struct RunOutcome {
   StageTimes times;                 // of the first repeat
   std::vector<uint64_t> device_ns;  // of the launch and of clearing its outputs, by repeat
   uint64_t uploaded = 0, read_back = 0;
-  uint64_t device_bytes = 0;   // the most that was in use at once
+  uint64_t device_bytes = 0;   // the largest use of device memory until the first repeat's end
   uint64_t working_bytes = 0;  // MemoryNeed::working, if there was a memory limit
   uint64_t segments =
       0;  // SubmitReport::launches of the last repeat: more than one if it was split

@@ -1,7 +1,7 @@
 #pragma once
 
-// Shared by run_kernel.cc and run_graph.cc: events of a run, what each repeat restores, requested
-// outputs, and waiting with progress.
+// Shared by run_kernel.cc and run_graph.cc: events of a run, requested outputs, warm-up,
+// and waiting with progress.
 
 #include <fmt/format.h>
 
@@ -25,9 +25,12 @@ inline uint64_t steady_ns() {
 /// Events in the order in which they began, the host's before the device's.
 class RunTrace {
  public:
+  /// While it is paused, events are dropped.
+  void pause(bool on) { paused_ = on; }
+  bool is_paused() const { return paused_; }
   /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
   void host(std::string name, uint64_t begin, bool always = false) {
-    if (always || host_.size() < traced_events)
+    if (!paused_ && (always || host_.size() < traced_events))
       host_.push_back({std::move(name), false, begin, steady_ns() - begin});
   }
   /// Compiling that began at `begin` and ended just now, taken apart; adds to the times.
@@ -47,14 +50,15 @@ class RunTrace {
   }
   /// Work of the device that ended just now, and began after the host did at `begin`.
   void device(std::string name, uint64_t begin, uint64_t ns) {
-    if (device_.size() >= traced_events) return;
+    if (paused_ || device_.size() >= traced_events) return;
     const uint64_t end = steady_ns();
     ns = std::min(ns, end - begin);
     device_.push_back({std::move(name), true, end - ns, ns});
   }
   /// A call of a graph whose beginning is known, if only from the times of what ran before it.
   void device_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
-    if (device_.size() < traced_events) device_.push_back({std::move(name), true, begin, ns, node});
+    if (!paused_ && device_.size() < traced_events)
+      device_.push_back({std::move(name), true, begin, ns, node});
   }
   std::vector<RunEvent> take() {
     host_.insert(host_.end(), std::make_move_iterator(device_.begin()),
@@ -64,6 +68,7 @@ class RunTrace {
 
  private:
   std::vector<RunEvent> host_, device_;
+  bool paused_ = false;
 };
 
 /// True if the caller wants the bytes of an output.
@@ -84,15 +89,22 @@ inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
   return Ok{};
 }
 
-/// The command that writes parameter `i` of the caller before each repeat, if a launch may change
-/// it. Its memory on the host is allocated once for all repeats. `data` may end before an output.
-inline std::optional<Command> restore_of(
-    Role role, const Buffer& to, std::span<const std::optional<std::vector<std::byte>>> data,
-    size_t i, const RunOptions& options) {
-  if (role == Role::Out && options.dirty_outputs) return Fill{to, dirty_byte};
-  if (role != Role::InOut) return std::nullopt;
-  if (options.repeat <= 1) return Upload{to, *data[i]};
-  return UploadAll{to, std::make_shared<std::vector<std::byte>>(*data[i])};
+/// Device time of a submission without launches.
+inline uint64_t moved_ns(const SubmitReport& r) { return r.upload_ns + r.fill_ns + r.readback_ns; }
+
+/// Calls `once` until the device has been busy for DeviceInfo::warm_up_ns; it already was for
+/// `busy_ns`. The trace has one event for all of it.
+template <class F>
+Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const F& once) {
+  const uint64_t needed = device.info().warm_up_ns;
+  if (needed == 0) return Ok{};
+  const uint64_t begin = steady_ns();
+  trace.pause(true);
+  while (busy_ns + (steady_ns() - begin) < needed)
+    if (auto r = once(); !r) return r.errors();
+  trace.pause(false);
+  trace.host("warm-up", begin);
+  return Ok{};
 }
 
 /// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.

@@ -1,4 +1,4 @@
-// Levels of values and flow: the law's section on uniformity, rule by rule.
+// Levels of values and flow: the specification's section on uniformity, rule by rule.
 #include "check/uniformity.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """make_tables.py - expected results for every pure operation of the language.
 
-The tables are NOT produced by vyre. They are computed here, from semantics.md
+The tables are NOT produced by vyre. They are computed here, from docs/specification.md
 alone, with Python integers and exact fractions; nothing in this file calls,
 reads or was translated from the compiler.
 
@@ -1490,7 +1490,7 @@ def second(text):
 
 
 def known_answers(lines):
-    """Spot checks written down by hand from semantics.md and Annex F."""
+    """Spot checks written down by hand from docs/specification.md and Annex F."""
     for text in ['add u8 ff 01 = 00', 'div i32 80000000 ffffffff = 80000000',
                  'rem i32 80000000 ffffffff = 00000000', 'div u16 0001 0000 = ffff',
                  'div i64 0000000000000001 0000000000000000 = 0000000000000000',

@@ -8,24 +8,12 @@
 #include <set>
 
 #include "support/file.h"
+#include "tests/docs/test_names_util.h"
 
 namespace vyre {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// "Suite.case" of every test below tests/.
-std::set<std::string> all_cases() {
-  static const std::regex head(R"(\bTEST(_[FP])?\(\s*(\w+),\s*(\w+)\s*\))");
-  std::set<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(VYRE_SOURCE_DIR "/tests")) {
-    if (entry.path().extension() != ".cc") continue;
-    const std::string text = read_file(entry.path().string()).bytes;
-    for (std::sregex_iterator it(text.begin(), text.end(), head), end; it != end; ++it)
-      names.insert((*it)[2].str() + "." + (*it)[3].str());
-  }
-  return names;
-}
 
 /// The second cells of the rows of every table whose second column is "tests".
 std::vector<std::string> cells_of_tests(const std::string& page) {
@@ -51,7 +39,7 @@ bool exists(const std::set<std::string>& cases, const std::string& name) {
 
 TEST(SecurityPage, every_statement_has_tests_that_exist) {
   static const std::regex quoted("`([^`]+)`");
-  const std::set<std::string> cases = all_cases();
+  const std::set<std::string> cases = all_test_cases();
   ASSERT_GT(cases.size(), 1500u);
   const auto cells = cells_of_tests(read_file(VYRE_SOURCE_DIR "/SECURITY.md").bytes);
   EXPECT_GT(cells.size(), 25u);

@@ -104,7 +104,7 @@ class DocumentTest {
   void block(const MarkdownBlock& b) {
     if (b.tag == "vyre" || b.tag == "vyre-error") return program(b);
     if (b.tag == "console") return console(b);
-    constexpr std::string_view silent[] = {"sh", "cpp", "cmake", "json", "text", "output"};
+    constexpr std::string_view silent[] = {"sh", "cpp", "cmake", "json", "ebnf", "text", "output"};
     if (std::find(std::begin(silent), std::end(silent), b.tag) == std::end(silent))
       return fail(b.first - 1,
                   b.tag.empty() ? "a block needs a tag: vyre, vyre-error, console, sh, cpp, text …"

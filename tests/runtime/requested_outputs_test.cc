@@ -18,8 +18,9 @@ Module module_of(const std::string& text) {
 struct Counted {
   Failing backend;
   Device device;
-  explicit Counted(OpenOptions o = {}) {
+  explicit Counted(OpenOptions o = {}, uint64_t warm_up_ns = 0) {
     o.use_cache = false;
+    backend.changed.warm_up_ns = warm_up_ns;
     device = *Device::open(backend, 0, o);
   }
 };
@@ -98,23 +99,65 @@ TEST(requested_outputs, memory_of_an_output_is_neither_zeroed_nor_copied) {
   EXPECT_EQ(c.backend.read_to, g->buffers[2].data());
 }
 
-TEST(repeats, restore_only_what_a_launch_may_change) {
+TEST(repeats, restore_only_what_a_launch_may_change_from_a_copy_on_the_device) {
   Counted c;
   const Module m = module_of(two_outputs);
-  RunOptions o;
-  o.repeat = 3;
   const LaunchInputs inputs{{bytes(x), {}, {}, bytes(x)}, {}, {}};
+  const auto once = run(c.device, m.kernels[0], inputs, {});
+  ASSERT_TRUE(once);
+  RunOptions o;
+  o.repeat = 4;
+  c.backend.uploads = 0;
   const auto r = run(c.device, m.kernels[0], inputs, o);
   ASSERT_TRUE(r);
-  EXPECT_EQ(c.backend.uploads, 2 + 1 + 1);
+  EXPECT_EQ(c.backend.uploads, 2 + 1);  // the inputs, and the copy
   EXPECT_EQ(r->uploaded, 40u);
+  EXPECT_EQ(r->device_bytes, once->device_bytes);
   EXPECT_EQ(r->buffers[3], bytes(U{2, 3, 4, 5, 6}));
   c.backend.uploads = 0;
   const auto g = run_graph(c.device, m, m.graphs[0], {inputs.data, {}}, o);
   ASSERT_TRUE(g);
-  EXPECT_EQ(c.backend.uploads, 2 + 1 + 1);
+  EXPECT_EQ(c.backend.uploads, 2 + 1);
   EXPECT_EQ(g->uploaded, 40u);
   EXPECT_EQ(g->buffers[3], bytes(U{2, 3, 4, 5, 6}));
+}
+
+TEST(repeats, upload_again_where_the_memory_limit_leaves_no_room_for_a_copy) {
+  const Module m = module_of(two_outputs);
+  const LaunchInputs inputs{{bytes(x), {}, {}, bytes(x)}, {}, {}};
+  constexpr uint64_t of_buffers = 20 + 8 + 20 + 20;
+  for (const auto& [room, uploads] : {std::pair(uint64_t{0}, 2 + 1 + 1), {20, 2 + 1}}) {
+    Counted c;
+    RunOptions o;
+    o.repeat = 3;
+    o.memory_limit = of_buffers + room;
+    const auto r = run(c.device, m.kernels[0], inputs, o);
+    ASSERT_TRUE(r);
+    EXPECT_EQ(c.backend.uploads, uploads) << room;
+    EXPECT_EQ(r->buffers[3], bytes(U{2, 3, 4, 5, 6}));
+  }
+}
+
+TEST(repeats, warm_up_a_device_that_lowers_its_clocks) {
+  const Module m = module_of(two_outputs);
+  const LaunchInputs inputs{{bytes(x), {}, {}, bytes(x)}, {}, {}};
+  RunOptions o;
+  o.repeat = 3;
+  for (const uint64_t warm_up_ns : {0, 20'000'000}) {
+    Counted c({}, warm_up_ns);
+    const auto judge = [&](const auto& ran) {
+      ASSERT_TRUE(ran);
+      ASSERT_EQ(ran->device_ns.size(), 3u);
+      EXPECT_EQ(c.backend.launches > 3, ran->device_ns[0] < warm_up_ns);
+      EXPECT_EQ(std::count_if(ran->events.begin(), ran->events.end(),
+                              [](const RunEvent& e) { return e.name == "warm-up"; }),
+                warm_up_ns > 0);
+      EXPECT_EQ(ran->buffers[3], bytes(U{2, 3, 4, 5, 6}));
+      c.backend.launches = 0;
+    };
+    judge(run(c.device, m.kernels[0], inputs, o));
+    judge(run_graph(c.device, m, m.graphs[0], {inputs.data, {}}, o));
+  }
 }
 
 TEST(repeats, upload_all_does_not_copy_host_memory) {

@@ -1,4 +1,4 @@
-// vyre certify: does a device do what the law says?
+// vyre certify: does a device do what the specification says?
 
 #include "tools/vyre/certify_command.h"
 

@@ -76,7 +76,7 @@ void add_launch_flags(CLI::App& app, LaunchFlags& f) {
       ->option_text("N")
       ->group(execution);
   app.add_option("--schedule", f.schedule,
-                 "Order of what the law leaves open: order, reverse or random:SEED; on\n"
+                 "Order of what the specification leaves open: order, reverse or random:SEED; on\n"
                  "interp only")
       ->option_text("S")
       ->group(execution);

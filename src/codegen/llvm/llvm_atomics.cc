@@ -91,7 +91,7 @@ llvm::Value* Emitter::atomic_step(llvm::IRBuilder<>& b, OpId id, bool plain, V a
     default: break;
   }
   if (t != Type::F32) return b.CreateAtomicRMW(operation(o.code, t), address, v, align, order);
-  // Additions of floats by compare and swap, so that a NaN has the law's bits.
+  // Additions of floats by compare and swap, so that a NaN has the specified bits.
   llvm::Function* f = b.GetInsertBlock()->getParent();
   llvm::Type* i32 = b.getInt32Ty();
   BB before = b.GetInsertBlock();

@@ -1,12 +1,12 @@
 #pragma once
 
-// Pure ops, subgroup ops and the elements of memory in LLVM IR, exactly as the law says, and in the
-// cheapest form that we know for the target (LLVM's own vector forms of division and saturating
-// conversion are scalarized, so most corners are compare-and-select here).
+// Pure ops, subgroup ops and the elements of memory in LLVM IR, exactly as the specification says,
+// and in the cheapest form that we know for the target (LLVM's own vector forms of division and
+// saturating conversion are scalarized, so most corners are compare-and-select here).
 //
 // A value of type T is a scalar (i1, i8 … i64, float, double) or a vector of lanes of it. All
 // operands of a call have the same shape; the caller splats. A bool is an i1 or <S x i1>. No NaN
-// bits are promised but where the law makes them visible.
+// bits are promised but where the specification makes them visible.
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -29,8 +29,8 @@ class OpLowering {
   llvm::Value* pure(Opcode code, Type type, Type source, llvm::ArrayRef<llvm::Value*> operands);
 
   /// Subgroup ops over vectors with one element a lane. `active`, <S x i1>: the lanes that take
-  /// part; null: all. The result is a vector; a result that the law calls uniform is the same in
-  /// all elements.
+  /// part; null: all. The result is a vector; a result that the specification calls uniform is the
+  /// same in all elements.
   llvm::Value* subgroup(Opcode code, Type type, llvm::ArrayRef<llvm::Value*> operands,
                         llvm::Value* active);
 

@@ -29,7 +29,7 @@ struct SpirvAnalysis : GpuAnalysis {
   Lanes lanes_by = Lanes::Alone;
   bool has_lanes = false;  // subgroup ops, or `lane_id`
   /// The workgroup is declared as one row. Devices cut each row of x into subgroups of its own, so
-  /// only a row, or rows of whole subgroups, are numbered as the law numbers invocations.
+  /// only a row, or rows of whole subgroups, are numbered as the specification numbers invocations.
   bool in_a_row = false;
   /// As many invocations as are declared: more than the workgroup has where its last subgroup must
   /// be full. Those in addition leave at once.

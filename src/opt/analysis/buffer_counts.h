@@ -1,9 +1,9 @@
 #pragma once
 
 // How many elements buffers have, as far as that is the same for every launch: bounds from formulas
-// and the law's limits, and when one count is never above another. All in exact integers. Linear in
-// buffers and formula nodes. That a program which asks for len(b) is never launched with 2^32
-// elements of b is left out on purpose: a pass may remove the `len`.
+// and the specification's limits, and when one count is never above another. All in exact integers.
+// Linear in buffers and formula nodes. That a program which asks for len(b) is never launched with
+// 2^32 elements of b is left out on purpose: a pass may remove the `len`.
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The law's integer arithmetic on sets of numbers. Intervals are computed in exact integers and
+// The specified integer arithmetic on sets of numbers. Intervals are computed in exact integers and
 // then wrapped into the type; bits are followed separately where an op moves them.
 
 #include <algorithm>

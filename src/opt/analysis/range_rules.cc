@@ -9,7 +9,7 @@
 namespace vyre::opt {
 namespace {
 
-constexpr Wide most_invocations = 0xffffffffu;  // in a dimension, by the law
+constexpr Wide most_invocations = 0xffffffffu;  // in a dimension, by the specification
 constexpr uint32_t most_lanes = 64;
 
 uint32_t lanes_of(const Program& p) { return p.subgroup ? p.subgroup : most_lanes; }

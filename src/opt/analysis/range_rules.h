@@ -1,6 +1,6 @@
 #pragma once
 
-// What each op of the table makes of the ranges of its operands: the law's arithmetic on sets.
+// What each op of the table makes of the ranges of its operands: the specified arithmetic on sets.
 
 #include <span>
 #include <vector>

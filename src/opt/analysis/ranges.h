@@ -4,13 +4,13 @@
 // below.
 //
 // For every integer value, and bool as 0 or 1. What is said holds in every invocation that computes
-// the value, in every launch: ids are bounded by the law (and local_id, lane_id and workgroup_size
-// by the program), lengths and scalars by their types and formulas, loads by their element or
-// table. of(v) counts the conditions that must have held where v is computed; at(v, op) also those
-// that must have held to get to op: the arms of an `if`, tests of loops, asserts before, and what
-// is left of a block after an `if` that leaves it. An invocation that trapped does not get any
-// further, so what follows an assert may count on it. Whoever moves an op out from under its
-// conditions loses them.
+// the value, in every launch: ids are bounded by the specification (and local_id, lane_id and
+// workgroup_size by the program), lengths and scalars by their types and formulas, loads by their
+// element or table. of(v) counts the conditions that must have held where v is computed; at(v, op)
+// also those that must have held to get to op: the arms of an `if`, tests of loops, asserts before,
+// and what is left of a block after an `if` that leaves it. An invocation that trapped does not get
+// any further, so what follows an assert may count on it. A pass that moves an op out from under
+// its conditions loses them.
 //
 // Loops: an outermost loop is walked in rounds, with what it and the loops in it carry growing from
 // round to round and soon jumping to the type's ends, until nothing grows; two more rounds then

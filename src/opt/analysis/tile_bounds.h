@@ -52,7 +52,7 @@ class TileForms {
   /// the value does not depend on workgroup and lane in this way.
   std::optional<TileWindow> by_invocation(ValueId v, OpId at) const;
 
-  /// The most workgroups in x that a launch of the program can have by the law.
+  /// The most workgroups in x that a launch of the program can have by the specification.
   static uint64_t most_workgroups(const Program& program);
 
  private:

@@ -12,8 +12,8 @@ bool is_plain_or_atomic(const Program& p, OpId op) {
   return info(code).attribute == AttrKind::Memory && code != Opcode::UniformLoad;
 }
 
-/// By buffer: the most elements that it can have. With 2^32 or more the law refuses a launch of a
-/// kernel that asks for len(), and then no buffer that is no longer has more either.
+/// By buffer: the most elements that it can have. With 2^32 or more the specification refuses a
+/// launch of a kernel that asks for len(), and then no buffer that is no longer has more either.
 std::vector<Wide> most_elements(const Program& p, const BufferCounts& counts) {
   constexpr Wide most_with_len = 0xffffffff;
   std::vector<bool> asked(p.buffers.size(), false);

@@ -10,7 +10,8 @@
 // first run those invocations of the producer that write into the window, halo included, with the
 // stores going to shared memory; then comes a workgroup barrier; then the consumer's body, which
 // loads from shared memory. What an index misses needs no code: a store outside the window is
-// dropped by the law, and an element that nobody wrote is zero, as it is in the buffer.
+// dropped by the specification, and an element that was never written is zero, as it is in the
+// buffer.
 //
 // Workgroups whose invocations and elements are all there, which is all but those at the ends, have
 // a loop of their own that asks for nothing. What indices of 32 bits wrap to is right as long as a

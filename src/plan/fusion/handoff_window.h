@@ -13,7 +13,7 @@ struct HandoffFacts {
   uint64_t most_consumer_groups = 0;
   uint64_t most_count = 0;       // elements of the buffer; 0: any number
   bool stores_from_zero = true;  // no store can have a negative index, wrapped or not
-  bool loads_inside = true;      // loads are inside the window in every launch of the law
+  bool loads_inside = true;      // loads are inside the window in every legal launch
   bool stores_inside = false;    // so are stores of invocations that are run, if is_aligned
   bool is_aligned = false;       // window of workgroup w begins with what one invocation writes
 };

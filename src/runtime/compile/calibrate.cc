@@ -99,7 +99,7 @@ class Measurement {
       if (!r) return r.errors();
     uint64_t ignored = 0;
     if (Result<> r = once(ignored, {Readback{buffers_[2], out(mixed)}}); !r) return r.errors();
-    if (!is_right(back, mixed)) c.failure = "it computed something else than the law says";
+    if (!is_right(back, mixed)) c.failure = "its results differ from the specification";
     return c;
   }
 

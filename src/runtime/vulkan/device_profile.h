@@ -20,7 +20,7 @@ struct TestedProfile {
   std::vector<std::string> findings;  // for people: "fma32: fma(…) gave …, not …"
   /// Workgroups that have begun go on while others wait for them.
   bool workgroups_go_on = false;
-  /// So do lanes of one subgroup. For people: the law promises nothing of the kind.
+  /// So do lanes of one subgroup. For people: the specification promises nothing of the kind.
   bool lanes_go_on = false;
   /// How long after its deadline a launch ended. Nothing: the device does not see the stop word.
   std::optional<uint64_t> stop_ns;

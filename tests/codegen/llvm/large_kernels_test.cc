@@ -1,4 +1,4 @@
-// Kernels at the law's limits: 100,000 ops, and nesting of 1,000 levels. They compile in about
+// Kernels at the specified limits: 100,000 ops, and nesting of 1,000 levels. They compile in about
 // linear time and on any stack, and give the interpreter's bytes.
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace vyre::driver {
 namespace {
 
-constexpr int deepest = 998;  // the body is a level, and the law has 1,000
+constexpr int deepest = 998;  // the body is a level, and the limit is 1,000
 
 std::string with_body(const std::string& body) {
   return "kernel k(x: in u32[], y: out u32[64]) workgroup(64) grid(64) {\n"

@@ -31,7 +31,7 @@ using Exprs = std::vector<z3::expr>;
 constexpr Type provable[] = {Type::Bool, Type::I8,  Type::U8, Type::I16,
                              Type::U16,  Type::I32, Type::U32};
 
-/// Ops as bit-vectors, a bool as one bit: the law, written a second time.
+/// Ops as bit-vectors, a bool as one bit: the specification, written a second time.
 class Encoder {
  public:
   explicit Encoder(z3::context& context) : z_(context) {}
@@ -372,10 +372,10 @@ TEST(SimplifyProof, z3_is_told_the_law) {
         tried.insert(mnemonic(code));
         const uint64_t is = made->simplify().get_numeral_uint64();
         const Type result = info(code).result == 'B' ? Type::Bool : t;
-        const uint64_t law =
+        const uint64_t specified =
             eval_bits(code, t, first, bits, operands.size()) & low_mask(width_of(result));
-        ASSERT_EQ(is, law) << mnemonic(code) << " of " << name(t) << ": " << bits[0] << ", "
-                           << bits[1] << ", " << bits[2];
+        ASSERT_EQ(is, specified) << mnemonic(code) << " of " << name(t) << ": " << bits[0] << ", "
+                                 << bits[1] << ", " << bits[2];
       }
     }
   }

@@ -205,7 +205,7 @@ kernel k(x: in u32[], f: in f32[], a: out u32[216], b: out f32[216], c: out u32[
   EXPECT_FALSE(limits().subgroup_sizes.empty());
 }
 
-/// The law knows no size beyond which a program may fail to compile.
+/// The specification has no size beyond which a program may fail to compile.
 TEST_F(sizes_on_device, a_hundred_thousand_operations) {
   std::string source =
       "kernel k(x: in u32[], o: out u32[64]) workgroup(64) grid(64) {\n  var v = x[global_id.x]\n";

@@ -1,5 +1,4 @@
-// What the law says of bytes that the host gets, where printed values would not tell: NaNs and
-// bools.
+// Bytes that the host receives, where printed values would not show them: NaNs and bools.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +23,7 @@ Bytes bytes_of(const std::vector<T>& values) {
 
 /// Runs the only kernel of the source; `inputs` by parameter. Gives all buffers.
 std::vector<Bytes> run(const std::string& source, std::vector<std::optional<Bytes>> inputs = {}) {
-  const auto loaded = cli::load_module_bytes(source, "law.vyre", {});
+  const auto loaded = cli::load_module_bytes(source, "stored_bytes.vyre", {});
   if (!loaded.module) {
     ADD_FAILURE() << loaded.diagnostics[0].message;
     return {};
@@ -64,7 +63,7 @@ kernel k(x: in f32[], a: out f32[6], b: out f64[6], c: out f16[6], d: out bf16[6
 }
 )";
 
-TEST(LawBytes, a_stored_nan_is_the_canonical_one_of_its_type) {
+TEST(StoredBytes, a_stored_nan_is_the_canonical_one_of_its_type) {
   const auto out = run(
       nan_source,
       {bytes_of<uint32_t>({0xffabcdef, 0}), {}, {}, {}, {}, bytes_of(std::vector<uint32_t>(6, 1))});
@@ -76,7 +75,7 @@ TEST(LawBytes, a_stored_nan_is_the_canonical_one_of_its_type) {
   EXPECT_EQ(out[5], bytes_of(std::vector<uint32_t>(6, 0x7fc00000)));
 }
 
-TEST(LawBytes, an_inout_nan_that_is_not_stored_keeps_its_bits) {
+TEST(StoredBytes, an_inout_nan_that_is_not_stored_keeps_its_bits) {
   const Bytes given = bytes_of<uint32_t>({0xffabcdef, 0x7f800001, 5});
   const auto out =
       run("kernel k(x: inout f32[]) workgroup(1) grid(1) { x[2] = x[2] + x[7] }", {given});
@@ -84,7 +83,7 @@ TEST(LawBytes, an_inout_nan_that_is_not_stored_keeps_its_bits) {
   EXPECT_EQ(out[0], given);
 }
 
-TEST(LawBytes, an_atomic_add_that_gives_nan_stores_the_canonical_one) {
+TEST(StoredBytes, an_atomic_add_that_gives_nan_stores_the_canonical_one) {
   const auto out =
       run("kernel k(x: inout f32[]) workgroup(1) grid(1) { atomic_add(x[0], 1.0); atomic_add(x[1], "
           "-inf) }",
@@ -93,7 +92,7 @@ TEST(LawBytes, an_atomic_add_that_gives_nan_stores_the_canonical_one) {
   EXPECT_EQ(out[0], bytes_of<uint32_t>({0x7fc00000, 0x7fc00000}));
 }
 
-TEST(LawBytes, a_stored_bool_is_the_byte_0_or_1) {
+TEST(StoredBytes, a_stored_bool_is_the_byte_0_or_1) {
   const auto out =
       run(R"(
 kernel k(x: in bool[], y: out bool[6], z: inout bool[]) workgroup(6) grid(6) {
@@ -107,7 +106,7 @@ kernel k(x: in bool[], y: out bool[6], z: inout bool[]) workgroup(6) grid(6) {
   EXPECT_EQ(out[2], bytes_of<uint8_t>({1, 1, 7, 7}));  // what is not stored keeps its byte
 }
 
-TEST(LawBytes, half_elements_keep_subnormals_and_signs) {
+TEST(StoredBytes, half_elements_keep_subnormals_and_signs) {
   const auto out =
       run(R"(
 kernel k(x: in f32[], y: out f16[5], z: out bf16[5]) workgroup(5) grid(5) {
