@@ -9,11 +9,10 @@ namespace vyre {
 
 enum class Failure : uint8_t { BadInput, ProgramFailed, System };
 
-/// By the ranges of launch.def and sanitize.def: 501..519 say what a running program did (a trap, a
-/// limit passed), 551..559 what the sanitizer found in it, 521..539 what the machine could not do.
-/// Of driver.def: 702..709 a device that is not here, 718..722 one that is too small for the
-/// program, 723 a limit passed. All of gpu.def. Of opt.def: 805 a bug of a pass. Every other code
-/// is about the input.
+/// By the ranges of codes.def. Launches: 501..519 say what a running program did (a trap, a limit
+/// passed), 521..539 what the machine could not do, 551..559 what the sanitizer found. Devices:
+/// 702..709 an unavailable device, 718..722 one that is too small for the program, 723 a limit
+/// passed, 731..799 GPU drivers. 805 is a bug of a pass. Every other code is about the input.
 constexpr Failure classify(Code code) {
   const auto number = static_cast<unsigned>(code);
   const auto in = [number](unsigned first, unsigned last) {

@@ -2,15 +2,16 @@
 
 // Writes one random kernel. Internal to the generator: generate.h is what others include.
 //
-// Races. Every piece of memory has a Use, which says who may touch what, at each point of the
-// program the same for all invocations:
+// Races. Every buffer and array has a Use, which lists the accesses that are allowed at a point of
+// the program. It is the same for all invocations.
 //
-//   Any      private arrays: everything
-//   Read     nobody writes: everything may be read
-//   Own      each invocation touches its own slots only: reads, writes, atomics with their old
-//   value Foreign  everyone reads everything (Workgroup reach: everything of its workgroup), nobody
-//   writes Gather   everyone updates everything with atomics that commute (one kind, or stores of
-//   one value), whose old values are dropped
+// - Any: every access. Private arrays only.
+// - Read: every load, no store.
+// - Own: each invocation accesses its own slots: loads, stores, and atomics with their old values.
+// - Foreign: every invocation loads every element (with workgroup reach: every element of its
+//   workgroup), and none stores.
+// - Gather: every invocation updates every element by atomics of one kind that commute, or by
+//   stores of one value. Old values are dropped.
 //
 // Shared arrays and some device buffers begin as Own. A section (kernel_sync.cc) takes one of them
 // to Foreign or Gather and back: barrier, statements, barrier. Sections nest in blocks: no break,

@@ -185,14 +185,14 @@ struct DeviceState {
   /// The options of a compile, with those of the device's name where they say nothing.
   CompileOptions completed(CompileOptions options) const;
 
-  /// device_compile.cc
+  /// compile/compile_pipeline.cc
   Result<Executable> compile(const Optimized& optimized, uint64_t optimize_ns,
                              const CompileOptions& options, ExecutionMode mode,
                              std::shared_ptr<ExecutableState::Alternative> other = nullptr);
   /// The executable that a launch of this shape needs: itself, or its alternative.
   Result<Executable> fitting(const Executable& executable, const LaunchShape& shape);
 
-  /// device_optimize.cc
+  /// compile/optimize_program.cc
   Result<std::shared_ptr<const Optimized>> optimize(const Program& program,
                                                     const CompileOptions& options);
 

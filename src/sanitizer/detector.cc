@@ -17,7 +17,7 @@ template <class I>
 void widen(const void* from, uint32_t lanes, uint32_t plus, uint64_t* to) {
   const I* index = static_cast<const I*>(from);
   for (uint32_t l = 0; l < lanes; ++l) {
-    // A negative one becomes larger than any length, as in memory.cc.
+    // A negative one becomes larger than any length, as in interp_memory.cc.
     const auto at = std::is_signed_v<I> ? static_cast<uint64_t>(static_cast<int64_t>(index[l]))
                                         : static_cast<uint64_t>(index[l]);
     to[l] = !std::is_signed_v<I> && at + plus < at ? nowhere : at + plus;

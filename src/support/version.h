@@ -7,7 +7,7 @@
 
 namespace vyre {
 
-/// "0.1.0".
+/// For example "0.2.0".
 std::string_view library_version();
 /// What `git describe` said when the build was configured, or "unknown".
 std::string_view library_revision();

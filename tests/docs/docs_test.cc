@@ -8,15 +8,21 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <set>
 
 #include "check/uniformity.h"
 #include "diagnostics/explain.h"
 #include "interp/compile.h"
 #include "ir/ops_doc.h"
+#include "legalize/expand.h"
+#include "runtime/run_kernel.h"
 #include "support/file.h"
+#include "tests/runtime/recording_backend.h"
 #include "text/parse.h"
 #include "text/parser.h"
+#include "text/print.h"
 #include "tools/vyre/program_file.h"
 #include "wire/fingerprint.h"
 
@@ -109,6 +115,18 @@ TEST(OpsDoc, every_written_form_is_legal) {
   EXPECT_GT(tried, 90);
 }
 
+// ---- README.md
+// ------------------------------------------------------------------------------------------------
+
+TEST(DocsIndex, lists_every_page) {
+  const std::string index = page("README.md");
+  for (const auto& entry : std::filesystem::directory_iterator(VYRE_SOURCE_DIR "/docs")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".md" && name != "README.md")
+      EXPECT_NE(index.find("](" + name + ")"), index.npos) << name;
+  }
+}
+
 // ---- vyre explain
 // ------------------------------------------------------------------------------------------------
 
@@ -138,7 +156,7 @@ TEST(ExplainLinks, lead_to_headings_that_exist) {
   EXPECT_NE(explain_links(*find_code("V0301")).find("#barriers-and-uniformity"), std::string::npos);
 }
 
-// ---- The dumps of architecture.md: blocks behind `<!-- dump: NAME -->`
+// ---- The dumps of architecture.md: blocks after `<!-- dump: NAME -->`
 // ------------------------------------------------------------------------------------------------
 
 constexpr const char* walked = "examples/block_sums.vyre";
@@ -274,20 +292,74 @@ std::string dump_fingerprint(const Walked& w) {
   return fmt::format("{}\n", fingerprint(w.program).to_hex());
 }
 
+/// The program of the page that is saved under a name.
+Program program_of_page(const std::string& name) {
+  const std::string text = page("architecture.md"), head = "```vyre\n// " + name + "\n";
+  const size_t begin = text.find(head);
+  EXPECT_NE(begin, text.npos) << name;
+  const size_t from = begin + head.size();
+  auto loaded = cli::load_module_bytes(text.substr(from, text.find("```", from) - from), name);
+  return std::move(loaded.module->kernels[0]);
+}
+
+std::string dump_legalized() {
+  const auto profile = emit_exact::parse_profile("-int64");
+  const auto legal = emit_exact::expand(program_of_page("next.vyre"), *profile);
+  EXPECT_TRUE(legal);
+  const std::string text = print(*legal);
+  return text.substr(text.find("kernel "));
+}
+
+/// The commands that a backend gets for a run of the kernel with four elements.
+std::string dump_submission(const Walked& w) {
+  struct Line {
+    std::string verb;
+    driver::MemoryRange range;
+  };
+  std::vector<Line> lines;
+  std::map<driver::MemoryHandle, std::string> names;
+  driver::Recording backend;
+  backend.on_command = [&](const driver::DeviceCommand& c) {
+    if (const auto* upload = c.as<driver::DeviceUpload>()) lines.push_back({"Upload", upload->to});
+    if (const auto* fill = c.as<driver::DeviceFill>()) lines.push_back({"Fill", fill->to});
+    if (const auto* back = c.as<driver::DeviceReadback>())
+      lines.push_back({"Readback", back->from});
+    if (const auto* launch = c.as<driver::DeviceLaunch>()) {
+      lines.push_back({fmt::format("Launch    {}: {} workgroup of {}", launch->program->name,
+                                   launch->shape.workgroups(), launch->program->workgroup[0]),
+                       {}});
+      for (const uint32_t b : {0u, 1u})
+        names[launch->buffers[b]] = launch->program->buffers[b].name;
+    }
+  };
+  driver::Device device = *driver::Device::open(backend, 0);
+  LaunchInputs inputs;
+  inputs.data.resize(w.program.buffers.size());
+  inputs.lengths.resize(w.program.buffers.size());
+  inputs.data[0] = std::vector<std::byte>(16);
+  EXPECT_TRUE(driver::run(device, w.program, inputs));
+  std::string out;
+  for (const Line& l : lines)
+    out += l.range.memory == 0
+               ? l.verb + "\n"
+               : fmt::format("{:<9} {}: {} bytes\n", l.verb, names[l.range.memory], l.range.bytes);
+  return out;
+}
+
 TEST(ArchitecturePage, dumps_are_current) {
   const Walked w;
-  const std::pair<std::string_view, std::string> dumps[] = {{"tokens", dump_tokens(w)},
-                                                            {"syntax", dump_syntax(w)},
-                                                            {"uniformity", dump_uniformity(w)},
-                                                            {"flat code", dump_flat_code(w)},
-                                                            {"fingerprint", dump_fingerprint(w)}};
+  const std::pair<std::string_view, std::string> dumps[] = {
+      {"tokens", dump_tokens(w)},           {"syntax", dump_syntax(w)},
+      {"uniformity", dump_uniformity(w)},   {"flat code", dump_flat_code(w)},
+      {"fingerprint", dump_fingerprint(w)}, {"legalized", dump_legalized()},
+      {"submission", dump_submission(w)}};
   std::string text = page("architecture.md");
   bool changed = false;
   for (const auto& [name, dump] : dumps) {
-    const std::string head = fmt::format("<!-- dump: {} -->\n```text\n", name);
+    const std::string head = fmt::format("<!-- dump: {} -->\n```", name);
     const size_t begin = text.find(head);
     ASSERT_NE(begin, text.npos) << "there is no place for the dump " << name;
-    const size_t from = begin + head.size(), to = text.find("```", from);
+    const size_t from = text.find('\n', begin + head.size()) + 1, to = text.find("```", from);
     if (text.substr(from, to - from) == dump) continue;
     changed = true;
     text.replace(from, to - from, dump);

@@ -17,6 +17,7 @@ class Recording : public Backend {
   std::vector<DeviceCommand> commands;  // all but those with bytes of the host, in order
   uint64_t bytes = 0, peak = 0;         // allocated now; the most at once
   std::function<void()> before_compile;
+  std::function<void(const DeviceCommand&)> on_command;  // called for each one, in order
   DeviceInfo changed = choose("interp")->backend->probe(nullptr)[0];
 
   /// `optimizes`: kernels get the passes of a release, so that clears can be proved unnecessary.
@@ -67,9 +68,11 @@ class Recording : public Backend {
         std::optional<std::chrono::steady_clock::time_point> d) override {
       using Kind = DeviceCommand::Kind;
       const std::lock_guard lock(mutex);
-      for (const DeviceCommand& one : c)
+      for (const DeviceCommand& one : c) {
+        if (owner.on_command) owner.on_command(one);
         if (one.kind() == Kind::Launch || one.kind() == Kind::Fill || one.body())
           owner.commands.push_back(one);
+      }
       return inner->submit(s, std::move(c), a, d);
     }
     bool is_done(SubmissionHandle h) override { return inner->is_done(h); }

@@ -1,4 +1,4 @@
-// Each code of wire.def, by a file with that one mistake.
+// Each code of the wire form, by a file with that one mistake.
 
 #include <gtest/gtest.h>
 

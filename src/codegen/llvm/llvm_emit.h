@@ -64,7 +64,7 @@ class Module {
 /// The program has passed the checker and has no grid barrier (the driver splits those).
 Result<Module> emit(const Program& program, const EmitOptions& options);
 
-/// The short pass list (optimize.cc, the only file that includes PassBuilder.h). Once a module.
+/// The short pass list (optimize.cc, the only file that uses LLVM's PassBuilder). Once per module.
 void optimize(Module& module);
 
 std::string to_text(Module& module);                       // LLVM IR

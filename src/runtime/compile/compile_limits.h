@@ -7,7 +7,7 @@
 //
 // The optimizer, the splitter and the emitters for GPUs poll the deadline. LLVM cannot be stopped
 // inside a process: the CPU backend compiles with limits in another process
-// (cpu/isolated_compile.h). The compilers of GPU drivers are not limited.
+// (isolated_compile.h). The compilers of GPU drivers are not limited.
 
 #include <chrono>
 #include <cstdint>

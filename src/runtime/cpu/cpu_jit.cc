@@ -28,7 +28,7 @@ Diagnostic failed(std::string_view what, llvm::Error error) {
                   fmt::format("{}: {}", what, llvm::toString(std::move(error))));
 }
 
-/// What compiled code may call, see abi.h.
+/// What compiled code may call, see llvm_abi.h.
 template <class Function>
 ExecutorSymbolDef symbol(Function* function) {
   return {ExecutorAddr::fromPtr(function),

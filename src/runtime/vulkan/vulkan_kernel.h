@@ -42,7 +42,7 @@ struct VulkanKernel : CompiledKernel {
 
   std::vector<std::byte> serialize() const override;
 
-  /// For grids beyond the limits of the device (abi.h): made when the first one comes.
+  /// For grids beyond the limits of the device (spirv_abi.h): made when the first one comes.
   struct Variant {
     emit_spirv::Kernel code;
     std::unique_ptr<Pipeline> pipeline;
