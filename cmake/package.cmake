@@ -1,5 +1,6 @@
 # What `cmake --install` installs: the library with its headers and find_package(vyre), the command
-# line with its man page and completions, examples, editor files and documentation.
+# line with its man page and completions, examples, editor files and documentation. The component `cli`
+# is what scripts/package packs.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -38,7 +39,7 @@ install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreC
 # ---- the command line ----------------------------------------------------------------------------
 
 if(TARGET vyre-cli)
-  install(TARGETS vyre-cli EXPORT vyreTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS vyre-cli EXPORT vyreTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT cli)
 
   # The program describes itself. These files come with it, so that installing needs no other target.
   set(help_folder ${PROJECT_BINARY_DIR}/help)
@@ -53,17 +54,21 @@ if(TARGET vyre-cli)
     COMMENT "Writing man page and completions"
     VERBATIM)
 
-  install(FILES ${help_folder}/vyre.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${help_folder}/vyre.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT cli)
   install(FILES ${help_folder}/vyre.bash RENAME vyre
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${help_folder}/_vyre DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES ${help_folder}/vyre.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT cli)
+  install(FILES ${help_folder}/_vyre DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+    COMPONENT cli)
+  install(FILES ${help_folder}/vyre.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT cli)
 endif()
 
 install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${package_folder})
 
 # ---- what people read ----------------------------------------------------------------------------
 
-install(DIRECTORY examples editors DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre)
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre COMPONENT cli)
+install(DIRECTORY editors DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT cli)
+install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

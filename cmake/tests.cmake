@@ -251,6 +251,23 @@ add_test(NAME cases.runner COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/te
   $<TARGET_FILE:vyre_sample_cases>)
 set_tests_properties(cases.runner PROPERTIES LABELS unit TIMEOUT 300)
 
+# scripts/package builds the preset gpu.
+if(TARGET vyre-cli AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_test(NAME package.binary
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/package/binary_package.py)
+  set_tests_properties(package.binary PROPERTIES LABELS package TIMEOUT 3600 RUN_SERIAL ON)
+  set_slow(package.binary)
+endif()
+
+# scripts/setup, on an apt-get that is a script, and scripts/demo with the command line of this build.
+add_test(NAME scripts.setup COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/scripts/setup_checks.py)
+set_tests_properties(scripts.setup PROPERTIES LABELS unit TIMEOUT 120)
+if(TARGET vyre-cli)
+  add_test(NAME scripts.demo COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/scripts/demo_checks.py
+    $<TARGET_FILE:vyre-cli>)
+  set_tests_properties(scripts.demo PROPERTIES LABELS unit TIMEOUT 900)
+endif()
+
 # scripts/setup installs clang-format-19 for scripts/test; a plain build does not need it.
 find_program(VYRE_CLANG_FORMAT clang-format-19)
 if(VYRE_CLANG_FORMAT)

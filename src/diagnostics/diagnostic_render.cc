@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <map>
+#include <optional>
 
 #include "diagnostics/diagnostic.h"
 #include "diagnostics/source_line.h"
@@ -50,7 +49,7 @@ uint32_t digits(uint32_t n) {
 
 class Renderer {
  public:
-  Renderer(const Sources& sources, RenderOptions options) : sources_(sources), options_(options) {}
+  Renderer(const Sources& sources, RenderOptions options) : lines_(sources), options_(options) {}
 
   void diagnostic(const Diagnostic& d) {
     const Heading head = heading(d.severity);
@@ -107,9 +106,9 @@ class Renderer {
     if (p.line != 0 && p.column != 0) out_ += fmt::format(":{}", p.column);
     out_ += '\n';
 
-    std::string_view line;
-    if (p.line == 0 || !find_line(p.file, p.line, line)) return;
-    const Excerpt shown = excerpt(line, p.column, p.length);
+    const std::optional<std::string_view> line = lines_.find(p.file, p.line);
+    if (!line) return;
+    const Excerpt shown = excerpt(*line, p.column, p.length);
     frame("", "");
     frame(std::to_string(p.line), shown.text);
     if (shown.mark_length == 0) return;
@@ -128,34 +127,8 @@ class Renderer {
     out_ += '\n';
   }
 
-  /// Line starts are found once a file, so that many errors in a long file stay linear.
-  bool find_line(const std::string& file, uint32_t number, std::string_view& line) {
-    const auto source = sources_.find(file);
-    if (source == sources_.end()) return false;
-    const std::string& text = source->second;
-    auto [entry, is_new] = starts_.try_emplace(file);
-    std::vector<size_t>& starts = entry->second;
-    if (is_new) {
-      starts.push_back(0);
-      const char* const begin = text.data();
-      const char* const end = begin + text.size();
-      for (const char* at = begin; at != end;) {
-        const auto* newline = static_cast<const char*>(std::memchr(at, '\n', size_t(end - at)));
-        if (!newline) break;
-        at = newline + 1;
-        starts.push_back(size_t(at - begin));
-      }
-    }
-    if (number > starts.size()) return false;
-    const size_t begin = starts[number - 1];
-    const size_t end = number < starts.size() ? starts[number] - 1 : text.size();
-    line = std::string_view(text).substr(begin, end - begin);
-    return true;
-  }
-
-  const Sources& sources_;
+  SourceLines lines_;
   RenderOptions options_;
-  std::map<std::string, std::vector<size_t>, std::less<>> starts_;
   uint32_t gutter_ = 1;
   std::string out_;
 };

@@ -134,6 +134,23 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::optional<std::string_view> SourceLines::find(const std::string& file, uint32_t number) {
+  const auto source = sources_.find(file);
+  if (source == sources_.end() || number == 0) return std::nullopt;
+  const std::string_view text = source->second;
+  auto [entry, is_new] = starts_.try_emplace(file);
+  std::vector<size_t>& starts = entry->second;
+  if (is_new) {
+    starts.push_back(0);
+    for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
+      starts.push_back(at + 1);
+  }
+  if (number > starts.size()) return std::nullopt;
+  const size_t begin = starts[number - 1];
+  const size_t end = number < starts.size() ? starts[number] - 1 : text.size();
+  return text.substr(begin, end - begin);
+}
+
 Excerpt excerpt(std::string_view line, uint32_t column, uint32_t length, uint32_t window) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const size_t mark = std::min<size_t>(column ? column - 1 : 0, line.size());

@@ -4,14 +4,32 @@
 // characters become escapes, long lines are cut around the place that matters.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "diagnostics/diagnostic.h"
 
 namespace vyre {
 
 /// Text of a diagnostic, safe to print: control characters (an escape sequence in a name, a
 /// right-to-left override) and invalid bytes are escaped. Newlines stay.
 std::string printable(std::string_view text);
+
+/// Lines of source texts by number. Searches each text for its lines once, so that many errors in a
+/// long file take linear time.
+class SourceLines {
+ public:
+  explicit SourceLines(const Sources& sources) : sources_(sources) {}
+  /// The line without its newline; none if the text is unknown or has no such line.
+  std::optional<std::string_view> find(const std::string& file, uint32_t number);
+
+ private:
+  const Sources& sources_;
+  std::map<std::string, std::vector<size_t>, std::less<>> starts_;
+};
 
 /// A piece of a line and where its marks go, in terminal columns from the start of `text`.
 struct Excerpt {

@@ -21,6 +21,11 @@ Json launch_json(const GraphReport::Launch& l) {
       {"calls", calls},
       {"joins", l.joins},
       {"elided", elided},
+      {"reads", l.reads},
+      {"writes", l.writes},
+      {"traffic_bytes", l.traffic_bytes},
+      {"grid", l.grid},
+      {"num_workgroups", l.num_workgroups},
       {"avoided_bytes", l.avoided_bytes},
       {"runs", l.runs},
       {"time",
@@ -72,7 +77,14 @@ Json memory_json(const GraphReport& g) {
 
 Json graph_json(const GraphReport& g) {
   Json launches = Json::array(), loops = Json::array(), refusals = Json::array();
+  Json buffers = Json::array();
   for (const GraphReport::Launch& l : g.launches) launches.push_back(launch_json(l));
+  for (const GraphReport::Buffer& b : g.buffers)
+    buffers.push_back({{"buffer", b.buffer},
+                       {"name", b.name},
+                       {"bytes", b.bytes},
+                       {"input", b.is_input},
+                       {"output", b.is_output}});
   for (const GraphReport::Loop& l : g.loops)
     loops.push_back(
         {{"kind", l.is_while ? "while" : "repeat"}, {"launches", range_json(l.launches)}});
@@ -86,8 +98,10 @@ Json graph_json(const GraphReport& g) {
            {{"calls", g.executed.calls},
             {"launches", g.executed.launches},
             {"avoided_launches", g.executed.avoided_launches},
-            {"avoided_bytes", g.executed.avoided_bytes}}},
+            {"avoided_bytes", g.executed.avoided_bytes},
+            {"traffic_bytes", g.executed.traffic_bytes}}},
           {"launches", launches},
+          {"buffers", buffers},
           {"loops", loops},
           {"refusals", refusals},
           {"avoided_launches", g.avoided_launches},

@@ -40,6 +40,7 @@ class Describer {
     list_launches();
     for (const plan::FusionRefusal& r : p_.plan.fusion.refusals)
       out_.refusals.push_back({r.call, steps_[r.call].stage, r.why});
+    add_traffic();
     add_runs(facts);
     add_times(facts);
     place_buffers();
@@ -84,7 +85,34 @@ class Describer {
     for (const uint32_t b : group.elided)
       l.elided.push_back({b, g_.buffers[b].name, bytes(b), !stays_[b]});
     l.avoided_bytes = group.avoided_bytes;
+    // A grid that the device computes is known only when the launch runs.
+    if (!step.node->grid.empty()) return l;
+    const Result<GraphCall> call = bind_call(p_.fused.module, fused_, p_.fused.shape, *step.node);
+    if (!call) return l;
+    l.grid = call->shape.invocations_wanted;
+    l.num_workgroups = call->shape.num_workgroups;
     return l;
+  }
+
+  /// What each launch loads and stores. Scratch parameters of kernels are not buffers of the graph.
+  void add_traffic() {
+    std::vector<bool> is_used(g_.buffers.size());
+    for (uint32_t i = 0; i < out_.launches.size(); ++i) {
+      GraphReport::Launch& l = out_.launches[i];
+      for (const plan::ArmUse& use : p_.arms.arms[i].uses) {
+        const uint32_t buffer = p_.fused.buffers[use.buffer];
+        if (use.reads) l.reads.push_back(buffer);
+        if (use.writes) l.writes.push_back(buffer);
+        l.traffic_bytes += (uint64_t{use.reads} + use.writes) * bytes(buffer);
+        is_used[buffer] = is_used[buffer] || use.reads || use.writes;
+      }
+    }
+    for (uint32_t b = 0; b < g_.buffers.size(); ++b) {
+      if (!is_used[b]) continue;
+      const GraphBuffer& of = g_.buffers[b];
+      out_.buffers.push_back({b, of.name, bytes(b), of.parameter && is_host_input(of.role),
+                              of.parameter && is_host_output(of.role)});
+    }
   }
 
   void add_runs(const GraphRunFacts& facts) {
@@ -94,6 +122,7 @@ class Describer {
       all.launches += l.runs;
       all.calls += l.runs * l.calls.size();
       all.avoided_bytes += l.runs * l.avoided_bytes;
+      all.traffic_bytes += l.runs * l.traffic_bytes;
     }
     all.avoided_launches = all.calls - all.launches;
     out_.ran = all.launches;

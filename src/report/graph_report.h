@@ -4,6 +4,7 @@
 // of its intermediates over the launches. Plain data for `graph` of a run report; describe_graph()
 // takes it from the plan that the graph ran by.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -29,6 +30,13 @@ struct GraphReport {
     uint64_t bytes = 0;
     bool is_gone = false;  // no other launch has it: it never reaches device memory
   };
+  /// A buffer of the graph as written, as far as launches load from it or store to it.
+  struct Buffer {
+    uint32_t buffer = 0;
+    std::string name;
+    uint64_t bytes = 0;
+    bool is_input = false, is_output = false;  // the host gives it, takes it
+  };
   struct Launch {
     uint32_t node = 0;  // of the graph after fusion
     std::string kernel;
@@ -36,6 +44,9 @@ struct GraphReport {
     std::vector<Call> calls;
     std::vector<std::string> joins;  // of each call but the first
     std::vector<Elided> elided;
+    std::vector<uint32_t> reads, writes;  // buffers that it loads from and stores to
+    uint64_t traffic_bytes = 0;           // of `reads` and of `writes`, each time it runs
+    std::array<uint64_t, 3> grid = {0, 0, 0}, num_workgroups = {0, 0, 0};
     uint64_t avoided_bytes =
         0;              // of memory traffic, each time it runs (plan/fusion/fusion_traffic.h)
     uint64_t runs = 0;  // how often it ran in the first repeat
@@ -76,9 +87,11 @@ struct GraphReport {
     uint64_t calls = 0;     // of the graph as written
     uint64_t launches = 0;  // that did them: as `ran`
     uint64_t avoided_launches = 0, avoided_bytes = 0;
+    uint64_t traffic_bytes = 0;
   };
   Executed executed;
   std::vector<Launch> launches;
+  std::vector<Buffer> buffers;  // that launches have, by number
   std::vector<Loop> loops;  // outer ones before those in them; those without launches are left out
   std::vector<Refusal> refusals;
   uint64_t avoided_launches = 0, avoided_bytes = 0;  // of the plan: each loop body counts once

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "diagnostics/source_line.h"
 #include "support/embedded_files.h"
 #include "support/hash.h"
 #include "support/json.h"
@@ -69,7 +72,55 @@ Json spans_of(const RunReport& r) {
   return spans;
 }
 
-/// The files that something in the page points into. One that nobody would read is left out.
+/// [text, column of the mark, its length] of the source line of a place; null if it is unknown.
+Json excerpt_of(SourceLines& lines, const Place& at) {
+  const std::optional<std::string_view> line = lines.find(at.file, at.line);
+  if (!line) return {};
+  const Excerpt shown = excerpt(*line, at.column, at.length);
+  return Json::array({shown.text, shown.mark_at, shown.mark_length});
+}
+
+/// By diagnostic: the source lines of itself and of its notes, as a terminal shows them.
+Json excerpts_of(const RunReport& r) {
+  SourceLines lines(r.sources);
+  Json list = Json::array();
+  for (const Diagnostic& d : r.diagnostics) {
+    Json excerpts = Json::array({excerpt_of(lines, d.place)});
+    for (const Note& n : d.notes) excerpts.push_back(excerpt_of(lines, n.place));
+    list.push_back(std::move(excerpts));
+  }
+  return list;
+}
+
+std::string base64(const std::vector<uint8_t>& bytes) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t n = std::min<size_t>(3, bytes.size() - i);
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < n ? bytes[i + k] : 0u);
+    for (size_t k = 0; k < 4; ++k) text += k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+Json pictures_of(const RunReport& r) {
+  Json list = Json::array();
+  for (const Picture& p : r.pictures)
+    list.push_back({{"name", p.name},
+                    {"width", p.width},
+                    {"height", p.height},
+                    {"shown", {p.shown_width, p.shown_height}},
+                    {"gray", p.is_gray},
+                    {"black", p.black},
+                    {"white", p.white},
+                    {"pixels", base64(p.pixels)}});
+  return list;
+}
+
+/// The files that programs and code point into.
 Json sources_of(const RunReport& r) {
   constexpr size_t most_bytes = 4 << 20;
   std::set<std::string> wanted;
@@ -79,7 +130,6 @@ Json sources_of(const RunReport& r) {
   for (const opt::RunReport& kernel : r.optimizer) want(kernel.text.get());
   for (const KernelCode& code : r.code)
     for (const Listing& segment : code.segments) want(&segment);
-  for (const Diagnostic& d : r.diagnostics) wanted.insert(d.place.file);
   Json sources = Json::object();
   for (const auto& [name, text] : r.sources)
     if (wanted.contains(name) && text.size() <= most_bytes) sources[name] = text;
@@ -94,6 +144,8 @@ Json listings_of(const RunReport& r) {
   for (const KernelCode& c : r.code) j["code"].push_back(code_of(c));
   j["sources"] = sources_of(r);
   j["spans"] = spans_of(r);
+  j["excerpts"] = excerpts_of(r);
+  j["pictures"] = pictures_of(r);
   return j;
 }
 

@@ -28,8 +28,20 @@ Json buffers_of(const RunReport& r) {
                        {"role", b.role},
                        {"element", b.element},
                        {"count", b.count},
-                       {"bytes", b.bytes}});
+                       {"bytes", b.bytes},
+                       {"values", b.values}});
   return buffers;
+}
+
+/// Memory traffic and bandwidth; the rate is that of the median repeat.
+Json bandwidth_of(const RunReport& r) {
+  const uint64_t ns = summarize(r.device_ns).median_ns;
+  const double rate =
+      ns == 0 ? 0 : static_cast<double>(r.traffic_bytes) * 1e9 / static_cast<double>(ns);
+  return {{"traffic_bytes", r.traffic_bytes},
+          {"bytes_per_second", static_cast<uint64_t>(std::min(rate, 1e18))},
+          {"device_bytes_per_second", r.device_bandwidth},
+          {"not_measured", r.not_measured}};
 }
 
 Json device_times_of(const RunReport& r) {
@@ -49,6 +61,18 @@ Json optimizer_of(const RunReport& r) {
   return list;
 }
 
+/// Empty for spans that are neither launches nor copies.
+Json arguments_of(const Span& s) {
+  Json arguments = Json::object();
+  if (!s.kernel.empty()) {
+    arguments["kernel"] = s.kernel;
+    arguments["grid"] = s.grid;
+    arguments["workgroups"] = s.num_workgroups;
+  }
+  if (s.bytes != 0) arguments["bytes"] = s.bytes;
+  return arguments;
+}
+
 Json metadata(const char* what, int tid, const std::string& name) {
   return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", tid}, {"args", {{"name", name}}}};
 }
@@ -65,6 +89,9 @@ std::string to_json(const RunReport& r) {
   Json j;
   j["schema"] = 1;
   j["vyre"] = r.vyre;
+  j["commit"] = r.commit;
+  j["host"] = {{"name", r.host}, {"system", r.system}};
+  j["date"] = r.date;
   j["command"] = r.command;
   j["outcome"] = r.exit_code == 0 ? "done" : "failed";
   j["exit_code"] = r.exit_code;
@@ -77,10 +104,12 @@ std::string to_json(const RunReport& r) {
   j["chosen_because"] = r.chosen_because;
   j["subgroup_size"] = r.subgroup_size;
   j["workgroup"] = r.workgroup;
+  j["grid"] = r.grid;
   j["num_workgroups"] = r.num_workgroups;
   j["stages_ns"] = stages_of(r);
   j["optimizer"] = optimizer_of(r);
   j["device_time"] = device_times_of(r);
+  j["bandwidth"] = bandwidth_of(r);
   j["launches"] = r.launches;
   j["segments"] = r.segments;
   j["coarse"] = r.coarse;
@@ -115,7 +144,8 @@ std::string to_trace(const RunReport& r) {
                       {"ts", static_cast<double>(s.begin_ns) / 1e3},
                       {"dur", static_cast<double>(s.ns) / 1e3},
                       {"pid", 1},
-                      {"tid", track(s.track)}});
+                      {"tid", track(s.track)},
+                      {"args", arguments_of(s)}});
   events.push_back(metadata("process_name", 0, "vyre " + r.program));
   for (size_t i = 0; i < tracks.size(); ++i) {
     const bool is_device = tracks[i] == "device" && !r.device.empty();
@@ -125,7 +155,8 @@ std::string to_trace(const RunReport& r) {
   Json j;
   j["displayTimeUnit"] = "ns";
   j["traceEvents"] = std::move(events);
-  j["otherData"] = {{"vyre", r.vyre}, {"backend", r.backend}, {"device", r.device}};
+  j["otherData"] = {{"vyre", r.vyre}, {"commit", r.commit},   {"host", r.host},
+                    {"date", r.date}, {"backend", r.backend}, {"device", r.device}};
   return dump(j);
 }
 

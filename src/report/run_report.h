@@ -16,13 +16,14 @@
 #include "diagnostics/listing.h"
 #include "opt/opt_report.h"
 #include "report/graph_report.h"
+#include "report/picture.h"
 
 namespace vyre::report {
 
-/// What every run goes through, in this order.
-enum class Stage : uint8_t { Parse, Check, Optimize, Emit, Compile, Upload, Run, Readback };
-inline constexpr std::array<std::string_view, 8> stage_names = {
-    "parse", "check", "optimize", "emit", "compile", "upload", "run", "readback"};
+/// The stages of a run in their order. Open: choosing the device and opening it.
+enum class Stage : uint8_t { Open, Parse, Check, Optimize, Emit, Compile, Upload, Run, Readback };
+inline constexpr std::array<std::string_view, 9> stage_names = {
+    "open", "parse", "check", "optimize", "emit", "compile", "upload", "run", "readback"};
 
 /// Something on the time line: a stage, a launch.
 struct Span {
@@ -31,6 +32,10 @@ struct Span {
   uint64_t begin_ns = 0;  // since the run's own start
   uint64_t ns = 0;
   uint32_t launch = no_launch;  // of a graph: which one, by place in GraphReport::launches
+  // The arguments of a trace event.
+  std::string kernel;                                                    // of a launch
+  std::array<uint64_t, 3> grid = {0, 0, 0}, num_workgroups = {0, 0, 0};  // of a launch
+  uint64_t bytes = 0;  // copied, or the memory traffic of a launch
   static constexpr uint32_t no_launch = ~0u;
 };
 
@@ -40,7 +45,10 @@ struct BufferLine {
   std::string element;
   uint64_t count = 0;
   uint64_t bytes = 0;
+  std::vector<std::string> values;  // the first elements of an output that was read back
 };
+/// The elements that a report shows of each output.
+inline constexpr uint64_t shown_values = 16;
 
 /// Of the compile cache, by this run.
 struct CacheCounts {
@@ -56,6 +64,10 @@ struct KernelCode {
 
 struct RunReport {
   std::string vyre;                  // version
+  std::string commit;                // library_revision()
+  std::string host;                  // name of the machine
+  std::string system;                // "Linux 6.1.0 x86_64"
+  std::string date;                  // when the run began: "2026-01-31T12:00:00Z"
   std::vector<std::string> command;  // the words after `vyre`
   std::string file;
   std::string program;  // kernel or graph
@@ -68,13 +80,17 @@ struct RunReport {
   uint32_t coarse = 1;         // invocations that one did the work of (transform/coarsen.h)
   uint32_t subgroup_size = 0;
   std::array<uint32_t, 3> workgroup = {0, 0, 0};
+  std::array<uint64_t, 3> grid = {0, 0, 0};  // invocations of a kernel that are asked for
   std::array<uint64_t, 3> num_workgroups = {0, 0, 0};
   std::array<uint64_t, stage_names.size()> stage_ns = {};  // host time; what did not happen is 0
   std::vector<uint64_t> device_ns;                         // of all launches, by repeat
   std::vector<Span> spans;                                 // for the trace
   std::vector<BufferLine> buffers;
   uint64_t uploaded = 0, read_back = 0, device_peak = 0;  // bytes; of the first repeat
-  uint64_t launches = 0;  // kernels of one repeat: for a graph its calls
+  uint64_t traffic_bytes = 0;     // memory traffic of one repeat (docs/report.md)
+  uint64_t device_bandwidth = 0;  // bytes per second, measured by a copy; 0: not measured
+  std::string not_measured;       // why the device's bandwidth was not measured
+  uint64_t launches = 0;          // kernels of one repeat: for a graph its calls
   uint64_t segments = 0;  // what they became on the device: more where grid barriers split them
   std::optional<GraphReport> graph;       // of a graph that ran: its plan, times and memory
   std::vector<opt::RunReport> optimizer;  // of each kernel, when it was first called
@@ -86,6 +102,7 @@ struct RunReport {
 
   // Only in pages: programs and code are long. Those of the passes are in `optimizer`.
   std::vector<KernelCode> code;
+  std::vector<Picture> pictures;  // of outputs
   Sources sources;
 
   uint64_t& stage(Stage s) { return stage_ns[static_cast<size_t>(s)]; }

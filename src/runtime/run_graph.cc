@@ -44,11 +44,12 @@ class GraphRun {
         progress_ = [this, i, repeats](double f) {
           options_.progress(repeats > 1 ? double(i) / repeats : f);
         };
-      const auto once = [&] { return run_once(i == 0); };
       if (i == 1)
-        if (auto warm = warm_up(device_, trace_, out_.device_ns[0], once); !warm)
+        if (auto warm = warm_up(device_, trace_, out_.device_ns[0],
+                                [this](uint32_t count) { return keep_busy(count); });
+            !warm)
           return warm.errors();
-      const Result<SubmitReport> ran = once();
+      const Result<SubmitReport> ran = run_once(i == 0);
       if (!ran) return ran.errors();
       out_.device_ns.push_back(ran->run_ns + ran->fill_ns);
     }
@@ -116,12 +117,18 @@ class GraphRun {
 
   Buffer buffer(size_t parameter) const { return std::get<Buffer>(arguments_[parameter]); }
 
+  Result<SubmitReport> keep_busy(uint32_t repeats) {
+    return submit("warm-up",
+                  written_.repeated(spare_, LaunchGraph{out_.graph, arguments_}, repeats),
+                  options_.time_limit * repeats);
+  }
+
   Result<SubmitReport> run_once(bool first) {
     const uint64_t upload_begin = steady_ns();
     Result<SubmitReport> up =
         submit(first ? "upload" : "restore", first ? written_.first() : written_.next(spare_), 0);
     if (!up) return up;
-    trace_.device(first ? "upload" : "restore", upload_begin, moved_ns(*up));
+    trace_.copy(first ? "upload" : "restore", upload_begin, moved_ns(*up), up->uploaded);
     const uint64_t begin = steady_ns();
     Result<SubmitReport> ran =
         submit("run", {LaunchGraph{out_.graph, arguments_}}, options_.time_limit);
@@ -145,7 +152,7 @@ class GraphRun {
     const plan::FusedGraph& fused = out_.graph.planned().fused;
     const GraphSteps& steps = out_.graph.shared_state()->steps;
     for (const CallTime& call : ran.calls) {
-      trace_.device_at(fused.module.kernels[steps[call.node].node->kernel].name, begin, call.ns,
+      trace_.launch_at(fused.module.kernels[steps[call.node].node->kernel].name, begin, call.ns,
                        call.node);
       begin += call.ns;
     }
@@ -162,7 +169,7 @@ class GraphRun {
     const uint64_t begin = steady_ns();
     const Result<SubmitReport> down = submit("readback", std::move(readbacks), 0);
     if (!down) return down.errors();
-    trace_.device("readback", begin, down->readback_ns);
+    trace_.copy("readback", begin, down->readback_ns, down->read_back);
     out_.times.readback = steady_ns() - begin;
     out_.read_back = down->read_back;
     return Ok{};

@@ -32,6 +32,15 @@ std::vector<Command> RunInputs::next(uint64_t spare) {
   return commands;
 }
 
+std::vector<Command> RunInputs::repeated(uint64_t spare, const Command& launch, uint32_t count) {
+  std::vector<Command> commands;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (Command& c : next(spare)) commands.push_back(std::move(c));
+    commands.push_back(launch);
+  }
+  return commands;
+}
+
 std::optional<Buffer> RunInputs::make_copy(uint64_t bytes, uint64_t& spare) {
   if (bytes > spare) return std::nullopt;
   const Result<Buffer> made = owner_.allocate(bytes);

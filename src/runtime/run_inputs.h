@@ -31,6 +31,9 @@ class RunInputs {
   /// memory, the inputs are uploaded again each time.
   std::vector<Command> next(uint64_t spare);
 
+  /// The commands of `count` repeats of `launch`, with the restores before each.
+  std::vector<Command> repeated(uint64_t spare, const Command& launch, uint32_t count);
+
  private:
   struct Changed {
     Buffer buffer;

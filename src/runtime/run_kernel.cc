@@ -122,32 +122,36 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     Result<Ticket> t = device.submit(std::move(commands), o);
     if (!t) return t.errors();
     std::function<void(double)> progress;
-    if (options.progress && is_launch && !trace.is_paused())
+    if (options.progress && is_launch)
       progress = [&](double f) { options.progress((done + f) / repeats); };
     Result<SubmitReport> r = wait_for(*t, progress);
     if (*wall == 0) *wall = steady_ns() - start;
     if (!r) return r;
     trace.host(name, start, done == repeats);
-    trace.device(is_launch ? p.name : name, start, is_launch ? r->run_ns : moved_ns(*r));
+    if (is_launch)
+      trace.launch(p.name, start, r->run_ns);
+    else
+      trace.copy(name, start, moved_ns(*r), r->uploaded + r->read_back);
     return r;
   };
-  const auto once = [&]() -> Result<SubmitReport> {
-    Result<SubmitReport> up = done == 0
-                                  ? stage("upload", written.first(), false, &out.times.upload)
-                                  : stage("restore", written.next(spare), false, &out.times.upload);
-    if (!up) return up;
-    if (done == 0) out.uploaded = up->uploaded;
-    Launch launch;
-    launch.executable = *executable;
-    launch.arguments = arguments;
-    launch.grid = inputs.grid;
-    launch.lengths = scratch_lengths(p, inputs);
-    return stage("run", {launch}, true, &out.times.run, options.time_limit);
+  Launch launch;
+  launch.executable = *executable;
+  launch.arguments = arguments;
+  launch.grid = inputs.grid;
+  launch.lengths = scratch_lengths(p, inputs);
+  const auto keep_busy = [&](uint32_t count) {
+    return stage("warm-up", written.repeated(spare, launch, count), false, &out.times.run,
+                 options.time_limit * count);
   };
   for (; done < repeats; ++done) {
     if (done == 1)
-      if (Result<> r = warm_up(device, trace, out.device_ns[0], once); !r) return r.errors();
-    Result<SubmitReport> ran = once();
+      if (Result<> r = warm_up(device, trace, out.device_ns[0], keep_busy); !r) return r.errors();
+    Result<SubmitReport> up = done == 0
+                                  ? stage("upload", written.first(), false, &out.times.upload)
+                                  : stage("restore", written.next(spare), false, &out.times.upload);
+    if (!up) return up.errors();
+    if (done == 0) out.uploaded = up->uploaded;
+    Result<SubmitReport> ran = stage("run", {launch}, true, &out.times.run, options.time_limit);
     if (!ran) return ran.errors();
     if (done == 0) out.device_bytes = device.memory_peak();
     out.device_ns.push_back(ran->run_ns + ran->fill_ns);  // as for a graph

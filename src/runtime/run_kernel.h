@@ -43,6 +43,8 @@ struct RunEvent {
   uint64_t begin_ns = 0;  // of std::chrono::steady_clock
   uint64_t ns = 0;
   uint32_t node = ~0u;  // of a graph's call: in the planned graph
+  bool is_launch = false;
+  uint64_t bytes = 0;  // of a copy
 };
 /// Of the host and of the device each; what happens after so many has no event.
 inline constexpr size_t traced_events = 4096;

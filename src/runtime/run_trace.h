@@ -27,7 +27,6 @@ class RunTrace {
  public:
   /// While it is paused, events are dropped.
   void pause(bool on) { paused_ = on; }
-  bool is_paused() const { return paused_; }
   /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
   void host(std::string name, uint64_t begin, bool always = false) {
     if (!paused_ && (always || host_.size() < traced_events))
@@ -48,17 +47,18 @@ class RunTrace {
       begin += ns;
     }
   }
-  /// Work of the device that ended just now, and began after the host did at `begin`.
-  void device(std::string name, uint64_t begin, uint64_t ns) {
-    if (paused_ || device_.size() >= traced_events) return;
-    const uint64_t end = steady_ns();
-    ns = std::min(ns, end - begin);
-    device_.push_back({std::move(name), true, end - ns, ns});
+  /// A copy of `bytes` that ended just now, and began after the host did at `begin`.
+  void copy(std::string name, uint64_t begin, uint64_t ns, uint64_t bytes) {
+    ended({std::move(name), true, begin, ns, ~0u, false, bytes});
+  }
+  /// A launch that ended just now, and began after the host did at `begin`.
+  void launch(std::string name, uint64_t begin, uint64_t ns) {
+    ended({std::move(name), true, begin, ns, ~0u, true});
   }
   /// A call of a graph whose beginning is known, if only from the times of what ran before it.
-  void device_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
+  void launch_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
     if (!paused_ && device_.size() < traced_events)
-      device_.push_back({std::move(name), true, begin, ns, node});
+      device_.push_back({std::move(name), true, begin, ns, node, true});
   }
   std::vector<RunEvent> take() {
     host_.insert(host_.end(), std::make_move_iterator(device_.begin()),
@@ -67,6 +67,14 @@ class RunTrace {
   }
 
  private:
+  void ended(RunEvent e) {
+    if (paused_ || device_.size() >= traced_events) return;
+    const uint64_t end = steady_ns();
+    e.ns = std::min(e.ns, end - e.begin_ns);
+    e.begin_ns = end - e.ns;
+    device_.push_back(std::move(e));
+  }
+
   std::vector<RunEvent> host_, device_;
   bool paused_ = false;
 };
@@ -92,16 +100,21 @@ inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
 /// Device time of a submission without launches.
 inline uint64_t moved_ns(const SubmitReport& r) { return r.upload_ns + r.fill_ns + r.readback_ns; }
 
-/// Calls `once` until the device has been busy for DeviceInfo::warm_up_ns; it already was for
-/// `busy_ns`. The trace has one event for all of it.
+/// Keeps the device busy for DeviceInfo::warm_up_ns, less the `busy_ns` that it already was.
+/// `submit` runs the commands of `n` repeats as one submission and waits for it: with pauses
+/// between launches the clocks rise later. The trace has one event for all of it.
 template <class F>
-Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const F& once) {
+Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const F& submit) {
+  constexpr uint64_t batch_ns = 20'000'000;
   const uint64_t needed = device.info().warm_up_ns;
   if (needed == 0) return Ok{};
   const uint64_t begin = steady_ns();
   trace.pause(true);
-  while (busy_ns + (steady_ns() - begin) < needed)
-    if (auto r = once(); !r) return r.errors();
+  for (uint32_t repeats = 1; busy_ns + (steady_ns() - begin) < needed;) {
+    const uint64_t start = steady_ns();
+    if (auto r = submit(repeats); !r) return r.errors();
+    if (steady_ns() - start < batch_ns && repeats < 1024) repeats *= 2;
+  }
   trace.pause(false);
   trace.host("warm-up", begin);
   return Ok{};

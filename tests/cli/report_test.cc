@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "support/json.h"
 #include "tests/cli/cli_util.h"
@@ -50,11 +51,16 @@ TEST_F(Reports, say_what_a_kernel_did) {
   EXPECT_EQ(j["command"].back(), "interp");
   EXPECT_EQ(j["fingerprint"].get<std::string>().size(), 32u);
   EXPECT_EQ(j["backend"], "interp");
+  EXPECT_NE(j["commit"], "");
+  EXPECT_NE(j["host"]["name"], "");
+  EXPECT_TRUE(j["host"]["system"].get<std::string>().starts_with("Linux ")) << j["host"];
+  EXPECT_EQ(j["date"].get<std::string>().size(), 20u);
   EXPECT_EQ(j["chosen_because"], "");
   EXPECT_EQ(j["subgroup_size"], 32);
   EXPECT_EQ(j["workgroup"], Json({64, 1, 1}));
+  EXPECT_EQ(j["grid"], Json({3, 1, 1}));
   EXPECT_EQ(j["num_workgroups"], Json({1, 1, 1}));
-  for (const char* stage : {"parse", "check", "compile", "upload", "run", "readback"})
+  for (const char* stage : {"open", "parse", "check", "compile", "upload", "run", "readback"})
     EXPECT_GT(j["stages_ns"][stage], 0) << stage;
   EXPECT_EQ(j["stages_ns"]["optimize"], 0);
   EXPECT_EQ(j["device_time"]["repeats"], 3);
@@ -67,8 +73,39 @@ TEST_F(Reports, say_what_a_kernel_did) {
   EXPECT_EQ(j["buffers"][2]["name"], "y");
   EXPECT_EQ(j["buffers"][2]["role"], "inout");
   EXPECT_EQ(j["buffers"][2]["bytes"], 12);
+  EXPECT_EQ(j["buffers"][2]["values"], Json({"12", "24", "36"}));
+  EXPECT_EQ(j["buffers"][1]["values"], Json::array());
+  EXPECT_EQ(j["bandwidth"]["traffic_bytes"], 36);  // x and y are loaded, y is stored
+  EXPECT_GT(j["bandwidth"]["bytes_per_second"], 0);
+  EXPECT_EQ(j["bandwidth"]["device_bytes_per_second"], 0);
+  EXPECT_EQ(j["bandwidth"]["not_measured"], "the reference interpreter is not measured");
   EXPECT_EQ(j["verified"], false);
   EXPECT_TRUE(j["diagnostics"].empty());
+}
+
+TEST_F(Reports, have_the_first_values_of_outputs_that_are_read_back) {
+  file("k.vyre",
+       "kernel k(a: out u8[20], b: out f32[2], c: out u32[0]) workgroup(32) grid(20) {\n"
+       "  a[global_id.x] = u8(global_id.x)\n  b[global_id.x] = -0.5 / 0.0\n}\n");
+  expect_exit(vyre({"run", "k.vyre", "--report", "r.json"}), 0);
+  Json j = report();
+  EXPECT_EQ(j["buffers"][0]["values"].size(), 16u);
+  EXPECT_EQ(j["buffers"][0]["values"][15], "15");
+  EXPECT_EQ(j["buffers"][1]["values"], Json({"-inf", "-inf"}));
+  EXPECT_EQ(j["buffers"][2]["values"], Json::array());
+  expect_exit(vyre({"run", "k.vyre", "--report", "r.json", "--print", "b"}), 0);
+  j = report();
+  EXPECT_EQ(j["buffers"][0]["values"], Json::array());
+  EXPECT_EQ(j["buffers"][1]["values"].size(), 2u);
+}
+
+TEST_F(Reports, have_the_bandwidth_of_the_device) {
+  const auto r = run_saxpy({"--report", "r.json", "--backend", "cpu"});
+  if (r.exit_code == 2) GTEST_SKIP() << "backend cpu is not available";
+  expect_exit(r, 0);
+  const Json b = report()["bandwidth"];
+  // A busy machine may take longer than the measurement's time limit.
+  EXPECT_EQ(b["not_measured"] == "", b["device_bytes_per_second"] > 0) << b;
 }
 
 TEST_F(Reports, say_why_a_device_was_chosen_and_that_it_was_verified) {
@@ -160,11 +197,31 @@ TEST_F(Reports, trace_puts_stages_and_launches_in_order) {
     EXPECT_GE(e["ts"].get<double>(), last) << e;
     last = e["ts"].get<double>() + e["dur"].get<double>() - 1;  // a microsecond for rounding
   }
-  EXPECT_EQ(host, (Words{"parse", "check", "compile", "upload", "run", "restore", "run", "readback",
-                         "verify"}));
+  EXPECT_EQ(host, (Words{"open", "parse", "check", "inputs", "open", "compile", "upload", "run",
+                         "restore", "run", "readback", "verify"}));
   EXPECT_EQ(device, (Words{"upload", "saxpy", "restore", "saxpy", "readback"}));
   EXPECT_EQ(tracks[0], "host");
   EXPECT_TRUE(tracks[1].starts_with("device: ")) << tracks[1];
+}
+
+TEST_F(Reports, trace_events_say_what_was_launched_and_copied) {
+  file("g.vyre",
+       "kernel k(y: inout u32[]) workgroup(4) grid(len(y)) { y[global_id.x] += 1 }\n"
+       "graph g(y: inout u32[]) { repeat 2 { call k(y) } }\n");
+  for (const char* name : {"k", "g"}) {
+    expect_exit(vyre({"run", std::string("g.vyre:") + name, "--in", "y=1,2,3,4,5", "--trace",
+                      "t.json", "--passes", "none", "--backend", "interp"}),
+                0);
+    std::map<std::string, Json> arguments;
+    const Json trace = valid("t.json", "trace");
+    for (const Json& e : trace["traceEvents"])
+      if (e["ph"] == "X" && e["tid"] == 2) arguments[e["name"]] = e["args"];
+    EXPECT_EQ(arguments["upload"], Json({{"bytes", 20}}));
+    EXPECT_EQ(arguments["readback"], Json({{"bytes", 20}}));
+    EXPECT_EQ(
+        arguments["k"],
+        Json({{"kernel", "k"}, {"grid", {5, 1, 1}}, {"workgroups", {2, 1, 1}}, {"bytes", 40}}));
+  }
 }
 
 TEST_F(Reports, many_repeats_do_not_make_a_trace_without_end) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <iterator>
+#include <map>
 
 #include "report/run_report.h"
 #include "runtime/interp/interp_backend.h"
@@ -68,6 +70,49 @@ Ran run(const std::string& text, uint64_t elements, uint32_t rounds, bool planne
   for (const driver::CallTime& c : ran.outcome.call_ns) facts.times.emplace_back(c.node, c.ns);
   ran.report = describe_graph(ran.planned(), ran.module, graph, facts);
   return ran;
+}
+
+TEST(graph_report, has_what_each_launch_loads_and_stores) {
+  const Json j = run(pipeline_graph, 64, 3).json();
+  std::map<std::string, uint64_t> numbers;
+  for (const Json& b : j["buffers"]) {
+    numbers[b["name"]] = b["buffer"];
+    EXPECT_EQ(b["bytes"], 256) << b;
+    EXPECT_EQ(b["input"], b["name"] == "x") << b;
+    EXPECT_EQ(b["output"], b["name"] == "result") << b;
+  }
+  EXPECT_EQ(numbers.size(), 6u);  // `a` and `f` are gone
+  const auto list = [&](const char* name) { return Json::array({numbers.at(name)}); };
+  const std::pair<const char*, const char*> of[] = {{"x", "b"}, {"b", "c"}, {"c", "d"},
+                                                    {"d", "c"}, {"c", "e"}, {"e", "result"}};
+  uint64_t traffic = 0;
+  for (size_t i = 0; i < std::size(of); ++i) {
+    const Json& l = j["launches"][i];
+    EXPECT_EQ(l["reads"], list(of[i].first)) << i;
+    EXPECT_EQ(l["writes"], list(of[i].second)) << i;
+    EXPECT_EQ(l["traffic_bytes"], 512) << i;
+    EXPECT_EQ(l["grid"], Json({64, 1, 1})) << i;
+    EXPECT_EQ(l["num_workgroups"], Json({1, 1, 1})) << i;
+    traffic += l["runs"].get<uint64_t>() * 512;
+  }
+  EXPECT_EQ(j["executed"]["traffic_bytes"], traffic);
+  EXPECT_EQ(traffic, 10u * 512);
+}
+
+TEST(graph_report, has_no_grid_of_a_launch_whose_grid_the_device_computes) {
+  constexpr const char* text = R"(
+kernel size(x: in u32[], n: out u32[1]) workgroup(1) grid(1) { n[0] = len(x) / 2 }
+kernel twice(x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] *= 2 }
+graph half(x: inout u32[], rounds: u32) {
+  buffer n: u32[1]
+  call size(x, n)
+  call twice(x) grid(n[0])
+}
+)";
+  const Json j = run(text, 64, 1, false).json();
+  EXPECT_EQ(j["launches"][0]["grid"], Json({1, 1, 1}));
+  EXPECT_EQ(j["launches"][1]["grid"], Json({0, 0, 0}));
+  EXPECT_EQ(j["launches"][1]["runs"], 1);
 }
 
 TEST(graph_report, has_the_launches_of_the_plan) {

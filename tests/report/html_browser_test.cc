@@ -99,10 +99,34 @@ TEST_F(HtmlPages, show_thousands_of_calls_as_few_spans) {
                   compiled(), "--opt", "release"});
 }
 
+TEST_F(HtmlPages, do_not_draw_graphs_of_many_launches) {
+  std::string calls;
+  for (int i = 0; i < 61; ++i) calls += "  call twice(x)\n";
+  file("g.vyre",
+       "kernel twice(x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x] *= 2 }\n"
+       "graph g(x: inout u32[]) {\n" +
+           calls + "}\n");
+  check("many", {"run", "g.vyre", "--in", "x=1,2,3", "--plan", "none", "--backend", "interp"});
+}
+
+TEST_F(HtmlPages, of_a_run_without_a_device_show_why) {
+  file("k.vyre", "kernel k(y: out u32[4]) workgroup(4) grid(4) { y[global_id.x] = 1 }\n");
+  check("absent", {"run", "k.vyre", "--backend", "nothing"}, 2);
+}
+
 TEST_F(HtmlPages, of_a_failed_run_show_its_error) {
   file("k.vyre",
-       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  assert(global_id.x < 2, 9)\n}\n");
+       "fn helper(i: u32) -> u32 {\n\tassert(i < 2, 9) // </script>\n  return i\n}\n"
+       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n"
+       "  y[global_id.x] = helper(global_id.x)\n}\n");
   check("failed", {"run", "k.vyre", "--opt", "release"}, 1);
+}
+
+TEST_F(HtmlPages, of_a_program_with_errors_show_all_of_them) {
+  file("k.vyre",
+       "kernel k(y: out u32[4]) workgroup(4) grid(4) {\n  y[0] = </script><b>\n"
+       "  y[1] = a\xe2\x80\xae + 1\n}\n");
+  check("refused", {"run", "k.vyre"}, 2);
 }
 
 TEST_F(HtmlPages, show_hostile_names_as_text) {

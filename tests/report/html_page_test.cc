@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "support/json.h"
 #include "tests/report/schema_util.h"
 
@@ -74,13 +76,44 @@ TEST(HtmlPage, holds_programs_code_and_the_sources_they_point_into) {
             parse_json<Json>(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
 }
 
+TEST(HtmlPage, holds_the_source_lines_of_diagnostics_and_their_notes) {
+  RunReport r = sample();
+  r.sources["k.vyre"] = "kernel k() {\n\tbad\n}\n";
+  Diagnostic d = diagnose(Code::Trapped, {"k.vyre", 2, 2, 3}, "it trapped");
+  d.note("from here", {"lib.vyre", 1, 4, 1}).note("without a place");
+  r.diagnostics = {d, diagnose(Code::Trapped, {"k.vyre", 9, 1, 1}, "past the end")};
+  EXPECT_EQ(data(to_html(r), "vyre-listings")["excerpts"],
+            parse_json<Json>(R"([[["    bad", 4, 3], ["fn f() {}", 3, 1], null], [null]])"));
+}
+
+TEST(HtmlPage, holds_the_pixels_of_pictures) {
+  RunReport r = sample();
+  r.pictures = {{.name = "y", .width = 2, .height = 2, .shown_width = 2, .shown_height = 2}};
+  r.pictures[0].is_gray = true;
+  r.pictures[0].white = 7;
+  for (const auto& [pixels, text] :
+       std::map<std::vector<uint8_t>, std::string>{{{}, ""},
+                                                   {{255}, "/w=="},
+                                                   {{0, 128}, "AIA="},
+                                                   {{1, 2, 3}, "AQID"},
+                                                   {{251, 239, 190, 255}, "++++/w=="}}) {
+    r.pictures[0].pixels = pixels;
+    const Json p = data(to_html(r), "vyre-listings")["pictures"][0];
+    EXPECT_EQ(p["pixels"], text);
+    EXPECT_EQ(p["shown"], Json({2, 2}));
+    EXPECT_EQ(p["white"], 7);
+  }
+}
+
 TEST(HtmlPage, no_text_can_leave_its_place) {
   RunReport r = sample();
   const std::string bad =
       "</script><img src=x onerror=alert(1)><!--<script>{{script}}\xff\xe2\x80\xa8";
   r.program = r.file = r.device = r.chosen_because = bad;
   r.command = {bad};
-  r.buffers = {{bad, "in", "u32", 1, 4}};
+  r.buffers = {{bad, "in", "u32", 1, 4, {bad}}};
+  r.commit = r.host = r.system = r.date = r.not_measured = bad;
+  r.pictures = {{.name = bad}};
   r.optimizer[0].op_id = bad;
   r.code[0].kernel = bad;
   Listing listing;
@@ -95,7 +128,10 @@ TEST(HtmlPage, no_text_can_leave_its_place) {
   r.graph->launches[0].elided = {{0, bad, 4, true}};
   r.graph->refusals = {{0, 1, bad}};
   r.graph->gone = {{0, bad, 4, 4, {}, {{0, 0}}}};
+  r.graph->buffers = {{0, bad, 4, true, true}};
   r.diagnostics = {diagnose(Code::Trapped, {bad, 1, 1, 1}, bad)};
+  r.diagnostics[0].note(bad, {bad, 1, 1, 1}).with_fix(bad);
+  r.diagnostics[0].op = bad;
   const std::string page = to_html(r), plain = to_html(sample());
   for (const char* piece : {"</script", "<script", "<!--", "<img"})
     EXPECT_EQ(occurrences(page, piece), occurrences(plain, piece)) << piece;

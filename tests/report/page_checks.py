@@ -84,13 +84,31 @@ def kernel(b, page, folder):
     optimizer = report["optimizer"][0]
     expect_in("title", report["program"], b.js("document.title"))
     expect("sections", b.js('[...document.querySelectorAll("main > section")].map((e) => e.id)'),
-           ["overview", "times", "timeline", "memory", "optimizer", "code"])
+           ["overview", "outputs", "times", "timeline", "memory", "optimizer", "code"])
     expect_in("overview", report["device"]["name"], b.text("#overview"))
     for stage, ns in report["stages_ns"].items():
         if ns:
             expect_in("stages", stage, b.text("#times"))
     for buffer in report["buffers"]:
         expect_in("buffers", buffer["name"], b.text("#memory"))
+
+    # Where, when and by what it ran; the bandwidth; the first values and the picture of the output.
+    for fact in (report["host"]["name"], report["host"]["system"], report["date"][:10], report["vyre"], report["commit"]):
+        expect_in("overview", fact, b.text("#overview"))
+    expect_in("stages", "open", b.text("#times"))
+    measured = report["bandwidth"]["device_bytes_per_second"]
+    expect_in("bandwidth", "of a copy on this device" if measured else "not measured: " + report["bandwidth"]["not_measured"], b.text("#overview .cards"))
+    expect_in("bandwidth", "B/s", b.text("#overview .cards"))
+    output = report["buffers"][-1]
+    expect_in("first values", " ".join(output["values"]), b.text("#outputs table"))
+    width, height = report["grid"][:2]
+    expect("size of the picture", b.js('[...document.querySelectorAll("#outputs canvas")].map((e) => [e.width, e.height])'), [[width, height]])
+    expect_in("name of the picture", f"Picture of {output['name']}, {width} × {height}", b.js('document.querySelector("canvas").getAttribute("aria-label")'))
+    # Gray, opaque, and of the values: the first pixel is as far between black and white as the first value.
+    pixel = b.js('[...document.querySelector("canvas").getContext("2d").getImageData(0, 0, 1, 1).data]')
+    black, white = b.js('(({black, white}) => [black, white])(JSON.parse(document.getElementById("vyre-listings").textContent).pictures[0])')
+    wanted = 255 * (float(output["values"][0]) - black) / (white - black)
+    expect(f"first pixel {pixel}, {wanted}", pixel[0] == pixel[1] == pixel[2] and pixel[3] == 255 and abs(pixel[0] - wanted) <= 1)
 
     # Every run of a pass is in the list, and shows its decision, reason, time and counts.
     listed = runs_of(b)
@@ -225,7 +243,7 @@ def graph(b, page, folder):
     expect("spans of the device", b.count('[aria-label="Spans of the device"] [role=option]') > 0)
     b.js('document.querySelector(".lane").focus()')
     b.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", windowsVirtualKeyCode=39)
-    expect_in("the first span", "parse", b.text("#timeline .readout"))
+    expect_in("the first span", "open", b.text("#timeline .readout"))
     pictures(b, folder)
     quiet(b, page)
 
@@ -236,7 +254,7 @@ def planned(b, page, folder):
     report = data(b)
     graph, memory = report["graph"], report["graph"]["memory"]
     expect("sections", b.js('[...document.querySelectorAll("main > section")].map((e) => e.id)'),
-           ["overview", "times", "graph", "timeline", "memory-map", "memory", "optimizer", "code"])
+           ["overview", "outputs", "times", "graph", "timeline", "memory-map", "memory", "optimizer", "code"])
     expect("launches", b.count(".launch"), len(graph["launches"]))
     for i, launch in enumerate(graph["launches"]):
         text = b.text(f'.launch[data-launch="{i}"]')
@@ -262,12 +280,38 @@ def planned(b, page, folder):
     expect_in("peak without", "128.0 KiB", b.text("#graph .cards"))
     expect_in("overview", "128.0 KiB without the plan", b.text("#overview .cards"))
 
+    # The drawing: a box for each launch and parameter, an edge for each buffer handed over, with its bytes.
+    names = b.js('[...document.querySelectorAll(".drawing .node")].map((e) => e.querySelector("text").textContent)')
+    expect("boxes", sorted(names), sorted([f"{i + 1} {l['kernel']}" for i, l in enumerate(graph["launches"])] + ["x", "result"]))
+    edges = b.js('[...document.querySelectorAll(".drawing .edge")].map((e) => e.textContent)')
+    size = "16.0 KiB"
+    expect("edges", edges, [f"{n} {size}" for n in ("x", "b", "c", "d", "c", "e", "result")] + [f"c {size}, for the next iteration"])
+    expect("bytes on the edges", b.js('[...document.querySelectorAll(".drawing > text")].map((e) => e.textContent)'), [e.split(",")[0] for e in edges])
+    expect("boxes do not overlap", b.js("""(() => { const all = [...document.querySelectorAll(".drawing rect")].map((e) => e.getBoundingClientRect());
+      return all.some((p, i) => all.some((q, j) => i < j && p.left < q.right && q.left < p.right && p.top < q.bottom && q.top < p.bottom)); })()"""), False)
+    b.click("#graph details summary")
+    table = b.text("#graph details table")
+    expect_in("edges as a table", f"x\t1 spread_twice\tx {size}", table)
+    expect_in("edges as a table", f"4 spread\t3 spread\tc {size}\tfor the next iteration", table)
+    b.click('.drawing .node[data-launch="1"]')
+    expect("a box chooses its launch", b.js('[...document.querySelectorAll(".launch.chosen, .drawing .chosen")].map((e) => e.dataset.launch)'), ["1", "1"])
+
+    # Passes and code open at the kernel with the most device time.
+    time = {}
+    for launch in graph["launches"]:
+        time[launch["kernel"]] = time.get(launch["kernel"], 0) + launch["time"]["total_ns"]
+    hottest = max(time, key=time.get)
+    b.open(page)
+    expect("passes of the hottest kernel", b.js('document.querySelector(".runs").getAttribute("aria-label")'), f"Runs of passes on {hottest}")
+    expect("code of the hottest kernel", b.js('document.querySelector("#code select").selectedOptions[0].textContent'), hottest)
+    expect_in("why", f"most device time: {hottest}", b.text("#optimizer"))
+
     # A launch that is chosen is so everywhere.
     kernels = [k["program"] for k in report["optimizer"]]
     for i in (5, 2):
         b.click(f'.launch[data-launch="{i}"] .number')
         kernel = graph["launches"][i]["kernel"]
-        expect("chosen", b.js('[...document.querySelectorAll(".launch.chosen")].map((e) => e.dataset.launch)'), [str(i)])
+        expect("chosen", b.js('[...document.querySelectorAll(".launch.chosen, .drawing .chosen")].map((e) => e.dataset.launch)'), [str(i), str(i)])
         expect("passes of the launch", b.js('document.querySelector(".runs").getAttribute("aria-label")'), f"Runs of passes on {kernel}")
         expect("code of the launch", b.js('document.querySelector("#code select").selectedOptions[0].textContent'), kernel)
         expect("column in the map", b.js(f"""[...document.querySelectorAll(".field")].map((f) => {{
@@ -367,15 +411,67 @@ def calls(b, page, folder):
 
 
 def failed(b, page, folder):
-    """A run that trapped has its error, and what was known until then."""
+    """A run that trapped has its error with carets and notes, and what was known until then."""
     b.open(page)
     report = data(b)
     expect_in("bar", "failed", b.text("#bar"))
-    expect_in("error", report["diagnostics"][0]["code"], b.text("#messages"))
-    expect_in("error", report["diagnostics"][0]["message"], b.text("#messages"))
-    expect_in("its line", "assert(", b.text("#messages"))
+    expect("errors come first", b.js('document.querySelector("main > section").id'), "messages")
+    expect("nothing that is not there", "null" in b.text("body") or "undefined" in b.text("body"), False)
+    expect("errors", b.count(".message"), len(report["diagnostics"]))
+    shown = b.text("#messages")
+    for d in report["diagnostics"]:
+        for text in [d["message"], d["fix"]] + [n["message"] for n in d["notes"]]:
+            expect_in("error", text.replace("`", ""), shown)
+        expect_in("error", f"vyre explain {d['code']}", shown)
+    expect("source lines", b.js('[...document.querySelectorAll(".source")].map((e) => e.textContent)'), [
+        "2 |     assert(i < 2, 9) // </script>\n  |     ^^^^^^",
+        "6 |   y[global_id.x] = helper(global_id.x)\n  |                    ------"])
+    expect("places", b.js('[...document.querySelectorAll(".place > code")].map((e) => e.textContent)'), ["k.vyre:2:2", "k.vyre:6:20"])
     expect("no times of a run that was not", b.count("#memory"), 0)
+    for scheme in ("light", "dark"):
+        b.prefer(scheme)
+        for selector in (".message .said", ".message .caret", ".message .noted .caret", ".source .at", ".place > code"):
+            value = contrast(b, selector)
+            expect(f"contrast of {selector}, {scheme}: {value}", value is not None and value >= 4.5)
+    for width in (1280, 400):
+        b.resize(width)
+        b.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        expect(f"width at {width}", b.js("document.documentElement.scrollWidth"), width)
     pictures(b, folder)
+    quiet(b, page)
+
+
+def refused(b, page, folder):
+    """A program with errors, none of which has been opened as a device: the page shows them all."""
+    b.open(page)
+    report = data(b)
+    expect("errors", b.count(".message.error"), len(report["diagnostics"]))
+    expect("carets", b.count(".message > .place .caret"), len(report["diagnostics"]))
+    expect("nothing that is not there", "null" in b.text("body") or "undefined" in b.text("body"), False)
+    expect("direction marks are escapes", "\u202e" in b.text("body"), False)
+    expect_in("direction marks are escapes", "\\u{202e}", b.text("#messages"))
+    expect("no markup of the source", b.count("#messages b, #messages script"), 0)
+    quiet(b, page)
+
+
+def absent(b, page, folder):
+    """A backend that does not exist: there is no place in a source, and no device."""
+    b.open(page)
+    report = data(b)
+    expect_in("error", report["diagnostics"][0]["message"].replace("`", ""), b.text("#messages"))
+    expect("no place", b.count(".place"), 0)
+    for note in report["diagnostics"][0]["notes"]:
+        expect_in("note", note["message"].replace("`", ""), b.text("#messages"))
+    expect("nothing that is not there", "null" in b.text("body") or "undefined" in b.text("body"), False)
+    quiet(b, page)
+
+
+def many(b, page, folder):
+    """More launches than are drawn."""
+    b.open(page)
+    expect("launches", b.count(".launch"), 61)
+    expect("drawing", b.count(".drawing"), 0)
+    expect_in("why", "Graphs of up to 60 launches are drawn; this one has 61.", b.text("#graph"))
     quiet(b, page)
 
 
@@ -463,7 +559,7 @@ def main():
     if not browser.find_chromium():
         return 77
     with browser.Browser() as b:
-        {"kernel": kernel, "graph": graph, "planned": planned, "handoff": handoff, "calls": calls, "failed": failed, "hostile": hostile, "diff": diff}[check](b, page, folder)
+        {"kernel": kernel, "graph": graph, "planned": planned, "handoff": handoff, "calls": calls, "failed": failed, "refused": refused, "absent": absent, "many": many, "hostile": hostile, "diff": diff}[check](b, page, folder)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

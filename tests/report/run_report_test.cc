@@ -18,9 +18,13 @@ RunReport sample() {
              {"compile", "host", 1500, 2000},
              {"compile", "host", 4000, 500},
              {"saxpy", "device", 5000, 700}};
+  r.spans[3].kernel = "saxpy";
+  r.spans[3].grid = {4, 1, 1};
+  r.spans[3].num_workgroups = {1, 1, 1};
+  r.spans[3].bytes = 48;
   r.stage(Stage::Parse) = 1500;
   r.device_ns = {900, 700, 800};
-  r.buffers = {{"x", "in", "f32", 4, 16}};
+  r.buffers = {{"x", "in", "f32", 4, 16, {}}};
   r.code_origin = "disk cache";
   r.cache.disk_hits = 1;
   return r;
@@ -39,6 +43,41 @@ TEST(run_report, has_every_stage_and_sorts_repeats) {
   EXPECT_EQ(j["buffers"][0]["bytes"], 16);
   EXPECT_EQ(j["code"]["cache"]["disk_hits"], 1);
   EXPECT_EQ(j["outcome"], "done");
+}
+
+TEST(run_report, computes_the_bandwidth_of_the_median_repeat) {
+  RunReport r = sample();
+  r.traffic_bytes = 4000;
+  r.device_bandwidth = 10'000'000'000;
+  const Json b = parse_json<Json>(to_json(r))["bandwidth"];
+  EXPECT_EQ(b["traffic_bytes"], 4000);
+  EXPECT_EQ(b["bytes_per_second"], 5'000'000'000);  // in 800 ns
+  EXPECT_EQ(b["device_bytes_per_second"], 10'000'000'000);
+  r.device_ns = {};
+  EXPECT_EQ(parse_json<Json>(to_json(r))["bandwidth"]["bytes_per_second"], 0);
+}
+
+TEST(run_report, says_where_and_when_the_run_was) {
+  RunReport r = sample();
+  r.commit = "abc1234";
+  r.host = "machine";
+  r.system = "Linux 6.1.0 x86_64";
+  r.date = "2026-01-31T12:00:00Z";
+  const Json j = parse_json<Json>(to_json(r)), other = parse_json<Json>(to_trace(r))["otherData"];
+  EXPECT_EQ(j["commit"], "abc1234");
+  EXPECT_EQ(j["host"], Json({{"name", "machine"}, {"system", "Linux 6.1.0 x86_64"}}));
+  EXPECT_EQ(j["date"], "2026-01-31T12:00:00Z");
+  EXPECT_EQ(other["commit"], "abc1234");
+  EXPECT_EQ(other["host"], "machine");
+  EXPECT_EQ(other["date"], "2026-01-31T12:00:00Z");
+}
+
+TEST(run_report, trace_events_have_arguments) {
+  const Json events = parse_json<Json>(to_trace(sample()))["traceEvents"];
+  EXPECT_EQ(events[0]["args"], Json::object());
+  EXPECT_EQ(
+      events[3]["args"],
+      Json({{"kernel", "saxpy"}, {"grid", {4, 1, 1}}, {"workgroups", {1, 1, 1}}, {"bytes", 48}}));
 }
 
 TEST(run_report, lists_only_so_many_repeats_but_counts_all) {

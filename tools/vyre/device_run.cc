@@ -45,6 +45,7 @@ Result<DeviceRun> run_kernel(driver::Device& device, const Program& kernel, cons
   DeviceRun r;
   r.result.buffers = std::move(o->buffers);
   r.counts = std::move(o->shape.counts);
+  r.grid = o->shape.invocations_wanted;
   r.num_workgroups = o->shape.num_workgroups;
   r.times = o->times;
   r.device_ns = std::move(o->device_ns);

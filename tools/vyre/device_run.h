@@ -18,8 +18,8 @@ Result<driver::Choice> choose_backend(const std::string& name, const LaunchFlags
 
 struct DeviceRun {
   RunResult result;
-  std::vector<uint64_t> counts;                        // elements, by buffer index
-  std::array<uint64_t, 3> num_workgroups = {0, 0, 0};  // of a kernel
+  std::vector<uint64_t> counts;  // elements, by buffer index
+  std::array<uint64_t, 3> grid = {0, 0, 0}, num_workgroups = {0, 0, 0};  // of a kernel
   driver::StageTimes times;
   std::vector<uint64_t> device_ns;  // by repeat
   std::vector<driver::RunEvent> events;

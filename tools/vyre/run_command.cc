@@ -12,7 +12,6 @@
 #include "plan/plan_file.h"
 #include "runtime/cache/cache.h"
 #include "support/file.h"
-#include "support/version.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/device_run.h"
 #include "tools/vyre/diagnostic_output.h"
@@ -20,6 +19,7 @@
 #include "tools/vyre/numbers.h"
 #include "tools/vyre/report_files.h"
 #include "tools/vyre/report_graph.h"
+#include "tools/vyre/report_run.h"
 #include "tools/vyre/results.h"
 #include "tools/vyre/terminal.h"
 #include "wire/fingerprint.h"
@@ -79,7 +79,7 @@ Diagnostics without_notes(const Diagnostics& list) {
 class Session {
  public:
   explicit Session(const RunCommand& command) : command_(command), start_(now()) {
-    report_.vyre = library_version();
+    describe_host(report_);
     report_.command = command.words;
   }
 
@@ -94,6 +94,10 @@ class Session {
     const Diagnostics write_errors = write_files(*requests_, *launch_, ran_.result, outputs_);
     if (!write_errors.empty()) return fail(write_errors);
     report_.diagnostics = without_notes(loaded_.diagnostics);
+    if (!files_.report.empty()) {
+      describe_outputs(report_, target_, ran_, is_page(files_.report));
+      measure_bandwidth(report_);
+    }
     Diagnostics report_errors = write_reports();
     append(report_errors, write_profile_file(files_, measured_, outputs_));
     if (report_errors.empty()) report_errors = outputs_.commit();
@@ -114,7 +118,7 @@ class Session {
   bool load() {
     const uint64_t choosing = now();
     const auto choice = choose_backend(command_.backend, command_.launch);
-    opening_ns_ = now() - choosing;
+    add_stage(Stage::Open, choosing - start_, now() - choosing);
     if (good(choice)) choice_ = *choice;
     const auto repeat = parse_repeat(command_.repeat);
     if (good(repeat)) repeat_ = *repeat;
@@ -152,12 +156,14 @@ class Session {
   }
 
   bool bind() {
+    const uint64_t begin = now();
     flags_ = command_.launch;
     flags_.stdin_is_program = split_file_and_name(command_.file).file == "-";
     auto launch = bind_launch(flags_, target_);
     auto requests = parse_requests(command_.print, command_.out, target_);
     if (good(launch)) launch_ = std::move(*launch);
     if (good(requests)) requests_ = std::move(*requests);
+    report_.spans.push_back({"inputs", "host", begin - start_, now() - begin});
     return mistakes_.empty();
   }
 
@@ -182,8 +188,8 @@ class Session {
       };
     const uint64_t opening = now();
     auto device = driver::Device::open(choice_, options);
+    add_stage(Stage::Open, opening - start_, now() - opening);
     if (!device) return std::move(device.errors());
-    opening_ns_ += now() - opening;
     const driver::DeviceInfo& info = device->info();
     report_.backend = info.backend;
     report_.device_index = info.index;
@@ -209,10 +215,11 @@ class Session {
     // Only for a terminal: who measures does not want to look for the end, but to wait for it.
     if (::isatty(STDERR_FILENO) == 1)
       run_options.progress = [&](double fraction) { progress.update(fraction); };
-    Launch launch = *launch_;  // the limit covers what came before, too
-    if (auto left = reduce_limits(launch, {limited_seconds(now()), 0}); !left)
+    const interp::Options whole = launch_->options;  // the limit covers what came before, too
+    if (auto left = reduce_limits(*launch_, {limited_seconds(now()), 0}); !left)
       return std::move(left.errors());
-    auto ran = run_on(*device, target_, launch, flags_, run_options);
+    auto ran = run_on(*device, target_, *launch_, flags_, run_options);
+    launch_->options = whole;
     list_code(*device);
     if (!ran) return std::move(ran.errors());
     ran_ = std::move(*ran);
@@ -293,12 +300,19 @@ class Session {
       report_.graph = describe_graph_run(ran_, target_);
       launches = launches_by_node(*report_.graph);
     }
-    for (driver::RunEvent& e : ran_.events)
-      report_.spans.push_back(
-          {std::move(e.name), e.on_device ? "device" : "host", e.begin_ns - start_, e.ns,
-           e.node < launches.size() ? launches[e.node] : report::Span::no_launch});
-    report_.device_ns = ran_.device_ns;
+    report_.grid = ran_.grid;
     report_.num_workgroups = ran_.num_workgroups;
+    report_.traffic_bytes = report_.graph    ? report_.graph->executed.traffic_bytes
+                            : target_.kernel ? kernel_traffic(*target_.kernel, ran_.counts)
+                                             : 0;
+    for (const driver::RunEvent& e : ran_.events) {
+      report::Span span{e.name, e.on_device ? "device" : "host", e.begin_ns - start_, e.ns};
+      span.bytes = e.bytes;
+      if (e.node < launches.size()) span.launch = launches[e.node];
+      if (e.is_launch) describe_launch(report_, span);
+      report_.spans.push_back(std::move(span));
+    }
+    report_.device_ns = ran_.device_ns;
     report_.subgroup_size = ran_.subgroup_size;
     report_.uploaded = ran_.uploaded;
     report_.read_back = ran_.read_back;
@@ -309,8 +323,12 @@ class Session {
     report_.code_origin = ran_.origin;
     for (const Parameter& p : target_.parameters) {
       const uint64_t count = ran_.counts[p.buffer];
-      report_.buffers.push_back({p.name, std::string(name(p.role)), std::string(name(p.element)),
-                                 count, count * size_of(p.element)});
+      report_.buffers.push_back({p.name,
+                                 std::string(name(p.role)),
+                                 std::string(name(p.element)),
+                                 count,
+                                 count * size_of(p.element),
+                                 {}});
     }
   }
 
@@ -368,12 +386,11 @@ class Session {
   /// Seconds up to `at` that count for the time limit. Calibration for `auto` and a Vulkan device's
   /// self-test happen once per machine and take longer than small limits.
   double limited_seconds(uint64_t at) const {
-    return static_cast<double>(at - start_ - opening_ns_) / 1e9;
+    return static_cast<double>(at - start_ - report_.stage_ns[size_t(Stage::Open)]) / 1e9;
   }
 
   const RunCommand& command_;
   const uint64_t start_;
-  uint64_t opening_ns_ = 0;  // choosing and opening the device
   OutputFiles outputs_;
   ReportFiles files_;
   report::RunReport report_;

@@ -17,6 +17,21 @@ function h(what, attributes, ...children) {
   return e;
 }
 
+/** The same for elements of an SVG picture; attributes and classes alike. */
+function svg(tag, attributes, ...children) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else e.setAttribute(key, value);
+  }
+  e.append(...children.flat(Infinity).filter((c) => c !== null));
+  return e;
+}
+
+/** Text whose control characters and direction marks are shown as escapes, as a terminal shows them. */
+const visible = (text) => text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+  (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+
 const format = new Intl.NumberFormat("en-US");
 const count = (n) => format.format(n);
 const plural = (n, what) => `${count(n)} ${what}${n === 1 ? "" : /(ch|ss)$/.test(what) ? "es" : "s"}`;
@@ -34,6 +49,12 @@ function bytes(n) {
   let u = 0, value = n;
   while (value >= 1024 && u < units.length - 1) { value /= 1024; ++u; }
   return u === 0 ? `${count(n)} B` : `${value.toFixed(value < 10 ? 2 : 1)} ${units[u]}`;
+}
+
+/** Bytes over nanoseconds: "12.3 GB/s", of 10^9 bytes. */
+function rate(n, ns) {
+  const value = n / ns, [scaled, unit] = value >= 1000 ? [value / 1000, "TB/s"] : value >= 0.1 ? [value, "GB/s"] : [value * 1000, "MB/s"];
+  return `${scaled.toFixed(scaled < 10 ? 2 : scaled < 100 ? 1 : 0)} ${unit}`;
 }
 
 /** Text with its `names` as code. */

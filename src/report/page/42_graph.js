@@ -27,6 +27,16 @@ function chooseLaunch(launch) {
   showCodeOf(graph.launches[launch].kernel);
 }
 
+/** The kernel whose launches took the most device time; undefined if none was timed. */
+function hottestKernel() {
+  const times = new Map();
+  for (const l of graph ? graph.launches : []) times.set(l.kernel, (times.get(l.kernel) || 0) + l.time.total_ns);
+  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+const hottestNote = () => (hottestKernel() ? h("span.note", {}, ` most device time: ${hottestKernel()}`) : null);
+/** Its place in a list of kernels, or that of the first. */
+const hottestOf = (names) => Math.max(0, names.indexOf(hottestKernel()));
+
 /** Loops around a launch that are in the list before `loop`. */
 const loopDepth = (loop) => graph.loops.slice(0, graph.loops.indexOf(loop))
   .filter((l) => l.launches[0] <= loop.launches[0] && l.launches[1] >= loop.launches[1]).length;
@@ -45,7 +55,8 @@ function loopRow(loop) {
 function runsText(launch) {
   const t = launch.time, times = launch.runs === 0 ? "did not run" : launch.runs > 1 ? `${count(launch.runs)} times` : "";
   const fastest = t.count > 1 ? `, fastest ${duration(t.min_ns)}` : "", first = t.count < launch.runs ? ` for the first ${count(t.count)}` : "";
-  return [times, t.count ? `${duration(t.total_ns)}${first}${fastest}` : ""].filter((s) => s).join(", ");
+  const traffic = t.total_ns && launch.traffic_bytes ? rate(t.count * launch.traffic_bytes, t.total_ns) : "";
+  return [times, t.count ? `${duration(t.total_ns)}${first}${fastest}` : "", traffic].filter((s) => s).join(", ");
 }
 
 function launchRow(launch, i) {
@@ -91,6 +102,8 @@ const graphSection = {
         card("Peak with the plan", bytes(m.peak), `${bytes(m.parameters)} of it parameters`),
         card("Peak without", bytes(m.peak_unplanned), saved > 0 ? `${bytes(saved)} more` : "the same"),
         card("Planning", duration(graph.plan_ns), `${plural(graph.launches.length, "launch")} for ${plural(graph.calls, "call")} in the graph's text`)),
+      h("h3", {}, "Launches and buffers"),
+      graphDrawing(),
       h("h3", {}, "Launches"),
       list,
       graph.timed < graph.ran ? h("p.note", {}, `Times are of the first ${count(graph.timed)} of ${count(graph.ran)} launches.`) : null,

@@ -21,8 +21,8 @@ const timeline = {
 
 /** Stages and copies have the colours that they have elsewhere; kernels take turns with the loud ones. */
 function spanColour(name) {
-  const stage = Object.keys(report.stages_ns).indexOf(name);
-  if (stage >= 0) return `var(--stage-${stage % 8})`;
+  const stage = stageColour(name);
+  if (stage) return stage;
   const kernels = [...new Set(listings.spans.map((s) => s[0]))].filter((n) => !(n in report.stages_ns));
   return `var(--stage-${[6, 2, 4, 1, 3, 5, 0][kernels.indexOf(name) % 7]})`;
 }
@@ -131,6 +131,7 @@ function calls(spans) {
     {title: "Times", number: true, cell: (c) => count(c.n)},
     {title: "In all", number: true, cell: (c) => duration(c.ns)},
     {title: "Longest", number: true, cell: (c) => duration(c.most)},
+    launches ? {title: "Memory traffic", number: true, cell: (c) => (c.launch === undefined || !c.ns ? "" : rate(c.n * graph.launches[c.launch].traffic_bytes, c.ns))} : null,
     {title: "Share", number: true, cell: (c) => `${((100 * c.ns) / all).toFixed(1)} %`},
   ].filter((c) => c), rows.slice(0, 200), "Device time by kernel and copy");
 }

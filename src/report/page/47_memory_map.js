@@ -108,7 +108,7 @@ const memoryMap = {
         {title: "Cleared before launch", cell: (b) => m.clears.filter((c) => c.buffer === b.buffer).map((c) => c.launch + 1).join(", ")},
       ].filter((c) => m.clears.length || c.title !== "Cleared before launch"), rows, "Intermediates"),
       all.length > rows.length ? h("p.note", {}, `The first ${count(rows.length)} of ${count(all.length)}; the data of the page has all.`) : null,
-      m.after ? h("details.bylaunch", {}, h("summary", {}, "Bytes by launch"), table([
+      m.after ? h("details.astable.bylaunch", {}, h("summary", {}, "Bytes by launch"), table([
         {title: "Launch", cell: (l) => `${graph.launches.indexOf(l) + 1} ${l.kernel}`},
         {title: "Needed", number: true, cell: (l) => bytes(l.live_bytes + planned - slots)},
         {title: "With the plan, up to", number: true, cell: (l) => bytes(l.slot_bytes + planned - slots)},

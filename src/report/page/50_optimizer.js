@@ -9,7 +9,7 @@ const decisions = {
   not_dirty: ["skipped", "The program is as it was when this pass last ran."],
 };
 const wide = window.matchMedia("(min-width: 900px)");
-const look = {kernel: 0, run: -1, only: false, view: null, whole: false};
+const look = {kernel: hottestOf(report.optimizer.map((k) => k.program)), run: -1, only: false, view: null, whole: false};
 let current = null;  // the diff that is shown
 
 /** The program before a run is what the last run before it left that changed something. */
@@ -157,7 +157,7 @@ const optimizer = {
       const skipped = o.choices.filter((c) => !c.selected);
       holder.replaceChildren(...[
         report.optimizer.length > 1 ? h("label.pick", {}, "Kernel ", h("select", {onchange: (e) => { look.kernel = Number(e.target.value); look.run = -1; draw(); }},
-          report.optimizer.map((k, i) => h("option", {value: i, selected: i === look.kernel}, k.program)))) : null,
+          report.optimizer.map((k, i) => h("option", {value: i, selected: i === look.kernel}, k.program))), hottestNote()) : null,
         h("p.lead", {}, "Profile ", h("strong", {}, o.profile || "none"), o.op_id ? [", op_id ", h("code", {}, o.op_id)] : null, "."),
         o.runs.length ? h(".panes", {},
           h(".left", {}, choice("Runs", [[false, "All runs"], [true, "Changed"]], look.only, (v) => { look.only = v; list.fill(); show(look.run); }), list.box),

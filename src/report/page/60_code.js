@@ -77,13 +77,13 @@ let showCodeOf = () => {};  // by the name of a kernel
 const code = {
   id: "code", title: "Code", when: () => listings.code.length > 0,
   draw() {
-    let kernel = 0;
+    let kernel = hottestOf(listings.code.map((k) => k.kernel));
     const holder = h(".listing", {});
     const draw = () => {
       const c = listings.code[kernel];
       holder.replaceChildren(...[
         listings.code.length > 1 ? h("label.pick", {}, "Kernel ", h("select", {onchange: (e) => { kernel = Number(e.target.value); draw(); }},
-          listings.code.map((k, i) => h("option", {value: i, selected: i === kernel}, k.kernel)))) : null,
+          listings.code.map((k, i) => h("option", {value: i, selected: i === kernel}, k.kernel))), hottestNote()) : null,
         c.segments.length > 1 ? h("label.pick", {}, "Segment ", h("select", {onchange: (e) => { c.at = Number(e.target.value); draw(); }},
           c.segments.map((s, i) => h("option", {value: i, selected: i === (c.at || 0)}, `${i + 1} of ${c.segments.length}`)))) : null,
         c.is_program ? h("p.lead", {}, `The backend ${report.backend} makes no code: it runs the program itself, as it is after the passes.`) : null,

@@ -1,6 +1,7 @@
 // The page: its sections in order, the bar, the theme, the keys.
 
-const sections = [overview, messages, times, graphSection, timeline, memoryMap, memory, optimizer, code];
+const sections = [...(report.outcome === "failed" ? [messages, overview] : [overview, messages]),
+  outputs, times, graphSection, timeline, memoryMap, memory, optimizer, code];
 
 const themes = ["auto", "light", "dark"];
 function setTheme(theme) {
@@ -37,12 +38,12 @@ function drawPage() {
   const title = report.program || report.file || "run";
   document.title = `${title} · vyre run`;
   const failed = report.outcome === "failed";
-  document.getElementById("bar").append(
+  document.getElementById("bar").append(...[
     h(".brand", {}, "vyre"),
     h("h1", {}, title),
     h(`span.badge.${failed ? "failed" : "done"}`, {}, failed ? `failed, exit code ${report.exit_code}` : "done"),
     report.backend ? h("span.where", {}, `${report.backend} · ${report.device.name}`) : null,
-    h("span.space"), h("span.version", {}, report.vyre), themeButton());
+    h("span.space"), h("span.version", {}, report.vyre), themeButton()].filter((e) => e));
   const shown = sections.filter((s) => s.when());
   const main = document.getElementById("main"), side = document.getElementById("side");
   main.replaceChildren(...shown.map((s) =>

@@ -56,8 +56,8 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   i.options = device_options;
   i.costs = d.is_cpu() ? "cpu" : "gpu";
   // NVIDIA's driver (580.159, H200) keeps the clocks of idle CUDA contexts, but lowers those of
-  // Vulkan devices to 345 of 1,980 MHz, and takes up to 0.2 s of work to raise them again.
-  if (!d.is_cpu()) i.warm_up_ns = 300'000'000;
+  // Vulkan devices to 345 of 1,980 MHz, and raises them every 0.2 s by how busy the device is.
+  if (!d.is_cpu()) i.warm_up_ns = 500'000'000;
   i.limits.workgroup_invocations = l.maxComputeWorkGroupInvocations;
   i.limits.shared_bytes = l.maxComputeSharedMemorySize;
   i.limits.memory_bytes = d.device_local_bytes();
