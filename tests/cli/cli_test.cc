@@ -150,6 +150,16 @@ TEST_F(CommandLine, check_shows_errors_with_carets_and_their_count) {
   EXPECT_EQ(r.out, "");
 }
 
+TEST_F(CommandLine, check_says_how_many_errors_are_not_shown) {
+  std::string wrong = "kernel k(y: out u32[1]) workgroup(1) grid(1) {\n";
+  for (int i = 0; i < 130; ++i) wrong += "  y[0] = 1.5\n";
+  file("wrong.vyre", wrong + "}\n");
+  const auto r = vyre({"check", "wrong.vyre"});
+  expect_exit(r, 2);
+  expect_code(r, "V0145");
+  EXPECT_NE(r.err.find("note[V0399]: 30 more errors are not shown"), std::string::npos) << r.err;
+}
+
 TEST_F(CommandLine, check_json_is_data_either_way) {
   auto r = vyre({"check", "--json", file("a.vyre", two_kernels)});
   expect_exit(r, 0);

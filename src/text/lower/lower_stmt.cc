@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/lower/kernel_lowering.h"
 #include "text/parser.h"
 
@@ -235,7 +237,7 @@ void KernelLowering::let(const Stmt& s) {
   }
   const Type want = is_storage_only(s.type) ? Type::Void : s.type;
   const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token,
-                           fmt::format("`{}`", ast_.text(s.name)));
+                           fmt::format("`{}`", ast_.text(s.name)), s.name);
   Binding b;
   b.kind = s.kind == StmtKind::Let ? Kind::Let : Kind::Var;
   if (s.kind == StmtKind::Let)
@@ -326,6 +328,30 @@ void KernelLowering::array(const Stmt& s, Role role) {
   bind(b, s.name);
 }
 
+/// The error of an assignment to a name that is not a variable.
+void KernelLowering::immutable(TokenId token, const Binding& b) {
+  const std::string_view w = ast_.text(token);
+  const std::vector<Param>& params = calls_.back().decl->params;
+  const bool is_parameter =
+      b.role == Role::Scalar || std::any_of(params.begin(), params.end(),
+                                            [&](const Param& p) { return p.name == b.declared; });
+  std::string what = fmt::format("`{}` cannot be assigned", w);
+  std::string fix = b.kind == Kind::Let ? "declare it with `var`" : "copy it into a `var`";
+  if (b.counter) {
+    what = fmt::format("the counter `{}` of a loop cannot be assigned", w);
+    fix = "use a `while` loop with a variable of your own";
+  } else if (b.kind == Kind::Buffer && b.role != Role::Scalar) {
+    what = fmt::format("`{}` is a buffer: assign to its elements", w);
+    fix = fmt::format("write `{}[i] = …`", w);
+  } else if (is_parameter) {
+    what = fmt::format("`{}` cannot be assigned: it is a parameter", w);
+    fix = fmt::format("copy it into a `var`: write `var {0} = {0}` before this", w);
+  }
+  error(token, Code::AssignToImmutable, std::move(what))
+      .note("declared here", ast_.place(b.declared))
+      .with_fix(std::move(fix));
+}
+
 void KernelLowering::assign(const Stmt& s) {
   const Binding* found = lookup(ast_.tokens[s.name].symbol);
   if (!found) {
@@ -342,18 +368,7 @@ void KernelLowering::assign(const Stmt& s) {
   }
   const Binding b = *found;
   if (b.kind != Kind::Var) {
-    Diagnostic& d = error(
-        s.name, Code::AssignToImmutable,
-        b.counter ? fmt::format("the counter `{}` of a loop cannot be assigned", ast_.text(s.name))
-        : b.kind == Kind::Buffer && b.role != Role::Scalar
-            ? fmt::format("`{}` is a buffer: assign to its elements", ast_.text(s.name))
-            : fmt::format("`{}` cannot be assigned", ast_.text(s.name)));
-    d.note("declared here", ast_.place(b.declared));
-    d.with_fix(b.counter ? "use a `while` loop with a variable of your own"
-               : b.kind == Kind::Buffer && b.role != Role::Scalar
-                   ? fmt::format("write `{}[i] = …`", ast_.text(s.name))
-               : b.kind == Kind::Let ? "declare it with `var`"
-                                     : "copy it into a `var`");
+    immutable(s.name, b);
     expression(s.a, Type::Void);
     return;
   }
@@ -364,14 +379,14 @@ void KernelLowering::assign(const Stmt& s) {
   const Type t = builder.type(builder.get(b.id));
   ValueId v;
   if (s.op == Tok::Assign) {
-    v = expect(expression(s.a, t), t, ast_.exprs[s.a].token,
-               fmt::format("`{}`", ast_.text(s.name)));
+    v = expect(expression(s.a, t), t, ast_.exprs[s.a].token, fmt::format("`{}`", ast_.text(s.name)),
+               b.declared);
   } else {
     Expr e;
     e.op = plain_op(s.op);
     e.token = s.name + 1;  // the operator
     e.b = s.a;
-    v = combine(e, builder.get(b.id), s.a);
+    v = combine(e, s.name, builder.get(b.id), s.a);
   }
   if (v != none) builder.set(b.id, v);
 }
@@ -390,7 +405,7 @@ void KernelLowering::store(const Stmt& s) {
   ValueId v;
   if (s.op == Tok::Assign) {
     v = expect(expression(s.b, t), t, ast_.exprs[s.b].token,
-               fmt::format("the element of `{}`", ast_.text(s.name)));
+               fmt::format("the element of `{}`", ast_.text(s.name)), b.declared);
   } else {
     at(s.name);
     const ValueId old = i == none ? none : builder.op(Opcode::Load, t, {i}, ref.pack());
@@ -404,7 +419,7 @@ void KernelLowering::store(const Stmt& s) {
         e.token = k;
         break;
       }
-    v = combine(e, old, s.b);
+    v = combine(e, s.name, old, s.b);
   }
   if (!writable(b, s.name) || i == none || v == none) return;
   at(s.token);
@@ -440,6 +455,7 @@ void KernelLowering::if_(const Stmt& s) {
 void KernelLowering::for_(const Stmt& s) {
   // One type for lo, hi and step: that of the first that is not a literal.
   Type t = Type::Void;
+  TokenId typed_by = s.token;
   ValueId v[3] = {none, none, none};
   const ExprId e[3] = {s.a, s.b, s.c};
   bool ok = true;
@@ -450,10 +466,12 @@ void KernelLowering::for_(const Stmt& s) {
       ok = false;
     } else if (t == Type::Void) {
       t = builder.type(v[i]);
+      typed_by = ast_.exprs[e[i]].token;
     } else if (builder.type(v[i]) != t) {
       error(ast_.exprs[e[i]].token, Code::TypeMismatch,
             fmt::format("the bounds and step of a loop have one type, here {} and {}", name(t),
                         name(builder.type(v[i]))))
+          .note(fmt::format("this is {}", name(t)), ast_.place(typed_by))
           .with_fix(fmt::format("convert it: `{}(…)`", name(t)));
       ok = false;
     }
@@ -526,8 +544,9 @@ void KernelLowering::return_(const Stmt& s) {
     return;
   }
   if (s.a != none) {
-    const ValueId v =
-        expect(expression(s.a, want), want, ast_.exprs[s.a].token, "the function's result");
+    const TokenId declared = call.decl->name;  // the expression may move `call`
+    const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token,
+                             "the function's result", declared);
     if (v != none) builder.set(calls_.back().result, v);
   }
   at(s.token);
@@ -575,7 +594,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
       b.kind = Kind::Let;
       const Type t = value_type(p.type);  // a storage type is reported at the declaration
       b.id = expect(expression(arg(e, i), t), t, a.token,
-                    fmt::format("parameter `{}`", ast_.text(p.name)))
+                    fmt::format("parameter `{}`", ast_.text(p.name)), p.name)
                  .value();
       ok &= b.id != none;
       args.push_back(b);
