@@ -110,6 +110,15 @@ class KernelLowering {
   bool count(const Expr& e, uint32_t least, uint32_t most, std::string_view form);
   uint32_t table(uint32_t decl, const Table& t, TokenId name);
 
+  // Warnings about what is legal but surely not meant (lint.cc).
+  bool is_fixed(ExprId id, bool names) const;
+  bool find_literal(ExprId id, ValueId v, uint64_t* bits);
+  void lint_operator(const Expr& e, TokenId left, ValueId a, ValueId b, ExprId right);
+  void lint_comparison(TokenId at, Opcode op, Type t, uint64_t bits, bool literal_left);
+  void lint_index(const Binding& b, TokenId name, ExprId index, ValueId value);
+  void lint_loop(const Stmt& s, Type t, const ValueId* bounds);
+  bool is_argument(const Binding& b) const;
+
   // Statements.
   void block(Range list);
   void nest(TokenId token);
@@ -144,7 +153,8 @@ class KernelLowering {
   uint32_t base_call_;  // the id of calls_[0]
   std::vector<Call> calls_;
   uint32_t inlined_ = 0;
-  size_t counted_ops_ = 0;  // in context_.expanded_ops
+  uint32_t fixed_branches_ = 0;  // open branches of an `if` on constants: perhaps never taken
+  size_t counted_ops_ = 0;       // in context_.expanded_ops
   uint32_t depth_ = 0;
   std::vector<StringId> file_names_;
   std::map<uint32_t, uint32_t> tables_;  // declaration to buffer

@@ -34,6 +34,9 @@ struct Table {
 
 class KernelLowering;
 
+/// What is known about a declared name.
+enum NameUse : uint8_t { name_bound = 1, name_used = 2 };
+
 /// A call in a function that is checked without being expanded.
 struct FunctionCall {
   uint32_t caller = none;  // declarations
@@ -67,6 +70,9 @@ struct ModuleContext {
   std::vector<uint8_t> called;       // by declaration: a function that was inlined somewhere
   std::vector<uint8_t> has_return;   // by statement: a `return` somewhere inside
   std::vector<uint8_t> ends;         // by statement: never goes on (returns or traps on every path)
+  std::vector<uint8_t> uses;         // by token of a name's declaration: NameUse
+  bool unreachable_code = false;     // some was found
+  std::unordered_set<uint64_t> warned;                      // token and code
   std::unordered_map<uint32_t, uint32_t> kernel_of_symbol;  // index into Module::kernels
   std::unordered_map<std::string, FileContents> table_files;
   Scopes scopes;
@@ -89,6 +95,8 @@ struct ModuleContext {
 
   Diagnostic& error(TokenId at, Code code, std::string message);
   void warning(Diagnostic d);
+  /// A warning about the file itself, once for each place; nothing for imported files.
+  void lint(TokenId at, Code code, std::string message, std::string fix);
   bool full() const;
   /// Counts an error over the limit, once for a place. The diagnostic is dropped.
   Diagnostic& leave_out(TokenId at, Code code);
@@ -123,6 +131,9 @@ Graph lower_graph(ModuleContext& context, const Decl& decl, const Module& module
 /// 4`;
 /// "" if the callee is not such an op.
 std::string operator_text(const Ast& ast, const Expr& call);
+
+/// Warns of names that nothing uses. Needs a lowered module without errors.
+void check_unused(ModuleContext& context);
 
 /// A formula of a size or grid. `resolve` maps a parameter's name to its index (none: not there)
 /// and says whether it is a scalar.

@@ -35,6 +35,12 @@ Diagnostic& ModuleContext::error(TokenId at, Code code, std::string message) {
   return diagnostics.back();
 }
 
+void ModuleContext::lint(TokenId at, Code code, std::string message, std::string fix) {
+  if (ast.tokens[at].file != 0) return;
+  if (!warned.insert(uint64_t{at} << 16 | uint64_t(code)).second) return;
+  warning(diagnose(code, ast.place(at), std::move(message)).with_fix(std::move(fix)));
+}
+
 void ModuleContext::warning(Diagnostic d) {
   if (warnings < max_errors) diagnostics.push_back(std::move(d)), ++warnings;
 }
@@ -67,6 +73,7 @@ void analyse(ModuleContext& c) {
   c.scopes.reset(ast.symbols.size());
   c.constants.resize(ast.decls.size());
   c.called.assign(ast.decls.size(), 0);
+  c.uses.assign(ast.tokens.size(), 0);
   for (uint32_t i = 0; i < ast.decls.size(); ++i) {
     const Decl& d = ast.decls[i];
     uint32_t& slot = c.decl_of_symbol[ast.tokens[d.name].symbol];
@@ -638,10 +645,11 @@ void KernelLowering::header(const Decl& d) {
   for (uint32_t i = 0; i < d.params.size(); ++i)
     parameter.emplace(ast_.tokens[d.params[i].name].symbol, i);
   const auto resolver = [&](uint32_t upto) {
-    return [&d, &parameter, upto](uint32_t symbol) {
+    return [this, &d, &parameter, upto](uint32_t symbol) {
       const auto found = parameter.find(symbol);
       if (found == parameter.end()) return FormulaName{};
       const uint32_t i = found->second;
+      context_.uses[d.params[i].name] |= name_used;
       const bool scalar = !d.params[i].array;
       if (scalar && !is_integer(d.params[i].type))
         return FormulaName{

@@ -439,6 +439,9 @@ ValueId KernelLowering::binary(ExprId id, Type expected) {
       a = literal(left, builder.type(b));
       if (a != none) {
         const ValueId ops[] = {a, b};
+        uint64_t bits = 0;
+        if (find_literal(left, a, &bits))
+          lint_comparison(f.token, *binary_op(f.op), builder.type(b), bits, true);
         a = apply(*binary_op(f.op), builder.type(b), ops, f.token);
       }
     }
@@ -471,6 +474,7 @@ ValueId KernelLowering::combine(const Expr& e, TokenId left, ValueId a, ExprId r
             fmt::format("convert one side: `{}(…)` or `{}(…)`", name(t), name(builder.type(b))));
     return none;
   }
+  lint_operator(e, left, a, b, right);
   const ValueId ops[] = {a, b};
   return apply(*op, t, ops, e.token);
 }
@@ -608,6 +612,7 @@ ValueId KernelLowering::load(const Expr& e) {
   const Binding b = found ? *found : Binding{};
   const ValueId i = index(e.a);
   if (!found || i == none) return none;
+  lint_index(b, e.token, e.a, i);
   at(e.token);
   MemoryRef ref;
   ref.buffer = b.id;
@@ -674,6 +679,7 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
   const Binding b = found ? *found : Binding{};
   ValueId operands[3] = {index(target.a), none, none};
   if (!found) return none;
+  lint_index(b, target.token, target.a, operands[0]);
   const Type element = builder.program.buffers[b.id].element;
   const Type t = value_type(element);
   bool ok = operands[0] != none;

@@ -20,14 +20,17 @@ Tok plain_op(Tok t) {
 // ---- Scopes.
 
 const Binding* KernelLowering::lookup(uint32_t symbol) const {
-  return scopes_.find(symbol, call_id());
+  const Binding* b = scopes_.find(symbol, call_id());
+  if (b) context_.uses[b->declared] |= name_used;
+  return b;
 }
 
 void KernelLowering::bind(Binding b, TokenId token) {
   b.symbol = ast_.tokens[token].symbol;
   b.declared = token;
   b.call = call_id();
-  const Binding* old = lookup(b.symbol);
+  context_.uses[token] |= name_bound;
+  const Binding* old = scopes_.find(b.symbol, b.call);
   if (old && old->block == scopes_.depth())
     error(token, Code::DuplicateName,
           fmt::format("`{}` is declared twice in this block", ast_.text(token)))
@@ -133,6 +136,7 @@ void KernelLowering::statements(Range list) {
             diagnose(Code::UnreachableCode, ast_.place(next.token), "this code is never reached");
         d.with_fix("remove it");
         context_.warning(std::move(d));
+        context_.unreachable_code = true;
       }
       break;
     }
@@ -399,6 +403,7 @@ void KernelLowering::store(const Stmt& s) {
     expression(s.b, Type::Void);
     return;
   }
+  lint_index(b, s.name, s.a, i);
   const Type t = value_type(builder.program.buffers[b.id].element);
   MemoryRef ref;
   ref.buffer = b.id;
@@ -442,12 +447,15 @@ bool KernelLowering::condition(ExprId id, ValueId* out) {
 void KernelLowering::if_(const Stmt& s) {
   ValueId c = none;
   if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);  // go on, to find more errors
+  const bool fixed = is_fixed(s.a, true);
+  fixed_branches_ += fixed;
   at(s.token);
   builder.begin_if(c);
   block(s.body);
   at(s.token);
   builder.begin_else();
   if (s.has_else) block(s.other);
+  fixed_branches_ -= fixed;
   at(s.token);
   builder.end_if();
 }
@@ -486,6 +494,7 @@ void KernelLowering::for_(const Stmt& s) {
   for (int i = 0; i < 3; ++i)
     if (ok && e[i] != none && ast_.exprs[e[i]].literal && (v[i] = literal(e[i], t)) == none)
       ok = false;
+  if (ok) lint_loop(s, t, v);
   at(s.token);
   if (!ok)
     for (ValueId& x : v) x = builder.constant(t, 0);
@@ -512,6 +521,10 @@ void KernelLowering::while_(const Stmt& s) {
   ++calls_.back().loops;
   ValueId c = none;
   if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);
+  const Expr& test = ast_.exprs[s.a];
+  if (test.kind == ExprKind::Bool && test.bits == 0)
+    context_.lint(s.token, Code::LoopNeverRuns, "this loop never runs: its condition is `false`",
+                  "remove it");
   at(s.token);
   builder.begin_body(c);
   block(s.body);
@@ -566,6 +579,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
           .with_fix("write a loop");
       return none;
     }
+  context_.uses[decl.name] |= name_used;
   ++context_.expanded_calls;
   if (++inlined_ > context_.options.max_ops)
     too_large(e.token, fmt::format("more than {} calls are inlined", context_.options.max_ops),
