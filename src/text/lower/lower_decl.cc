@@ -345,8 +345,8 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s,
   if (declared && *declared != t.count) {
     context
         .error(s.name, Code::TableLength,
-               fmt::format("`{}` is declared with {} elements and has {}", ast.text(s.name),
-                           *declared, t.count))
+               fmt::format("`{}` is declared with {} element{} and has {}", ast.text(s.name),
+                           *declared, *declared == 1 ? "" : "s", t.count))
         .with_fix(fmt::format("write `[{}]`, or leave the length out: `[]`", t.count));
     return std::nullopt;
   }
