@@ -1,3 +1,5 @@
+// Integer ops that a target has no instruction for, made of those that every target has.
+
 #include <bit>
 
 #include "legalize/expand.h"
@@ -6,7 +8,7 @@
 namespace vyre::emit_exact {
 namespace {
 
-/// 32 or 64 bits of the same sign.
+/// The type of 32 or 64 bits that an op on `t` is computed in; as signed as `t`.
 Type word_of(Type t) {
   if (width_of(t) >= 32) return t;
   return is_signed(t) ? Type::I32 : Type::U32;
@@ -27,12 +29,12 @@ Term in_range(Opcode code, const Term& a, const Term& b) {
   return a.code->marked(OpMark::InRange, code, a.type, {a, b});
 }
 
-/// Shifts by a u32 that is below the width, or whose result is not used.
+/// A shift by a u32 that is below the width, unless the result is not used.
 Term shift(Opcode code, const Term& x, const Term& n) {
   return in_range(code, x, width_of(x.type) == 64 ? cast(x.type, n) : as(x.type, n));
 }
 
-/// One op on integers of type `type_`, in words of 32 or 64 bits.
+/// Expands ops on integers of one type. Narrow ones are computed in words of 32 bits.
 class IntegerForms {
  public:
   IntegerForms(TermBuilder& code, const IntegerOps& native, Type type)
@@ -96,14 +98,14 @@ class IntegerForms {
     const Term uncut = c_.term(c_.program.operand(def, 0));
     return is_integer(uncut.type) && width_of(uncut.type) == 32 ? as(word_, uncut) : word(x);
   }
-  /// Of a shift.
+  /// The amount of a shift or rotation, modulo the width.
   Term amount(const Term& x) const { return cast(Type::U32, x) & (width_ - 1); }
 
   // Results.
 
-  /// The low bits of a word.
+  /// Cuts a word to the type.
   Term wrapped(const Term& x) const { return is_narrow_ ? cast(type_, x) : as(type_, x); }
-  /// A word that the type has.
+  /// Returns a word whose value the type has.
   Term fitting(const Term& x) const {
     return is_narrow_ ? c_.marked(OpMark::InRange, Opcode::Cast, type_, {x}) : as(type_, x);
   }
@@ -116,7 +118,7 @@ class IntegerForms {
     return wrapped(up | down);
   }
 
-  /// The nearest number that the type has.
+  /// Clamps a word to the range of the type.
   Term limited(const Term& x) const {
     const Term most = c_.constant(word_, low_mask(width_ - is_signed_));
     return is_signed_ ? c_.op(Opcode::Clamp, word_, {x, ~most, most}) : min(x, most);
@@ -125,14 +127,17 @@ class IntegerForms {
   Term saturated(bool adds, const Term& a, const Term& b) const {
     if (!is_signed_) {
       if (!adds) return max(a, b) - b;
-      return is_narrow_ ? limited(a + b) : min(a, ~b) + b;
+      if (width_ == 32 || (!is_narrow_ && b.is_constant())) return min(a, ~b) + b;
+      const Term sum = a + b;
+      return is_narrow_ ? limited(sum) : select(sum < a, low_mask(width_), sum);
     }
     const Term sum = adds ? a + b : a - b;
     if (is_narrow_) return limited(sum);
     // It overflowed if the result's sign is wrong for both (a sum), or for a and unlike b's.
     // Named in order: the evaluation order of arguments is unspecified.
     const Term x = a ^ sum, y = (adds ? sum : a) ^ b;
-    const Term limit = (a >> (width_ - 1)) ^ low_mask(width_ - 1);
+    const uint64_t most = low_mask(width_ - 1);
+    const Term limit = select(a < 0, most + 1, c_.constant(word_, most));
     return select((x & y) < 0, limit, sum);
   }
 
@@ -140,7 +145,7 @@ class IntegerForms {
   Term divided(Opcode code, const Term& a, const Term& b) const {
     if (native_.pairs && width_ == 64) {  // total: only CeilDiv gets here
       const Term quotient = a / b;
-      return rounded_up(quotient, op(Opcode::Rem, a, b), b);
+      return rounded_up(quotient, is_left_over(op(Opcode::Rem, a, b), b));
     }
     const bool wraps = is_signed_ && !is_narrow_;
     const Term by_zero = b == 0;
@@ -155,21 +160,27 @@ class IntegerForms {
       return in_range(Opcode::Rem, a, safe);  // x % 1 is 0
     Term quotient =
         shifts ? a >> uint64_t(std::countr_zero(safe.bits)) : in_range(Opcode::Div, a, safe);
+    Term up;
     if (code != Opcode::Div) {
       const Term rest = shifts ? a & (safe.bits - 1) : a - quotient * safe;
       if (code == Opcode::Rem) return rest;
-      quotient = rounded_up(quotient, rest, safe);
+      up = is_left_over(rest, safe);
     }
     if (wraps) quotient = select(by_minus_one, op(Opcode::Neg, a), quotient);
-    return select(by_zero, is_signed_ ? 0 : low_mask(width_), quotient);
+    quotient = select(by_zero, is_signed_ ? 0 : low_mask(width_), quotient);
+    return code == Opcode::Div ? quotient : rounded_up(quotient, up);
   }
 
-  /// Up by one where something is left and the quotient is positive: the remainder has the sign of
-  /// the dividend, so it must be that of the divisor.
-  Term rounded_up(const Term& quotient, const Term& rest, const Term& divisor) const {
-    Term up = rest != 0;
-    if (is_signed_) up = up & ((rest ^ divisor) >= 0);
-    return select(up, quotient + 1, quotient);
+  /// True if something is left and the quotient is positive: the remainder has the sign of the
+  /// dividend, so it must be that of the divisor.
+  Term is_left_over(const Term& rest, const Term& divisor) const {
+    const Term some = rest != 0;
+    return is_signed_ ? some & ((rest ^ divisor) >= 0) : some;
+  }
+
+  /// Adds 1 under a condition: chosen, which is one instruction of words.
+  Term rounded_up(const Term& x, const Term& up) const {
+    return width_ == 64 ? x + one_if(word_, up) : select(up, x + 1, x);
   }
 
   Term counted_in_word(Opcode code, const Term& x) const {

@@ -137,7 +137,7 @@ inline Term max(const Term& a, const Term& b) { return a.code->op(Opcode::Max, a
 inline Term mulhi(const Term& a, const Term& b) {
   return a.code->op(Opcode::MulHi, a.type, {a, b});
 }
-/// Of unsigned integers; anything for a divisor of 0, and then it is not used.
+/// A quotient of unsigned integers whose divisor is not 0, unless the result is not used.
 inline Term quotient(const Term& a, const Term& b) {
   return a.code->marked(OpMark::InRange, Opcode::Div, a.type, {a, b});
 }

@@ -5,6 +5,15 @@
 #include "legalize/expand.h"
 
 namespace vyre::emit_ptx {
+namespace {
+
+/// True for conversions that change nothing: words hold narrow numbers extended.
+bool keeps_register(const Op& o, Type from) {
+  if (o.type == from || emit_exact::has_mark(o, OpMark::InRange)) return true;
+  return is_integer(from) && width_of(from) <= 32 && is_integer(o.type) && width_of(o.type) == 32;
+}
+
+}  // namespace
 
 void Emitter::pure_op(OpId id) {
   const Op& o = p_.op(id);
@@ -14,8 +23,12 @@ void Emitter::pure_op(OpId id) {
   if (o.code == Opcode::Cast || o.code == Opcode::Bitcast) {
     const Type from = p_.type(operands[0]), to = o.type;
     const Text x = reg(operands[0]);
-    if (from == to) return move(to, dest(v), x);
-    if (emit_exact::has_mark(o, OpMark::InRange)) return move(to, dest(v), x);
+    if (keeps_register(o, from)) {
+      // Blocks and control ops write the registers of their values several times.
+      const OpId def = p_.values[operands[0]].def;
+      const bool is_final = def != none && !is_control(p_.op(def).code);
+      return is_final ? set(v, x) : move(to, dest(v), x);
+    }
     if (o.code == Opcode::Cast) return cast(to, from, dest(v), x);
     if (is_float(from) && !is_float(to) && never_nan(operands[0]))
       return ins("mov.{} {}, {}", bits_suffix(to), dest(v), x);
