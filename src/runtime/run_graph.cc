@@ -89,7 +89,8 @@ class GraphRun {
   Result<> allocate(const GraphShape& shape) {
     arguments_.reserve(g_.buffers.size());
     out_.buffers.resize(g_.buffers.size());
-    for (size_t i = 0; i < g_.buffers.size() && g_.buffers[i].parameter; ++i) {
+    for (const GraphBufferId i : g_.buffers.ids()) {
+      if (!g_.buffers[i].parameter) break;
       if (g_.buffers[i].role == Role::Scalar) {
         arguments_.emplace_back(Scalar{g_.buffers[i].element, shape.scalars[i]});
         continue;
@@ -104,7 +105,7 @@ class GraphRun {
       const Role role = g_.buffers[i].role;
       if (is_host_input(role) && role != Role::InOut)
         uploads_.push_back(Upload{*made, *inputs_.data[i]});
-      if (auto restore = restore_of(role, *made, inputs_.data, i, options_)) {
+      if (auto restore = restore_of(role, *made, inputs_.data, i.value(), options_)) {
         uploads_.push_back(*restore);
         restores_.push_back(std::move(*restore));
       }
@@ -151,11 +152,12 @@ class GraphRun {
 
   Result<> read_back(const GraphShape& shape) {
     std::vector<Command> readbacks;
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      if (!is_host_output(g_.buffers[i].role) || !is_requested(options_, i)) continue;
+    for (const GraphBufferId i : g_.buffers.ids()) {
+      if (!g_.buffers[i].parameter) break;
+      if (!is_host_output(g_.buffers[i].role) || !is_requested(options_, i.value())) continue;
       if (Result<> r = reserve_output(out_.buffers[i], shape.bytes(g_, i), g_.buffers[i].name); !r)
         return r;
-      readbacks.push_back(ReadbackAll{buffer(i), &out_.buffers[i]});
+      readbacks.push_back(ReadbackAll{buffer(i.value()), &out_.buffers[i]});
     }
     const uint64_t begin = steady_ns();
     const Result<SubmitReport> down = submit("readback", std::move(readbacks), 0);

@@ -92,9 +92,9 @@ TEST(HtmlPage, no_text_can_leave_its_place) {
   r.graph->launches.resize(1);
   r.graph->launches[0].kernel = bad;
   r.graph->launches[0].calls = {{0, 1, bad}};
-  r.graph->launches[0].elided = {{0, bad, 4, true}};
+  r.graph->launches[0].elided = {{GraphBufferId(0), bad, 4, true}};
   r.graph->refusals = {{0, 1, bad}};
-  r.graph->gone = {{0, bad, 4, 4, {}, {{0, 0}}}};
+  r.graph->gone = {{GraphBufferId(0), bad, 4, 4, {}, {{0, 0}}}};
   r.diagnostics = {diagnose(Code::Trapped, {bad, 1, 1, 1}, bad)};
   const std::string page = to_html(r), plain = to_html(sample());
   for (const char* piece : {"</script", "<script", "<!--", "<img"})

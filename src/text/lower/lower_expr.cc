@@ -503,11 +503,11 @@ const Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
       const auto* c = context_.constant(decl, token);
       if (!c) return nullptr;
       if (c->table) {
-        const uint32_t id = table(decl, *c->table, ast_.decls[decl].name);
+        const BufferId id = table(decl, *c->table, ast_.decls[decl].name);
         static thread_local Binding made;
         made = {};
         made.kind = Kind::Buffer;
-        made.id = id;
+        made.id = id.value();
         made.role = Role::Table;
         return &made;
       }
@@ -555,7 +555,7 @@ ValueId KernelLowering::load(const Expr& e) {
   if (!found || i == none) return none;
   at(e.token);
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   return builder.op(Opcode::Load, value_type(builder.program.buffers[b.id].element), {i},
                     ref.pack());
 }
@@ -629,7 +629,7 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
     ok &= operands[i] != none;
   }
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   if (!options(e, 1 + values, op, &ref, b.role)) return none;
   if (op != Opcode::UniformLoad) {
     if (b.role == Role::Private) {
@@ -695,7 +695,7 @@ ValueId KernelLowering::load_as(const Expr& e) {
   }
   at(e.token);
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   return builder.op(Opcode::LoadAs, e.type, {i}, ref.pack());
 }
 
