@@ -47,10 +47,10 @@ Program saxpy() {
   b.program.grid[0] = b.program.formulas.len(2);
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   const ValueId a = b.op(Opcode::Scalar, Type::F32, {}, 0);
-  const ValueId x = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = 1}.pack());
-  const ValueId y = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = 2}.pack());
+  const ValueId x = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = BufferId(1)}.pack());
+  const ValueId y = b.op(Opcode::Load, Type::F32, {i}, MemoryRef{.buffer = BufferId(2)}.pack());
   b.effect(Opcode::Store, Type::F32, {i, b.op(Opcode::Fma, Type::F32, {a, x, y})},
-           MemoryRef{.buffer = 2}.pack());
+           MemoryRef{.buffer = BufferId(2)}.pack());
   return b.finish();
 }
 
@@ -68,7 +68,7 @@ Program arithmetic(Type type, Opcode code, bool divergent, uint32_t workgroup) {
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   const uint64_t one = type == Type::F32 ? 0x3f800001 : type == Type::F64 ? 0x3ff0000000000001 : 3;
   const ValueId k = b.constant(type, one);
-  const VarId v = b.declare(b.op(Opcode::Load, type, {i}, MemoryRef{.buffer = 0}.pack()));
+  const VarId v = b.declare(b.op(Opcode::Load, type, {i}, MemoryRef{.buffer = BufferId(0)}.pack()));
   b.begin_for(b.constant_u32(0), b.constant_u32(iterations), b.constant_u32(1));
   if (divergent)
     b.begin_if(b.op(Opcode::Eq, Type::U32,
@@ -83,7 +83,7 @@ Program arithmetic(Type type, Opcode code, bool divergent, uint32_t workgroup) {
   b.set(v, x);
   if (divergent) b.end_if();
   b.end_for();
-  b.effect(Opcode::Store, type, {i, b.get(v)}, MemoryRef{.buffer = 0}.pack());
+  b.effect(Opcode::Store, type, {i, b.get(v)}, MemoryRef{.buffer = BufferId(0)}.pack());
   return b.finish();
 }
 

@@ -162,10 +162,10 @@ Program generated(uint32_t ops) {
   p.grid_dims = 1;
   p.grid[0] = p.formulas.len(1);
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
-  ValueId sum = b.op(Opcode::Load, Type::U32, {i}, MemoryRef{.buffer = 0}.pack());
+  ValueId sum = b.op(Opcode::Load, Type::U32, {i}, MemoryRef{.buffer = BufferId(0)}.pack());
   while (p.ops.size() < ops)
     sum = b.op(Opcode::Add, Type::U32, {sum, b.constant_u32(uint32_t(p.ops.size()))});
-  b.effect(Opcode::Store, Type::U32, {i, sum}, MemoryRef{.buffer = 1}.pack());
+  b.effect(Opcode::Store, Type::U32, {i, sum}, MemoryRef{.buffer = BufferId(1)}.pack());
   return b.finish();
 }
 

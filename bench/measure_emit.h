@@ -25,10 +25,10 @@ inline Program generate(uint32_t ops, uint32_t salt = 0) {
   const VarId sum = b.declare(b.op(Opcode::Cast, Type::F32, {i}));
   for (uint32_t line = 1; p.ops.size() < ops; ++line) {
     const ValueId at = b.op(Opcode::Add, Type::U32, {i, b.constant_u32(line + salt)});
-    const ValueId x = b.op(Opcode::Load, Type::F32, {at}, MemoryRef{.buffer = 0}.pack());
+    const ValueId x = b.op(Opcode::Load, Type::F32, {at}, MemoryRef{.buffer = BufferId(0)}.pack());
     b.set(sum, b.op(Opcode::Fma, Type::F32, {x, x, b.get(sum)}));
     b.set(sum, b.op(Opcode::Div, Type::F32, {b.get(sum), x}));
-    b.effect(Opcode::Store, Type::F32, {at, b.get(sum)}, MemoryRef{.buffer = 1}.pack());
+    b.effect(Opcode::Store, Type::F32, {at, b.get(sum)}, MemoryRef{.buffer = BufferId(1)}.pack());
     if (line % 8 != 0) continue;
     b.begin_for(b.constant_u32(0), b.constant_u32(5), b.constant_u32(1));
     b.set(sum, b.op(Opcode::Mul, Type::F32, {b.get(sum), x}));

@@ -20,9 +20,10 @@ ReuseInput stages(int64_t n) {
   ReuseInput in;
   for (uint32_t i = 0; i < n; ++i) {
     in.buffers.push_back({1 + random() % 1'000'000});
-    Arm arm{i, "", {{.buffer = i, .writes = true, .overwrites = true}}};
+    Arm arm{i, "", {{.buffer = vyre::GraphBufferId(i), .writes = true, .overwrites = true}}};
     for (const uint32_t back : {1u, 2u, 7u, 31u})
-      if (i >= back && random() % 2) arm.uses.push_back({.buffer = i - back, .reads = true});
+      if (i >= back && random() % 2)
+        arm.uses.push_back({.buffer = vyre::GraphBufferId(i - back), .reads = true});
     in.arms.push_back(std::move(arm));
   }
   return in;

@@ -37,10 +37,10 @@ Program generate(uint32_t ops, uint32_t gap) {
   uint32_t barriers = 0;
   for (uint32_t line = 1; p.ops.size() < ops; ++line) {
     b.loc = p.add_location({.file = file, .line = line, .column = 3, .length = 12});
-    const ValueId x = b.op(Opcode::Load, Type::U32, {i}, MemoryRef{.buffer = 0}.pack());
+    const ValueId x = b.op(Opcode::Load, Type::U32, {i}, MemoryRef{.buffer = BufferId(0)}.pack());
     const ValueId k = b.constant_u32(line);
     b.set(sum, b.op(Opcode::Add, Type::U32, {b.op(Opcode::Mul, Type::U32, {x, k}), b.get(sum)}));
-    b.effect(Opcode::Store, Type::U32, {i, b.get(sum)}, MemoryRef{.buffer = 1}.pack());
+    b.effect(Opcode::Store, Type::U32, {i, b.get(sum)}, MemoryRef{.buffer = BufferId(1)}.pack());
     if (p.ops.size() < next) continue;
     next += gap;
     if (++barriers % 4 != 0) {

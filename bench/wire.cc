@@ -41,7 +41,7 @@ Program generate(uint32_t ops) {
   const VarId sum = b.declare(i);
   for (uint32_t line = 1; p.ops.size() < ops; ++line) {
     b.loc = p.add_location({.file = file, .line = line, .column = 3, .length = 12});
-    const ValueId x = b.op(Opcode::Load, Type::U32, {i}, MemoryRef{.buffer = 0}.pack());
+    const ValueId x = b.op(Opcode::Load, Type::U32, {i}, MemoryRef{.buffer = BufferId(0)}.pack());
     const ValueId k = b.constant_u32(line);
     b.set(sum, b.op(Opcode::Add, Type::U32, {b.op(Opcode::Mul, Type::U32, {x, k}), b.get(sum)}));
     if (line % 4 == 0) {
@@ -55,7 +55,7 @@ Program generate(uint32_t ops) {
       b.end_for();
     }
     if (line % 8 == 0)
-      b.effect(Opcode::Store, Type::U32, {i, b.get(sum)}, MemoryRef{.buffer = 1}.pack());
+      b.effect(Opcode::Store, Type::U32, {i, b.get(sum)}, MemoryRef{.buffer = BufferId(1)}.pack());
   }
   return b.finish();
 }

@@ -5,8 +5,9 @@
 //
 //   Program    one kernel: name, buffers in order of declaration, workgroup, grid, and a body in
 //              SSA form with structured control flow: flat arrays.
-//   OpId, ValueId, BlockId   indices into these arrays, which do not convert into each other;
-//              IdMap is an array that only its id indexes.
+//   OpId, ValueId, BlockId, BufferId, GraphBufferId   indices into these arrays and into the
+//              buffers of a graph, which do not convert into each other; IdMap is an array that
+//              only its id indexes. Buffers and lists by buffer take numbers, too.
 //   Module     the kernels and graphs of a file. find_kernel, find_graph and find_buffer go by name
 //              and give an index, or vyre::none.
 //   Graph      calls of kernels over named buffers: a tree of nodes. for_each_call(graph.nodes, fn)

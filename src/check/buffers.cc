@@ -24,7 +24,8 @@ class BufferCheck {
   BufferCheck(const Program& p, Reporter& r) : p_(p), r_(r), formulas_(p.formulas, names_of(p)) {}
 
   void run() {
-    for (uint32_t i = 0; i < p_.buffers.size() && !r_.full(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
+      if (r_.full()) break;
       check_element(i);
       check_duplicate(i);
       if (p_.buffers[i].role == Role::Scalar)
@@ -36,11 +37,11 @@ class BufferCheck {
   }
 
  private:
-  void report(uint32_t i, Fault fault) {
+  void report(BufferId i, Fault fault) {
     r_.at_buffer(fault.code, i, std::move(fault.message)).with_fix(std::move(fault.fix));
   }
 
-  void check_element(uint32_t i) {
+  void check_element(BufferId i) {
     const Buffer& b = p_.buffers[i];
     const bool legal = b.role == Role::Scalar ? is_value(b.element) : b.element != Type::Void;
     if (legal) return;
@@ -51,7 +52,7 @@ class BufferCheck {
   }
 
   // Names never decide anything in the IR, but the host finds parameters by them.
-  void check_duplicate(uint32_t i) {
+  void check_duplicate(BufferId i) {
     const Buffer& b = p_.buffers[i];
     if (!is_parameter(b.role)) return;
     const auto [first, is_new] = by_name_.emplace(b.name, i);
@@ -62,7 +63,7 @@ class BufferCheck {
         .note("the other one", r_.place(p_.buffers[first->second].loc));
   }
 
-  void check_scalar(uint32_t i) {
+  void check_scalar(BufferId i) {
     const FormulaId count = p_.buffers[i].count;
     if (count == no_formula || formulas_.constant(count) == 1) return;
     r_.at_buffer(Code::ScalarWithLength, i,
@@ -70,12 +71,13 @@ class BufferCheck {
         .with_fix("make it a `uniform` buffer, or take the length away");
   }
 
-  void check_count(uint32_t i) {
+  void check_count(BufferId i) {
     const Buffer& b = p_.buffers[i];
     const bool fixed = !is_parameter(b.role);
     if (b.count != no_formula) {
       const std::string what = fmt::format("length of {}", quoted(b.name));
-      if (auto fault = formulas_.fault(b.count, i, what)) return report(i, std::move(*fault));
+      if (auto fault = formulas_.fault(b.count, i.value(), what))
+        return report(i, std::move(*fault));
     }
     const std::optional<uint64_t> count = formulas_.constant(b.count);
     if (count) return check_size(i, *count);
@@ -86,7 +88,7 @@ class BufferCheck {
         .with_fix("write a constant, or use a `scratch` parameter");
   }
 
-  void check_size(uint32_t i, uint64_t count) {
+  void check_size(BufferId i, uint64_t count) {
     const Buffer& b = p_.buffers[i];
     const uint32_t size = size_of(b.element);
     if (size == 0) return;

@@ -56,7 +56,8 @@ class ArrayCheck {
   }
 
   void check_buffers() {
-    for (uint32_t i = 0; i < p_.buffers.size() && !r_.full(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
+      if (r_.full()) break;
       const Buffer& b = p_.buffers[i];
       const char* fault = nullptr;
       if (b.role > Role::Table) fault = "its role does not exist";
@@ -65,7 +66,8 @@ class ArrayCheck {
         fault = "its count is a formula that does not exist";
       if (!in_range(b.loc, p_.locations.size())) fault = "its location does not exist";
       if (fault)
-        r_.at_buffer(Code::BrokenProgram, i, fmt::format("buffer {} is broken: {}", i, fault));
+        r_.at_buffer(Code::BrokenProgram, i,
+                     fmt::format("buffer {} is broken: {}", i.value(), fault));
     }
   }
 
@@ -153,7 +155,7 @@ class ArrayCheck {
 
   const char* fault_of_memory_ref(const Op& op) const {
     const MemoryRef ref = MemoryRef::unpack(op.attr);
-    if (ref.buffer >= p_.buffers.size()) return "a buffer that does not exist";
+    if (!p_.buffers.contains(ref.buffer)) return "a buffer that does not exist";
     if (ref.scope > Scope::Grid) return "a scope that does not exist";
     if (ref.pack() != op.attr) return "bits in its memory attribute that mean nothing";
     if (ref.acq_rel && !is_atomic(op.code)) return "a memory order, which only atomics have";

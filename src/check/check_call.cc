@@ -59,7 +59,7 @@ class CallCheck {
                                       k_.grid_dims, call_.grid.size()))
           .with_fix("give as many counts as the kernel's grid has dimensions");
     for (const GraphElement& e : call_.grid) {
-      if (e.buffer >= g_.buffers.size()) {
+      if (!g_.buffers.contains(e.buffer)) {
         add(Code::BrokenProgram, "the buffer that this call takes its grid from does not exist");
         return;
       }
@@ -72,7 +72,7 @@ class CallCheck {
   }
 
   void check_argument(const Buffer& parameter, const GraphArg& arg) {
-    if (arg.buffer != none && arg.buffer >= g_.buffers.size()) {
+    if (arg.buffer != none && !g_.buffers.contains(arg.buffer)) {
       add(Code::BrokenProgram, "an argument of this call does not exist");
       return;
     }
@@ -111,7 +111,7 @@ class CallCheck {
   }
 
   // Memory given twice may only be read.
-  void check_alias(const Buffer& parameter, const GraphBuffer& given, uint32_t buffer) {
+  void check_alias(const Buffer& parameter, const GraphBuffer& given, GraphBufferId buffer) {
     const auto [first, is_new] = passed_.emplace(buffer, &parameter);
     if (is_new) return;
     if (is_read_only(parameter.role) && is_read_only(first->second->role)) return;
@@ -147,7 +147,7 @@ class CallCheck {
   const GraphNode& call_;
   const LengthMatch lengths_{k_, g_, call_};
   Diagnostics& list_;
-  std::unordered_map<uint32_t, const Buffer*> passed_;  // first parameter that took a buffer
+  std::unordered_map<GraphBufferId, const Buffer*> passed_;  // first parameter that took a buffer
 };
 
 }  // namespace

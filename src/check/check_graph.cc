@@ -30,7 +30,8 @@ class GraphCheck {
     if (!check_arrays()) return std::move(list_);
     const FormulaFacts formulas(g_.formulas, names_of(g_));
     formulas_ = &formulas;
-    for (uint32_t i = 0; i < g_.buffers.size() && !full(); ++i) check_buffer(i);
+    for (const GraphBufferId i : g_.buffers.ids())
+      if (!full()) check_buffer(i);
     for (const GraphStep& step : flatten(g_))
       if (!full()) check_step(step);
     if (full())
@@ -77,7 +78,7 @@ class GraphCheck {
     return id == no_formula || id < g_.formulas.nodes.size();
   }
 
-  void check_buffer(uint32_t i) {
+  void check_buffer(GraphBufferId i) {
     const GraphBuffer& b = g_.buffers[i];
     check_name("name", b.name, b.place);
     if (!names_.insert(b.name).second)
@@ -96,7 +97,7 @@ class GraphCheck {
           fmt::format("{} cannot be of type {}", quoted(b.name), name(b.element)));
     if (b.count != no_formula)
       // Parameters may use earlier parameters, the graph's own buffers all of them.
-      check_formula(b.count, i, fmt::format("length of {}", quoted(b.name)), b.place);
+      check_formula(b.count, i.value(), fmt::format("length of {}", quoted(b.name)), b.place);
     else if (!b.parameter)
       add(Code::LengthNotConstant, b.place, fmt::format("{} has no length", quoted(b.name)))
           .with_fix("give it one: constants, scalars and `len` of the graph's parameters");
@@ -133,7 +134,7 @@ class GraphCheck {
   }
 
   void check_flag(const GraphNode& node) {
-    if (node.flag.buffer >= g_.buffers.size()) {
+    if (!g_.buffers.contains(node.flag.buffer)) {
       add(Code::BrokenProgram, node.place, "the buffer of this `while` does not exist");
       return;
     }

@@ -13,7 +13,7 @@ namespace {
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool goes_on_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
 
-void check_name(Reporter& r, std::string_view what, std::string_view name, uint32_t buffer) {
+void check_name(Reporter& r, std::string_view what, std::string_view name, BufferId buffer) {
   const std::string fault = fault_of_name(name);
   if (fault.empty()) return;
   const Code code = name.size() > limits::name_bytes ? Code::NameOverLimit : Code::BadName;
@@ -25,8 +25,8 @@ void check_name(Reporter& r, std::string_view what, std::string_view name, uint3
 
 void check_names(const Program& p, Reporter& r) {
   check_name(r, "kernel's name", p.name, none);
-  for (uint32_t i = 0; i < p.buffers.size() && !r.full(); ++i)
-    check_name(r, "name", p.buffers[i].name, i);
+  for (const BufferId i : p.buffers.ids())
+    if (!r.full()) check_name(r, "name", p.buffers[i].name, i);
   if (p.op_id.size() > limits::name_bytes)
     r.at_kernel(Code::NameOverLimit, fmt::format("the op_id {} has more than {} bytes",
                                                  quoted(p.op_id), limits::name_bytes));

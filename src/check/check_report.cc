@@ -9,8 +9,9 @@ Diagnostic& Reporter::at_kernel(Code code, std::string message) {
   return add(code, 0, none, program_.loc, std::move(message));
 }
 
-Diagnostic& Reporter::at_buffer(Code code, uint32_t buffer, std::string message) {
-  return add(code, 1 + uint64_t{buffer}, none, program_.buffers[buffer].loc, std::move(message));
+Diagnostic& Reporter::at_buffer(Code code, BufferId buffer, std::string message) {
+  return add(code, 1 + uint64_t{buffer.value()}, none, program_.buffers[buffer].loc,
+             std::move(message));
 }
 
 Diagnostic& Reporter::at_op(Code code, OpId op, std::string message) {

@@ -19,7 +19,7 @@ class Reporter {
   /// Each adds a diagnostic with the severity of the code's row. The reference is good until the
   /// next one; what is over the cap goes to a diagnostic that nobody sees.
   Diagnostic& at_kernel(Code code, std::string message);
-  Diagnostic& at_buffer(Code code, uint32_t buffer, std::string message);
+  Diagnostic& at_buffer(Code code, BufferId buffer, std::string message);
   Diagnostic& at_op(Code code, OpId op, std::string message);
 
   /// The place of a location; none if its ids don't hold.

@@ -35,7 +35,7 @@ struct SameAs {
 struct Update {
   OpId op = none;
   AtomicUpdate kind = AtomicUpdate::None;
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   Index index = Index::Any;
   SameAs element;          // of Index::Uniform
   SameAs value, expected;  // what is written; of a cas also what it compares with
@@ -112,11 +112,11 @@ class UpdateOrder {
   }
 
  private:
-  bool is_shared(uint32_t buffer) const { return p_.buffers[buffer].role == Role::Shared; }
-  Uniformity needed(uint32_t buffer) const {
+  bool is_shared(BufferId buffer) const { return p_.buffers[buffer].role == Role::Shared; }
+  Uniformity needed(BufferId buffer) const {
     return is_shared(buffer) ? Uniformity::Workgroup : Uniformity::Grid;
   }
-  FlowSegments& segments(uint32_t buffer) { return is_shared(buffer) ? in_group_ : in_grid_; }
+  FlowSegments& segments(BufferId buffer) { return is_shared(buffer) ? in_group_ : in_grid_; }
 
   // ---- The walk.
 
@@ -130,7 +130,7 @@ class UpdateOrder {
     if (!is_atomic(o.code) || !u_.reachable(id)) return;
     has_acq_rel_ |= p_.memory(id).acq_rel;
     const AtomicUpdate kind = update_of(o.code, o.type);
-    const uint32_t buffer = p_.memory(id).buffer;
+    const BufferId buffer = p_.memory(id).buffer;
     // check_order() has an error and a note of its own for float additions.
     if (kind == AtomicUpdate::None || kind == AtomicUpdate::FloatAdd) return;
     if (!(is_shared(buffer) ? many_in_group_ : many_in_grid_)) return;
@@ -179,18 +179,18 @@ class UpdateOrder {
     }
   }
 
-  bool has_own_element(ValueId index, uint32_t buffer) const {
+  bool has_own_element(ValueId index, BufferId buffer) const {
     if (is_shared(buffer)) return own_[index] != Own::No;
     const bool of_group = u_.value(index) == Uniformity::Workgroup && singles_[1] > 0;
     return own_[index] == Own::InGrid || of_group;
   }
 
-  SameAs same_as(ValueId v, uint32_t buffer) const {
+  SameAs same_as(ValueId v, BufferId buffer) const {
     const OpId def = p_.values[v].def;
     if (def != none && p_.op(def).code == Opcode::Const)
       return {SameAs::Kind::Constant, p_.op(def).attr};
     if (def != none && p_.op(def).code == Opcode::Scalar)
-      return {SameAs::Kind::Scalar, p_.memory(def).buffer};
+      return {SameAs::Kind::Scalar, p_.op(def).buffer().value()};
     if (u_.value(v) >= needed(buffer)) return {SameAs::Kind::Uniform, v.value()};
     return {};
   }
@@ -226,7 +226,7 @@ class UpdateOrder {
   void judge(uint32_t i) {
     const Update& u = updates_[i];
     const uint32_t segment = segments(u.buffer).merged(u.segment);
-    const uint64_t place = uint64_t{u.buffer} << 32 | segment;
+    const uint64_t place = uint64_t{u.buffer.value()} << 32 | segment;
     Groups& g = groups_[place];
     const Update* other = !u.by_one && !u.commutes_with(u) ? &u : nullptr;
     if (u.index == Index::Any) {

@@ -169,14 +169,14 @@ Observation observe(const PreparedRun& run, Result<std::vector<std::vector<std::
     if (is_host_output(role)) o.outputs.push_back({name, element, std::move((*buffers)[i])});
   };
   if (run.kernel)
-    for (size_t i = 0; i < run.kernel->buffers.size(); ++i) {
+    for (const BufferId i : run.kernel->buffers.ids()) {
       const Buffer& b = run.kernel->buffers[i];
-      add(b.name, b.role, b.element, i);
+      add(b.name, b.role, b.element, i.value());
     }
   else
-    for (size_t i = 0; i < run.graph->buffers.size(); ++i) {
+    for (const GraphBufferId i : run.graph->buffers.ids()) {
       const GraphBuffer& b = run.graph->buffers[i];
-      if (b.parameter) add(b.name, b.role, b.element, i);
+      if (b.parameter) add(b.name, b.role, b.element, i.value());
     }
   return o;
 }

@@ -46,7 +46,8 @@ Program kernel_of(Opcode code, Type type, Type source) {
   const ValueId at = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   std::vector<ValueId> values;
   for (uint32_t i = 0; i < operands.size(); ++i)
-    values.push_back(b.op(Opcode::Load, operands[i], {at}, MemoryRef{.buffer = i}.pack()));
+    values.push_back(
+        b.op(Opcode::Load, operands[i], {at}, MemoryRef{.buffer = BufferId(i)}.pack()));
   const ValueId result = b.op(code, type, values);
   Buffer out;
   out.name = "o";
@@ -54,7 +55,7 @@ Program kernel_of(Opcode code, Type type, Type source) {
   out.element = b.type(result);
   out.count = p.formulas.len(0);
   p.buffers.push_back(out);
-  const auto o = static_cast<uint32_t>(p.buffers.size() - 1);
+  const BufferId o(p.buffers.size() - 1);
   b.effect(Opcode::Store, out.element, {at, result}, MemoryRef{.buffer = o}.pack());
   return b.finish();
 }

@@ -25,14 +25,14 @@ uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * t
 void sum_up(plan::ReusePlan& plan, const plan::ReuseInput& arms) {
   plan.before = plan.after = plan.live_sum = 0;
   for (const uint64_t bytes : plan.slot_bytes) plan.after += bytes;
-  for (size_t b = 0; b < arms.buffers.size(); ++b)
+  for (const GraphBufferId b : arms.buffers.ids())
     if (plan.placement[b].slot != plan::Placement::own)
       plan.before += rounded(arms.buffers[b].bytes, arms.alignment);
 }
 
 /// Moves one buffer: into memory of its own, into a slot of its own, or anywhere in a slot, which
 /// grows if it must.
-plan::ReusePlan moved(plan::ReusePlan plan, const plan::ReuseInput& arms, uint32_t b,
+plan::ReusePlan moved(plan::ReusePlan plan, const plan::ReuseInput& arms, GraphBufferId b,
                       Random& coin) {
   plan::Placement& at = plan.placement[b];
   const auto in_slot = [&](uint32_t slot, uint64_t offset) {
@@ -70,9 +70,9 @@ plan::ReusePlan random_reuse(const plan::ReuseInput& arms, Random& coin) {
   }
   sum_up(plan, arms);
   if (arms.buffers.empty()) return plan;
-  const std::vector<bool> movable = plan::non_escaping(arms);
+  const IdMap<GraphBufferId, bool> movable = plan::non_escaping(arms);
   for (uint64_t tries = coin.below(12); tries-- > 0;) {
-    const auto b = uint32_t(coin.below(arms.buffers.size()));
+    const GraphBufferId b(coin.below(arms.buffers.size()));
     if (!movable[b]) continue;
     plan::ReusePlan next = moved(plan, arms, b, coin);
     if (plan::check_reuse(arms, next)) plan = std::move(next);
@@ -90,7 +90,8 @@ class Launches {
       : device_(device), g_(g), shape_(shape), graph_(std::move(graph)), owner_(device) {}
 
   Result<> allocate() {
-    for (size_t i = 0; i < graph().buffers.size() && graph().buffers[i].parameter; ++i) {
+    for (const GraphBufferId i : graph().buffers.ids()) {
+      if (!graph().buffers[i].parameter) break;
       if (graph().buffers[i].role == Role::Scalar) {
         arguments_.emplace_back(Scalar{graph().buffers[i].element, shape_.scalars[i]});
         continue;

@@ -86,7 +86,7 @@ void assert_marks(Program& p) {
     if (o.code == Opcode::StoreN) more = o.operands.count - 2;
     if (o.code == Opcode::LoadAs) more = size_of(o.type) - 1;
     const ValueId last = b.op(Opcode::SatAdd, Type::U64, {index, b.constant(Type::U64, more)});
-    const ValueId count = b.op(Opcode::Len64, Type::Void, {}, p.memory(op).buffer);
+    const ValueId count = b.op(Opcode::Len64, Type::Void, {}, p.op(op).buffer().value());
     const ValueId inside = b.op(Opcode::Lt, Type::U64, {last, count});
     const ValueId code = b.constant(Type::U32, 4242);
     b.effect(Opcode::Assert, Type::Void, {inside, code});

@@ -52,9 +52,9 @@ Result<Outputs> run_fused(const Generated& g, const GraphShape& shape, const pla
   copy.seed = g.seed;
   copy.limits = g.limits;
   copy.module = fused->module;
-  for (const uint32_t b : fused->buffers) {
-    copy.inputs.data.push_back(g.inputs.data[b]);
-    copy.inputs.lengths.push_back(g.inputs.lengths[b]);
+  for (const GraphBufferId b : fused->buffers) {
+    copy.inputs.data.push_back(g.inputs.data[b.value()]);
+    copy.inputs.lengths.push_back(g.inputs.lengths[b.value()]);
   }
   auto got = run_interpreter(copy.module, copy, options);
   if (!got) return got;
@@ -64,8 +64,8 @@ Result<Outputs> run_fused(const Generated& g, const GraphShape& shape, const pla
   }
   Outputs out;
   out.buffers.resize(g.module.graphs[0].buffers.size());
-  for (size_t i = 0; i < fused->buffers.size(); ++i)
-    out.buffers[fused->buffers[i]] = std::move(got->buffers[i]);
+  for (const GraphBufferId i : fused->buffers.ids())
+    out.buffers[fused->buffers[i].value()] = std::move(got->buffers[i.value()]);
   return out;
 }
 

@@ -7,7 +7,7 @@
 
 namespace vyre::lab {
 
-uint32_t GraphWriter::add_slot(Role role, Type element, uint64_t count) {
+GraphBufferId GraphWriter::add_slot(Role role, Type element, uint64_t count) {
   Slot s{role, element, count, {}};
   if (role == Role::Scalar)
     for (uint32_t k = 0; k < size_of(element); ++k)
@@ -15,25 +15,25 @@ uint32_t GraphWriter::add_slot(Role role, Type element, uint64_t count) {
   else if (is_host_input(role))
     s.data = interesting_bytes(r_, element, count);
   slots_.push_back(std::move(s));
-  return static_cast<uint32_t>(slots_.size() - 1);
+  return GraphBufferId(slots_.size() - 1);
 }
 
 // ---- Calls.
 
 GraphArg GraphWriter::scalar_argument(Type type, uint64_t bits) {
   if (r_.chance(40)) return {none, bits};
-  for (uint32_t i = 0; i < slots_.size(); ++i)
+  for (const GraphBufferId i : slots_.ids())
     if (slots_[i].role == Role::Scalar && slots_[i].element == type && slots_[i].count == bits)
       return {i, 0};
   return {add_slot(Role::Scalar, type, bits), 0};
 }
 
 /// One that is there already, if it fits and the call does not write what it was given before.
-uint32_t GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count,
-                                      std::vector<uint32_t>& taken) {
+GraphBufferId GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count,
+                                           std::vector<GraphBufferId>& taken) {
   const bool writes = is_writable(parameter.role);
-  std::vector<uint32_t> fitting;
-  for (uint32_t i = 0; i < slots_.size(); ++i) {
+  std::vector<GraphBufferId> fitting;
+  for (const GraphBufferId i : slots_.ids()) {
     const Slot& s = slots_[i];
     const bool role = s.role != Role::Scalar && (!writes || is_writable(s.role));
     if (role && s.element == parameter.element && s.count == count &&
@@ -55,8 +55,8 @@ GraphNode GraphWriter::call(uint32_t kernel) {
   const WrittenKernel& k = kernels_[kernel];
   GraphNode node;
   node.kernel = kernel;
-  std::vector<uint32_t> taken;
-  for (size_t i = 0; i < k.program.buffers.size(); ++i) {
+  std::vector<GraphBufferId> taken;
+  for (const BufferId i : k.program.buffers.ids()) {
     const Buffer& b = k.program.buffers[i];
     if (!takes_argument(b)) continue;
     if (b.role == Role::Scalar) {
@@ -66,7 +66,7 @@ GraphNode GraphWriter::call(uint32_t kernel) {
     taken.push_back(buffer_argument(b, k.counts[i], taken));
     node.args.push_back({taken.back(), 0});
   }
-  const uint32_t counts = r_.chance(12) ? integer_slot(false) : none;
+  const GraphBufferId counts = r_.chance(12) ? integer_slot(false) : none;
   if (counts != none)
     for (uint32_t d = 0; d < k.program.grid_dims; ++d)
       node.grid.push_back({counts, r_.below(slots_[counts].count + 2)});
@@ -74,9 +74,9 @@ GraphNode GraphWriter::call(uint32_t kernel) {
 }
 
 /// A buffer that a grid or a flag can be read from, or none.
-uint32_t GraphWriter::integer_slot(bool or_bool) {
+GraphBufferId GraphWriter::integer_slot(bool or_bool) {
   for (int tries = 0; tries < 8 && !slots_.empty(); ++tries) {
-    const auto i = static_cast<uint32_t>(r_.below(slots_.size()));
+    const GraphBufferId i(r_.below(slots_.size()));
     const Slot& s = slots_[i];
     if (s.role != Role::Scalar && (is_integer(s.element) || (or_bool && s.element == Type::Bool)))
       return i;
@@ -86,7 +86,7 @@ uint32_t GraphWriter::integer_slot(bool or_bool) {
 
 /// The call, or a loop around it.
 void GraphWriter::add_nodes(GraphNode call) {
-  const uint32_t flag = r_.chance(15) ? integer_slot(true) : none;
+  const GraphBufferId flag = r_.chance(15) ? integer_slot(true) : none;
   const bool repeat = flag == none && r_.chance(20);
   if (!repeat && flag == none) return graph_.nodes.push_back(std::move(call));
   GraphNode& loop = graph_.nodes.emplace_back();
@@ -107,18 +107,17 @@ void GraphWriter::add_nodes(GraphNode call) {
 
 /// Parameters first, then the graph's own buffers; lengths as formulas.
 void GraphWriter::declare() {
-  std::vector<uint32_t> order(slots_.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  IdMap<GraphBufferId, GraphBufferId> order = identity(slots_);
   std::stable_partition(order.begin(), order.end(),
-                        [&](uint32_t i) { return slots_[i].role != Role::Scratch; });
-  std::vector<uint32_t> place(slots_.size());
-  for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+                        [&](GraphBufferId i) { return slots_[i].role != Role::Scratch; });
+  IdMap<GraphBufferId, GraphBufferId> place(slots_.size());
+  for (const GraphBufferId i : order.ids()) place[order[i]] = i;
 
   constexpr std::string_view prefix[] = {"in", "io", "out", "buf", "", "", "uni", "s", ""};
-  for (uint32_t i = 0; i < order.size(); ++i) {
+  for (const GraphBufferId i : order.ids()) {
     const Slot& s = slots_[order[i]];
     GraphBuffer b;
-    b.name = std::string(prefix[static_cast<int>(s.role)]) + std::to_string(i);
+    b.name = std::string(prefix[static_cast<int>(s.role)]) + std::to_string(i.value());
     b.role = s.role;
     b.element = s.element;
     b.parameter = s.role != Role::Scratch;
@@ -129,10 +128,11 @@ void GraphWriter::declare() {
       b.count = graph_.formulas.constant(1);
     } else if (s.role == Role::Scratch || r_.chance(50)) {
       b.count = graph_.formulas.constant(s.count);
-      for (uint32_t k = 0; k < i && r_.chance(70); ++k)  // an earlier parameter as long as this one
+      for (GraphBufferId k(0); k < i && r_.chance(70);
+           ++k)  // an earlier parameter as long as this one
         if (graph_.buffers[k].parameter && graph_.buffers[k].role != Role::Scalar &&
             slots_[order[k]].count == s.count) {
-          b.count = graph_.formulas.len(k);
+          b.count = graph_.formulas.len(k.value());
           break;
         }
     } else if (s.role == Role::Out) {
@@ -141,7 +141,7 @@ void GraphWriter::declare() {
     graph_.buffers.push_back(std::move(b));
   }
   for_each_node(graph_.nodes, [&](GraphNode& n) {
-    for_each_buffer(n, [&](uint32_t& buffer) { buffer = place[buffer]; });
+    for_each_buffer(n, [&](GraphBufferId& buffer) { buffer = place[buffer]; });
   });
 }
 

@@ -26,9 +26,10 @@ class GraphWriter {
 
   GraphNode call(uint32_t kernel);
   GraphArg scalar_argument(Type type, uint64_t bits);
-  uint32_t buffer_argument(const Buffer& parameter, uint64_t count, std::vector<uint32_t>& taken);
-  uint32_t add_slot(Role role, Type element, uint64_t count);
-  uint32_t integer_slot(bool or_bool);
+  GraphBufferId buffer_argument(const Buffer& parameter, uint64_t count,
+                                std::vector<GraphBufferId>& taken);
+  GraphBufferId add_slot(Role role, Type element, uint64_t count);
+  GraphBufferId integer_slot(bool or_bool);
   void add_nodes(GraphNode call);
   void declare();
 
@@ -37,7 +38,7 @@ class GraphWriter {
   Generated g_;
   Graph graph_;
   std::vector<WrittenKernel> kernels_;
-  std::vector<Slot> slots_;
+  IdMap<GraphBufferId, Slot> slots_;
 };
 
 }  // namespace vyre::lab

@@ -125,7 +125,7 @@ ValueId KernelWriter::outside_index(const Memory& m) {
     const uint64_t index = m.count + r_.below(3);
     return constant(r_.pick({Type::U32, Type::U64}), index);
   }
-  const ValueId length = emit(Opcode::Len64, Type::Void, {}, m.buffer);
+  const ValueId length = emit(Opcode::Len64, Type::Void, {}, m.buffer.value());
   return emit(Opcode::Add, Type::U64, {length, convert(value(Type::U32), Type::U64)});
 }
 

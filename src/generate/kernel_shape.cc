@@ -39,12 +39,12 @@ void KernelWriter::choose_shape() {
   if (r_.chance(1)) wanted_[r_.below(3)] = 0;  // nothing runs
 }
 
-uint32_t KernelWriter::add_buffer(Role role, Type element, uint64_t count) {
+BufferId KernelWriter::add_buffer(Role role, Type element, uint64_t count) {
   constexpr std::string_view prefix[] = {"in",  "io",  "out", "tmp", "tile",
                                          "arr", "uni", "s",   "tab"};
   Buffer b;
-  const auto index = static_cast<uint32_t>(b_.program.buffers.size());
-  b.name = std::string(prefix[static_cast<int>(role)]) + std::to_string(index);
+  const BufferId index = b_.program.buffers.next_id();
+  b.name = std::string(prefix[static_cast<int>(role)]) + std::to_string(index.value());
   b.role = role;
   b.element = element;
   b_.program.buffers.push_back(std::move(b));
@@ -70,7 +70,7 @@ KernelWriter::Memory& KernelWriter::add_memory(Role role, Type element, uint64_t
 }
 
 /// The length as a formula, or given at launch. Arrays of the body have constant lengths.
-void KernelWriter::choose_count(uint32_t index, uint64_t count) {
+void KernelWriter::choose_count(BufferId index, uint64_t count) {
   Buffer& b = b_.program.buffers[index];
   if (!is_parameter(b.role)) {
     b.count = b_.program.formulas.constant(count);
@@ -79,7 +79,7 @@ void KernelWriter::choose_count(uint32_t index, uint64_t count) {
   const bool must = in_graph_ && b.role == Role::Scratch;  // a call gives no lengths
   const bool given = is_host_input(b.role);
   if (must || r_.chance(given ? 25 : 60))
-    b.count = formula_for(count, index, 2);
+    b.count = formula_for(count, index.value(), 2);
   else if (!given)
     inputs_.lengths[index] = count;
 }
@@ -116,13 +116,13 @@ FormulaId KernelWriter::formula_for(uint64_t target, uint32_t parameters, int de
     case 5:
     case 6: {  // from a length or a scalar
       if (parameters == 0) break;
-      const auto i = static_cast<uint32_t>(r_.below(parameters));
+      const BufferId i(r_.below(parameters));
       const Buffer& b = b_.program.buffers[i];
       if (!is_parameter(b.role)) break;
       const bool scalar = b.role == Role::Scalar;
       if (scalar && (!is_unsigned(b.element) || counts_[i] > 1u << 20)) break;
       const uint64_t has = counts_[i];
-      const FormulaId a = scalar ? f.scalar(i) : f.len(i);
+      const FormulaId a = scalar ? f.scalar(i.value()) : f.len(i.value());
       if (r_.chance(30))
         return binary(has < target ? FormulaOp::Max : FormulaOp::Min, a, number(target));
       return has > target ? binary(FormulaOp::Sub, a, part(has - target))
@@ -249,7 +249,7 @@ void KernelWriter::choose_grid() {
 }
 
 void KernelWriter::fill_inputs() {
-  for (size_t i = 0; i < counts_.size(); ++i) {
+  for (const BufferId i : counts_.ids()) {
     const Buffer& b = b_.program.buffers[i];
     if (b.role == Role::Scalar) {
       std::vector<std::byte> bytes(size_of(b.element));

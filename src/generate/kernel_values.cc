@@ -218,10 +218,10 @@ void KernelWriter::id_op() {
     }
     case AttrKind::Buffer: {
       if (row.types == TypeSet::None)
-        return know(emit(code, Type::Void, {}, r_.pick(memory_).buffer));
+        return know(emit(code, Type::Void, {}, r_.pick(memory_).buffer.value()));
       if (scalars_.empty()) return;
-      const uint32_t scalar = r_.pick(scalars_);
-      return know(emit(code, b_.program.buffers[scalar].element, {}, scalar));
+      const BufferId scalar = r_.pick(scalars_);
+      return know(emit(code, b_.program.buffers[scalar].element, {}, scalar.value()));
     }
     default: return know(emit(code, type_in(row.types), {}));
   }

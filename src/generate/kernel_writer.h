@@ -52,7 +52,7 @@ struct Wish {
 /// A kernel and what to launch it with, by buffer.
 struct WrittenKernel {
   Program program;
-  std::vector<uint64_t> counts;  // elements; of a scalar its bits
+  IdMap<BufferId, uint64_t> counts;  // elements; of a scalar its bits
   LaunchInputs inputs;
 };
 
@@ -67,7 +67,7 @@ class KernelWriter {
   enum class Use : uint8_t { Any, Read, Own, Foreign, Gather };
 
   struct Memory {
-    uint32_t buffer = 0;
+    BufferId buffer{0};
     Role role = Role::In;
     Type element = Type::U32;
     uint64_t count = 0;
@@ -99,7 +99,7 @@ class KernelWriter {
   // kernel_shape.cc: buffers, lengths, grid.
   void choose_shape();
   void declare_buffers();
-  uint32_t add_buffer(Role role, Type element, uint64_t count);
+  BufferId add_buffer(Role role, Type element, uint64_t count);
   Memory& add_memory(Role role, Type element, uint64_t count, Use use);
   void add_table();
   Wish input_shape();
@@ -107,7 +107,7 @@ class KernelWriter {
   uint64_t odd_count();
   uint64_t own_count(uint32_t stride);
   FormulaId formula_for(uint64_t target, uint32_t parameters, int depth);
-  void choose_count(uint32_t buffer, uint64_t count);
+  void choose_count(BufferId buffer, uint64_t count);
   void choose_grid();
   void fill_inputs();
   void add_handoff();
@@ -225,14 +225,14 @@ class KernelWriter {
   uint64_t group_size_ = 1;
   std::array<uint64_t, 3> wanted_ = {1, 1, 1};  // invocations
   uint64_t total_ = 1;                          // invocations that run
-  std::vector<uint64_t> counts_;                // elements; of a scalar its bits
+  IdMap<BufferId, uint64_t> counts_;            // elements; of a scalar its bits
   LaunchInputs inputs_;
   std::vector<Memory> memory_;
   uint32_t result_ = 0;  // index into memory_
-  std::vector<uint32_t> scalars_;
+  std::vector<BufferId> scalars_;
   /// A scratch buffer that each workgroup has a tile of, which one phase writes and the next reads.
   /// Nothing else touches it.
-  uint32_t handoff_ = none;
+  BufferId handoff_ = none;
   uint64_t handoff_slots_ = 1;  // of an invocation
 
   ValueId linear_ = none;  // this invocation's number in the launch, workgroups one after the other

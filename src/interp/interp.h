@@ -43,7 +43,8 @@ struct Options {
 };
 
 struct Outcome {
-  std::vector<std::vector<std::byte>> buffers;  // by buffer index; filled for InOut and Out
+  PublicIdMap<BufferId, std::vector<std::byte>>
+      buffers;  // by buffer index; filled for InOut and Out
   LaunchShape shape;
   uint64_t lane_ops = 0;  // instructions executed, times the lanes that were active
 };
@@ -54,15 +55,16 @@ Result<Outcome> run(const Program& program, const LaunchInputs& inputs,
 
 /// What the host gives to a graph, by index into Graph::buffers.
 struct GraphInputs {
-  std::vector<std::optional<std::vector<std::byte>>> data;  // In, InOut, Uniform, Scalar parameters
-  std::vector<std::optional<uint64_t>> lengths;             // Out parameters without a formula
+  PublicIdMap<GraphBufferId, std::optional<std::vector<std::byte>>>
+      data;  // In, InOut, Uniform, Scalar parameters
+  PublicIdMap<GraphBufferId, std::optional<uint64_t>> lengths;  // Out parameters without a formula
 };
 
 struct GraphOutcome {
-  std::vector<std::vector<std::byte>>
-      buffers;                   // by buffer index; filled for InOut and Out parameters
-  std::vector<uint64_t> counts;  // elements of every buffer of the graph
-  uint64_t calls = 0;            // kernel calls that ran
+  PublicIdMap<GraphBufferId, std::vector<std::byte>>
+      buffers;  // by buffer index; filled for InOut and Out parameters
+  PublicIdMap<GraphBufferId, uint64_t> counts;  // elements of every buffer of the graph
+  uint64_t calls = 0;                           // kernel calls that ran
   uint64_t lane_ops = 0;
 };
 

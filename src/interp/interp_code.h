@@ -75,7 +75,7 @@ struct Instr {
   uint32_t target = 0, exit = 0;
   uint32_t escape =
       0;  // ArmEnd, LoopEnd: where to go with no active lane: the end of the block around
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   uint32_t plus = 0;
   union {
     EvalFn eval;

@@ -35,7 +35,7 @@ uint64_t frame_bytes(const FlatCode& code, const LaunchShape& shape) {
   using Wide = unsigned __int128;
   const Program& p = *code.program;
   Wide bytes = Wide{code.units} * 64 + align;
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     if (!is_array(p.buffers[i].role)) continue;
     const Wide one = Wide{shape.counts[i]} * size_of(p.buffers[i].element);
     bytes += one * (p.buffers[i].role == Role::Private ? code.lanes : 1) + align;
@@ -43,8 +43,8 @@ uint64_t frame_bytes(const FlatCode& code, const LaunchShape& shape) {
   return saturating(bytes);
 }
 
-Machine::Machine(const FlatCode& code, const LaunchShape& shape, std::vector<View> buffers,
-                 std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options,
+Machine::Machine(const FlatCode& code, const LaunchShape& shape, IdMap<BufferId, View> buffers,
+                 IdMap<BufferId, uint64_t> scalars, uint32_t subgroup_size, const Options& options,
                  Clock& clock)
     : code_(code),
       shape_(shape),
@@ -89,7 +89,7 @@ Frame Machine::make_frame() const {
   f.base = f.memory.data() + (aligned(address) - address);
   f.views = buffers_;
   uint64_t place = code_.units * 64;
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const Buffer& b = p.buffers[i];
     if (!is_array(b.role)) continue;
     const uint64_t bytes = shape_.counts[i] * size_of(b.element);
@@ -105,9 +105,9 @@ Frame Machine::make_frame() const {
       case Opcode::WorkgroupSize: bits = p.workgroup[c.attr]; break;
       case Opcode::SubgroupSize: bits = subgroup_size_; break;
       case Opcode::Len:
-      case Opcode::Len64: bits = shape_.counts[c.attr]; break;
+      case Opcode::Len64: bits = shape_.counts[BufferId(c.attr)]; break;
       case Opcode::Scalar:
-        bits = c.type == Type::Bool ? scalars_[c.attr] != 0 : scalars_[c.attr];
+        bits = c.type == Type::Bool ? scalars_[BufferId(c.attr)] != 0 : scalars_[BufferId(c.attr)];
         break;
       default: break;
     }
@@ -164,7 +164,7 @@ void Machine::fill_ids(Frame& frame) const {
 bool Machine::zero_arrays(Frame& frame) {
   if (std::exchange(frame.is_fresh, false)) return true;
   constexpr uint64_t part = 4 << 20;
-  for (size_t i = 0; i < frame.views.size(); ++i) {
+  for (const BufferId i : frame.views.ids()) {
     if (!is_array(code_.program->buffers[i].role)) continue;
     const View& v = frame.views[i];
     const uint64_t bytes = v.lane_stride ? v.lane_stride * code_.lanes : v.bytes;

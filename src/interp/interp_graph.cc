@@ -35,7 +35,7 @@ class GraphRun : public GraphDevice {
     if (!calls) return calls.errors();
     GraphOutcome outcome;
     outcome.buffers.resize(g_.buffers.size());
-    for (size_t i = 0; i < g_.buffers.size(); ++i)
+    for (const GraphBufferId i : g_.buffers.ids())
       if (is_host_output(g_.buffers[i].role) && g_.buffers[i].parameter)
         outcome.buffers[i] = std::move(storage_[i]);
     outcome.counts = std::move(shape->counts);
@@ -62,7 +62,7 @@ class GraphRun : public GraphDevice {
   Result<> call(const GraphCall& call) override {
     const Program& k = call.kernel;
     uint64_t scratch_bytes = 0;
-    for (size_t i = 0; i < k.buffers.size(); ++i)
+    for (const BufferId i : k.buffers.ids())
       if (k.buffers[i].role == Role::Scratch)
         scratch_bytes += call.shape.counts[i] * size_of(k.buffers[i].element);
     if (auto taken =
@@ -70,9 +70,9 @@ class GraphRun : public GraphDevice {
         !taken)
       return taken.errors();
 
-    std::vector<std::vector<std::byte>> scratch(k.buffers.size());
-    std::vector<View> views(k.buffers.size());
-    for (size_t i = 0; i < k.buffers.size(); ++i) {
+    IdMap<BufferId, std::vector<std::byte>> scratch(k.buffers.size());
+    IdMap<BufferId, View> views(k.buffers.size());
+    for (const BufferId i : k.buffers.ids()) {
       if (call.bound[i] != none) views[i] = views_[call.bound[i]];
       if (k.buffers[i].role == Role::Out && views[i].bytes != 0)
         std::memset(views[i].base, 0, views[i].bytes);
@@ -92,13 +92,13 @@ class GraphRun : public GraphDevice {
  private:
   Result<> prepare(const GraphShape& shape) {
     uint64_t bytes = 0;  // no overflow: all buffers together have at most 2^48
-    for (size_t i = 0; i < g_.buffers.size(); ++i) bytes += shape.bytes(g_, i);
+    for (const GraphBufferId i : g_.buffers.ids()) bytes += shape.bytes(g_, i);
     if (auto taken = memory_.take(bytes, fmt::format("the buffers of graph `{}`", g_.name)); !taken)
       return taken;
 
     storage_.resize(g_.buffers.size());
     views_.resize(g_.buffers.size());
-    for (size_t i = 0; i < g_.buffers.size(); ++i) {
+    for (const GraphBufferId i : g_.buffers.ids()) {
       const GraphBuffer& b = g_.buffers[i];
       std::byte* base = nullptr;
       if (b.role == Role::In || b.role == Role::Uniform) {
@@ -121,8 +121,8 @@ class GraphRun : public GraphDevice {
   const Options& options_;
   Clock clock_;
   Memory memory_;
-  std::vector<std::vector<std::byte>> storage_;  // of all but in and uniform buffers
-  std::vector<View> views_;
+  IdMap<GraphBufferId, std::vector<std::byte>> storage_;  // of all but in and uniform buffers
+  IdMap<GraphBufferId, View> views_;
   uint64_t lane_ops_ = 0;
 };
 

@@ -45,9 +45,9 @@ struct FrameShadow;
 
 struct Frame {
   ZeroedMemory memory;
-  std::byte* base = nullptr;  // aligned to 64
-  bool is_fresh = true;       // its arrays are zeros still
-  std::vector<View> views;    // by buffer
+  std::byte* base = nullptr;    // aligned to 64
+  bool is_fresh = true;         // its arrays are zeros still
+  IdMap<BufferId, View> views;  // by buffer
   uint32_t pc = 0;
   unsigned __int128 first_group = 0;  // linear, x fastest
   uint32_t group_count = 0;
@@ -61,8 +61,8 @@ class Machine {
  public:
   /// `buffers` are the views of parameters and tables, by buffer index; `scalars` the bits of
   /// scalars.
-  Machine(const FlatCode& code, const LaunchShape& shape, std::vector<View> buffers,
-          std::vector<uint64_t> scalars, uint32_t subgroup_size, const Options& options,
+  Machine(const FlatCode& code, const LaunchShape& shape, IdMap<BufferId, View> buffers,
+          IdMap<BufferId, uint64_t> scalars, uint32_t subgroup_size, const Options& options,
           Clock& clock);
 
   /// Bytes of a frame, saturated.
@@ -94,8 +94,8 @@ class Machine {
 
   const FlatCode& code_;
   const LaunchShape& shape_;
-  std::vector<View> buffers_;
-  std::vector<uint64_t> scalars_;
+  IdMap<BufferId, View> buffers_;
+  IdMap<BufferId, uint64_t> scalars_;
   uint32_t subgroup_size_;
   const Schedule schedule_;
   Clock& clock_;

@@ -18,7 +18,7 @@ uint64_t bits_of(const std::vector<std::byte>& bytes) {
 
 Result<> check_output(const Program& p, const LaunchShape& shape, uint64_t limit) {
   uint64_t bytes = 0;  // no overflow: all buffers together have at most 2^48
-  for (size_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     if (is_host_output(p.buffers[i].role)) bytes += shape.counts[i] * size_of(p.buffers[i].element);
   if (limit == 0 || bytes <= limit) return Ok{};
   return diagnose(Code::OutputLimitExceeded, {},
@@ -38,17 +38,17 @@ Result<Outcome> run(const Program& p, const LaunchInputs& inputs, const Options&
   if (auto fits = check_output(p, *shape, options.output_limit); !fits) return fits.errors();
 
   uint64_t bytes = 0;
-  for (size_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     if (is_parameter(p.buffers[i].role)) bytes += shape->counts[i] * size_of(p.buffers[i].element);
   const std::string what = fmt::format("the buffers of kernel `{}`", p.name);
   if (auto taken = memory.take(bytes, what); !taken) return taken.errors();
 
   Outcome outcome;
   outcome.buffers.resize(p.buffers.size());
-  std::vector<std::vector<std::byte>> scratch(p.buffers.size());
-  std::vector<View> views(p.buffers.size());
-  std::vector<uint64_t> scalars(p.buffers.size(), 0);
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  IdMap<BufferId, std::vector<std::byte>> scratch(p.buffers.size());
+  IdMap<BufferId, View> views(p.buffers.size());
+  IdMap<BufferId, uint64_t> scalars(p.buffers.size(), 0);
+  for (const BufferId i : p.buffers.ids()) {
     const Buffer& b = p.buffers[i];
     const uint64_t size = shape->counts[i] * size_of(b.element);
     std::byte* base = nullptr;

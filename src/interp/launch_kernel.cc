@@ -211,7 +211,7 @@ uint64_t working_bytes(const Program& program, const LaunchShape& shape) {
 }
 
 Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
-                               std::vector<View> views, std::vector<uint64_t> scalars,
+                               IdMap<BufferId, View> views, IdMap<BufferId, uint64_t> scalars,
                                const Options& options, Clock& clock, Memory& memory,
                                TimedOut* stopped) {
   const auto size = subgroup_size(program, options);
@@ -222,7 +222,7 @@ Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
   try {
     const ExactFloats exact;
     const FlatCode code = compile(program, saturating(groups), options.observer != nullptr);
-    for (size_t i = 0; i < program.buffers.size(); ++i) {
+    for (const BufferId i : program.buffers.ids()) {
       const Buffer& b = program.buffers[i];
       if (b.role != Role::Table) continue;
       const uint64_t bytes = shape.counts[i] * size_of(b.element);

@@ -25,7 +25,7 @@ struct TimedOut {
 /// here); `scalars`: bits of scalar parameters. Gives the lane ops executed. On an error buffers
 /// may have been written to.
 Result<uint64_t> launch_kernel(const Program& program, const LaunchShape& shape,
-                               std::vector<View> views, std::vector<uint64_t> scalars,
+                               IdMap<BufferId, View> views, IdMap<BufferId, uint64_t> scalars,
                                const Options& options, Clock& clock, Memory& memory,
                                TimedOut* stopped = nullptr);
 

@@ -46,7 +46,7 @@ class Observer {
   /// The next launch is the call `node` of `graph`; parameters of the kernel are bound to these
   /// buffers of the graph, or to `none`.
   virtual void begin_call(const Graph& graph, const GraphNode& node, const Program& kernel,
-                          std::span<const uint32_t> bound) = 0;
+                          const IdMap<BufferId, GraphBufferId>& bound) = 0;
   virtual void begin_launch(const Launched& launched) = 0;
   virtual void end_launch() = 0;
   /// The frame has been given its workgroups.

@@ -57,11 +57,11 @@ FormulaEnv environment(const Graph& g, const GraphShape& shape) {
 }
 
 Result<> match_arguments(const GraphShape& shape, GraphCall& call,
-                         std::vector<std::optional<uint64_t>>& counts,
-                         std::vector<std::optional<uint64_t>>& scalars) {
+                         IdMap<BufferId, std::optional<uint64_t>>& counts,
+                         IdMap<BufferId, std::optional<uint64_t>>& scalars) {
   const Program& k = call.kernel;
   for (const CallArgument& a : arguments(k, call.node)) {
-    const uint32_t buffer = a.given->buffer;
+    const GraphBufferId buffer = a.given->buffer;
     if (a.is_scalar()) {
       scalars[a.index] = buffer == none ? a.given->bits : shape.scalars[buffer];
     } else if (buffer != none) {
@@ -77,15 +77,16 @@ Result<> match_arguments(const GraphShape& shape, GraphCall& call,
       .with_fix("give one argument for each parameter but `scratch` ones");
 }
 
-Result<> check_overlap(const Graph& g, const Program& k, const std::vector<uint32_t>& bound) {
-  std::vector<size_t> first(g.buffers.size(), k.buffers.size());
-  std::vector<size_t> writer(g.buffers.size(), k.buffers.size());
-  for (size_t i = 0; i < bound.size(); ++i) {
+Result<> check_overlap(const Graph& g, const Program& k,
+                       const IdMap<BufferId, GraphBufferId>& bound) {
+  IdMap<GraphBufferId, BufferId> first(g.buffers.size());
+  IdMap<GraphBufferId, BufferId> writer(g.buffers.size());
+  for (const BufferId i : bound.ids()) {
     if (bound[i] == none) continue;
-    const size_t b = bound[i];
+    const GraphBufferId b = bound[i];
     const bool writes = is_writable(k.buffers[i].role);
-    const size_t other = writes ? first[b] : writer[b];
-    if (other != k.buffers.size())
+    const BufferId other = writes ? first[b] : writer[b];
+    if (other != none)
       return diagnose(Code::ArgumentsOverlap, {},
                       fmt::format("`{}` is bound to `{}` ({}) and to `{}` ({})", g.buffers[b].name,
                                   k.buffers[other].name, name(k.buffers[other].role),
@@ -98,8 +99,8 @@ Result<> check_overlap(const Graph& g, const Program& k, const std::vector<uint3
 }
 
 Result<LaunchShape> resolve_call(const GraphNode& node, const Program& k,
-                                 const std::vector<std::optional<uint64_t>>& counts,
-                                 const std::vector<std::optional<uint64_t>>& scalars,
+                                 const IdMap<BufferId, std::optional<uint64_t>>& counts,
+                                 const IdMap<BufferId, std::optional<uint64_t>>& scalars,
                                  std::array<uint64_t, 3> grid) {
   if (node.grid.empty()) return resolve_launch(k, counts, scalars, std::nullopt);
   if (k.grid_dims == 0) return resolve_launch(k, counts, scalars, grid);
@@ -129,10 +130,10 @@ Result<GraphShape> resolve_graph(const Graph& g,
   shape.counts = std::move(launch->counts);
   shape.scalars.assign(g.buffers.size(), 0);
   uint64_t output = 0;  // no overflow: all buffers together have at most 2^48
-  for (size_t i = 0; i < g.buffers.size(); ++i) {
+  for (const GraphBufferId i : g.buffers.ids()) {
     if (g.buffers[i].role == Role::Scalar)
-      for (size_t k = 0; k < data[i]->size(); ++k)
-        shape.scalars[i] |= static_cast<uint64_t>((*data[i])[k]) << (8 * k);
+      for (size_t k = 0; k < data[i.value()]->size(); ++k)
+        shape.scalars[i] |= static_cast<uint64_t>((*data[i.value()])[k]) << (8 * k);
     if (is_host_output(g.buffers[i].role)) output += shape.bytes(g, i);
   }
   if (output_limit != 0 && output > output_limit)
@@ -161,12 +162,12 @@ Result<GraphCall> bind_call(const Module& module, const Graph& graph, const Grap
                             const GraphNode& node, const std::array<uint64_t, 3>& grid) {
   const Program& k = module.kernels[node.kernel];
   const size_t n = k.buffers.size();
-  GraphCall call{node, k, std::vector<uint32_t>(n, none), std::vector<uint64_t>(n, 0), {}};
-  std::vector<std::optional<uint64_t>> counts(n), scalars(n);
+  GraphCall call{node, k, IdMap<BufferId, GraphBufferId>(n), IdMap<BufferId, uint64_t>(n, 0), {}};
+  IdMap<BufferId, std::optional<uint64_t>> counts(n), scalars(n);
   if (auto matched = match_arguments(shape, call, counts, scalars); !matched)
     return matched.errors();
   if (auto distinct = check_overlap(graph, k, call.bound); !distinct) return distinct.errors();
-  for (size_t i = 0; i < n; ++i) call.scalars[i] = scalars[i].value_or(0);
+  for (const BufferId i : scalars.ids()) call.scalars[i] = scalars[i].value_or(0);
   Result<LaunchShape> launch = resolve_call(node, k, counts, scalars, grid);
   if (!launch) return launch.errors();
   call.shape = std::move(*launch);

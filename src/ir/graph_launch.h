@@ -17,12 +17,11 @@ namespace vyre {
 
 /// Sizes of a graph's run, by index into Graph::buffers.
 struct GraphShape {
-  std::vector<uint64_t> counts;   // elements
-  std::vector<uint64_t> scalars;  // bits of scalar parameters
+  PublicIdMap<GraphBufferId, uint64_t> counts;   // elements
+  PublicIdMap<GraphBufferId, uint64_t> scalars;  // bits of scalar parameters
 
-  uint64_t bytes(const Graph& g, size_t i) const {
-    return counts[i] * size_of(g.buffers[i].element);
-  }
+  /// `i`: an id, or a number as in Graph::buffers.
+  uint64_t bytes(const Graph& g, auto i) const { return counts[i] * size_of(g.buffers[i].element); }
 };
 
 /// Checks what the host gives (as resolve_launch does for a kernel) and the limit of bytes that go
@@ -42,8 +41,8 @@ Result<GraphShape> resolve_graph(const Graph& graph,
 struct GraphCall {
   const GraphNode& node;
   const Program& kernel;
-  std::vector<uint32_t> bound;    // the graph's buffer, or none: scalars and scratch buffers
-  std::vector<uint64_t> scalars;  // bits
+  IdMap<BufferId, GraphBufferId> bound;  // the graph's buffer, or none: scalars and scratch buffers
+  IdMap<BufferId, uint64_t> scalars;     // bits
   LaunchShape shape;
 };
 

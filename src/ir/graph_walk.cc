@@ -51,8 +51,8 @@ GraphNode* GraphAppender::close() {
 
 std::vector<CallArgument> arguments(const Program& kernel, const GraphNode& call) {
   std::vector<CallArgument> list;
-  for (uint32_t i = 0; i < kernel.buffers.size() && list.size() < call.args.size(); ++i)
-    if (takes_argument(kernel.buffers[i]))
+  for (const BufferId i : kernel.buffers.ids())
+    if (takes_argument(kernel.buffers[i]) && list.size() < call.args.size())
       list.push_back({i, &kernel.buffers[i], &call.args[list.size()]});
   return list;
 }

@@ -82,7 +82,7 @@ void for_each_element(Node& node, Visit&& visit) {
   if (info(node.kind).has_flag) visit(node.flag);
 }
 
-/// Calls `visit` with the index of each buffer or scalar of the graph that a node names.
+/// Calls `visit` with the id of each buffer or scalar of the graph that a node names.
 template <class Node, class Visit>
 void for_each_buffer(Node& node, Visit&& visit) {
   for (auto& a : node.args)
@@ -99,7 +99,7 @@ inline bool takes_argument(const Buffer& parameter) {
 
 /// An argument of a call with the parameter of the kernel that it is for.
 struct CallArgument {
-  uint32_t index = 0;  // into Program::buffers
+  BufferId index{0};
   const Buffer* parameter = nullptr;
   const GraphArg* given = nullptr;
 

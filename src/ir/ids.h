@@ -60,6 +60,11 @@ class Id {
 using OpId = Id<struct OpTag>;
 using ValueId = Id<struct ValueTag>;
 using BlockId = Id<struct BlockTag>;
+using BufferId = Id<struct BufferTag>;            // of a kernel's buffer, array or table
+using GraphBufferId = Id<struct GraphBufferTag>;  // of a graph's parameter or intermediate
+
+/// The bit of a buffer in a set of 64 bits: kernels have at most 64 buffers.
+constexpr uint64_t bit_of(BufferId buffer) { return uint64_t{1} << buffer.value(); }
 
 /// A std::vector that only an Id indexes.
 template <class I, class T>
@@ -75,6 +80,17 @@ class IdMap : public std::vector<T> {
   /// The id that the next element gets.
   I next_id() const { return I(this->size()); }
   auto ids() const { return std::views::iota(I(0), next_id()); }
+};
+
+/// An IdMap of the public interface: numbers index it, too, and a std::vector becomes one, because
+/// programs that use the library count buffers from 0.
+template <class I, class T>
+class PublicIdMap : public IdMap<I, T> {
+ public:
+  using IdMap<I, T>::IdMap;
+  PublicIdMap(std::vector<T> elements) { this->swap(elements); }  // NOLINT: implicit by design
+  using std::vector<T>::operator[];
+  using IdMap<I, T>::operator[];
 };
 
 /// Maps every id of an array to itself.

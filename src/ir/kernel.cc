@@ -42,12 +42,12 @@ Buf Kernel::add(Role role, Type t, std::string name, FormulaId count, const Here
   b.count = count;
   b.loc = builder_.loc;
   builder_.program.buffers.push_back(std::move(b));
-  return {this, uint32_t(builder_.program.buffers.size() - 1)};
+  return {this, BufferId(builder_.program.buffers.size() - 1)};
 }
 
 Val Kernel::scalar(Type t, std::string name, Here here) {
   const Buf b = add(Role::Scalar, t, std::move(name), builder_.program.formulas.constant(1), here);
-  return {this, builder_.op(Opcode::Scalar, t, {}, b.id_)};
+  return {this, builder_.op(Opcode::Scalar, t, {}, b.id_.value())};
 }
 Buf Kernel::in(Type t, std::string n, Here h) {
   return add(Role::In, t, std::move(n), no_formula, h);
@@ -131,7 +131,7 @@ Size Kernel::len(const Buf& b, Here here) {
   Size s(0);
   if (!is_own(b.kernel_, "buffer")) return s;
   s.pool_ = &builder_.program.formulas;
-  s.id_ = s.pool_->len(b.id_);
+  s.id_ = s.pool_->len(b.id_.value());
   return s;
 }
 Size Kernel::size_of_scalar(const Val& scalar, Here here) {
@@ -326,7 +326,7 @@ Val Kernel::atomic(Opcode op, const Element& e, std::initializer_list<Operand> v
   return {this, builder_.op(op, b.element, std::span<const ValueId>(ids), ref.pack())};
 }
 
-void Kernel::store(uint32_t buffer, ValueId index, const Val& v) {
+void Kernel::store(BufferId buffer, ValueId index, const Val& v) {
   const Buffer& b = builder_.program.buffers[buffer];
   if (index == none || !is_usable(v)) return;
   if (!is_writable(b.role)) {

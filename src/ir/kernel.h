@@ -221,7 +221,7 @@ class Kernel {
   Val begin_for(const Operand& lo, const Operand& hi, const Here& here);
   void begin_body(const Val& c);
   bool is_bool(const Val& c);
-  void store(uint32_t buffer, ValueId index, const Val& v);
+  void store(BufferId buffer, ValueId index, const Val& v);
 
   SsaBuilder builder_;
   Diagnostics errors_;

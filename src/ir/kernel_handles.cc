@@ -61,11 +61,11 @@ Element Buf::operator[](const Operand& operand) const {
 }
 Val Buf::len(Here here) const {
   kernel_->at(here);
-  return {kernel_, kernel_->builder_.op(Opcode::Len, Type::Void, {}, id_)};
+  return {kernel_, kernel_->builder_.op(Opcode::Len, Type::Void, {}, id_.value())};
 }
 Val Buf::len64(Here here) const {
   kernel_->at(here);
-  return {kernel_, kernel_->builder_.op(Opcode::Len64, Type::Void, {}, id_)};
+  return {kernel_, kernel_->builder_.op(Opcode::Len64, Type::Void, {}, id_.value())};
 }
 
 // ---- Sizes.

@@ -120,9 +120,9 @@ class Element {
   friend class Kernel;
   friend class Operand;
   friend class Buf;
-  Element(Kernel* k, uint32_t buffer, ValueId index) : kernel_(k), buffer_(buffer), index_(index) {}
+  Element(Kernel* k, BufferId buffer, ValueId index) : kernel_(k), buffer_(buffer), index_(index) {}
   Kernel* kernel_;
-  uint32_t buffer_;
+  BufferId buffer_;
   ValueId index_;
 };
 
@@ -135,9 +135,9 @@ class Buf {
 
  private:
   friend class Kernel;
-  Buf(Kernel* k, uint32_t id) : kernel_(k), id_(id) {}
+  Buf(Kernel* k, BufferId id) : kernel_(k), id_(id) {}
   Kernel* kernel_;
-  uint32_t id_;
+  BufferId id_;
 };
 
 /// A size on the host: lengths, constants and + - * / % over them.

@@ -13,9 +13,9 @@ constexpr uint64_t max_uniform_bytes = 64 * 1024;
 constexpr uint64_t max_invocations = 0xffffffffu;  // in a dimension: ids are u32
 
 template <class T>
-const std::optional<T>& entry(std::span<const std::optional<T>> list, size_t i) {
+const std::optional<T>& entry(std::span<const std::optional<T>> list, BufferId i) {
   static const std::optional<T> nothing;
-  return i < list.size() ? list[i] : nothing;
+  return i.value() < list.size() ? list[i.value()] : nothing;
 }
 
 std::string dimension(int d) { return std::string(1, "xyz"[d]); }
@@ -36,13 +36,13 @@ class Resolver {
     known_.assign(p_.buffers.size(), false);
     env_.len = [this](uint32_t i) { return static_cast<__int128>(shape_.counts[i]); };
     env_.scalar = [this](uint32_t i) {
-      return scalar_number(p_.buffers[i].element, *entry(scalars_, i));
+      return scalar_number(p_.buffers[i].element, *entry(scalars_, BufferId(i)));
     };
     env_.name = [this](uint32_t i) { return p_.buffers[i].name; };
   }
 
   LaunchShape run(const std::optional<std::array<uint64_t, 3>>& grid) {
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) resolve_count(i);
+    for (const BufferId i : p_.buffers.ids()) resolve_count(i);
     check_sizes();
     resolve_grid(grid);
     return std::move(shape_);
@@ -58,8 +58,8 @@ class Resolver {
   std::optional<bool> leaf_known(const FormulaNode& n) const {
     switch (n.op) {
       case FormulaOp::Const: return true;
-      case FormulaOp::Len: return known_[n.a];
-      case FormulaOp::Scalar: return entry(scalars_, n.a).has_value();
+      case FormulaOp::Len: return known_[BufferId(n.a)];
+      case FormulaOp::Scalar: return entry(scalars_, BufferId(n.a)).has_value();
       default: return std::nullopt;
     }
   }
@@ -96,7 +96,7 @@ class Resolver {
     return std::nullopt;
   }
 
-  void resolve_count(uint32_t i) {
+  void resolve_count(BufferId i) {
     const Buffer& b = p_.buffers[i];
     if (b.role == Role::Scalar) {
       shape_.counts[i] = 1;
@@ -133,7 +133,7 @@ class Resolver {
     unsigned __int128 total = 0;
     bool each_fits = true;
     bool some_long = false;
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       if (!known_[i]) continue;
       const Buffer& b = p_.buffers[i];
       const unsigned __int128 bytes =
@@ -165,15 +165,15 @@ class Resolver {
   }
 
   void check_len_uses() {
-    std::vector<LocId> used_at(p_.buffers.size(), none);
-    std::vector<bool> used(p_.buffers.size(), false);
+    IdMap<BufferId, LocId> used_at(p_.buffers.size(), none);
+    IdMap<BufferId, bool> used(p_.buffers.size(), false);
     walk(p_, [&](OpId op) {
       if (p_.op(op).code != Opcode::Len) return;
-      const uint32_t buffer = static_cast<uint32_t>(p_.op(op).attr);
+      const BufferId buffer = p_.op(op).buffer();
       if (!used[buffer]) used_at[buffer] = p_.op(op).loc;
       used[buffer] = true;
     });
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       if (!known_[i] || !used[i] || shape_.counts[i] <= 0xffffffffu) continue;
       const Buffer& b = p_.buffers[i];
       error(Code::LengthExceedsLen, used_at[i],
@@ -225,7 +225,7 @@ class Resolver {
   Diagnostics& errors_;
   FormulaEnv env_;
   LaunchShape shape_;
-  std::vector<uint8_t> known_;  // every launch makes one, and bits take longer
+  IdMap<BufferId, uint8_t> known_;  // every launch makes one, and bits take longer
 };
 
 Place place_of(const Program& p, const Buffer& b) {
@@ -235,9 +235,9 @@ Place place_of(const Program& p, const Buffer& b) {
 /// Counts and scalars from what the host gives, with the errors that concern bytes.
 void read_inputs(const Program& p, std::span<const std::optional<std::vector<std::byte>>> bytes,
                  std::span<const std::optional<uint64_t>> lengths,
-                 std::vector<std::optional<uint64_t>>& counts,
-                 std::vector<std::optional<uint64_t>>& scalars, Diagnostics& errors) {
-  for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+                 IdMap<BufferId, std::optional<uint64_t>>& counts,
+                 IdMap<BufferId, std::optional<uint64_t>>& scalars, Diagnostics& errors) {
+  for (const BufferId i : p.buffers.ids()) {
     const Buffer& b = p.buffers[i];
     const auto& data = entry<std::vector<std::byte>>(bytes, i);
     const auto& length = entry<uint64_t>(lengths, i);
@@ -321,7 +321,7 @@ Result<LaunchShape> resolve_launch(const Program& program,
                                    std::span<const std::optional<uint64_t>> lengths,
                                    const std::optional<std::array<uint64_t, 3>>& grid) {
   Diagnostics errors;
-  std::vector<std::optional<uint64_t>> counts(program.buffers.size()),
+  IdMap<BufferId, std::optional<uint64_t>> counts(program.buffers.size()),
       scalars(program.buffers.size());
   read_inputs(program, data, lengths, counts, scalars, errors);
   LaunchShape shape = Resolver(program, counts, scalars, errors).run(grid);
@@ -334,7 +334,7 @@ Result<LaunchShape> resolve_launch(const Program& program,
                                    std::span<const std::optional<uint64_t>> scalar_bits,
                                    const std::optional<std::array<uint64_t, 3>>& grid) {
   Diagnostics errors;
-  for (uint32_t i = 0; i < program.buffers.size(); ++i) {
+  for (const BufferId i : program.buffers.ids()) {
     const Buffer& b = program.buffers[i];
     const bool scalar = b.role == Role::Scalar;
     if (is_host_input(b.role) && !entry(scalar ? scalar_bits : counts, i))

@@ -18,15 +18,16 @@ namespace vyre {
 /// What the host gives, by index into Program::buffers. Entries that a role does not need are
 /// empty.
 struct LaunchInputs {
-  std::vector<std::optional<std::vector<std::byte>>>
-      data;                                      // In, InOut, Uniform, Scalar (one element)
-  std::vector<std::optional<uint64_t>> lengths;  // elements of Out and Scratch without a formula
-  std::optional<std::array<uint64_t, 3>> grid;   // invocations wanted, instead of the kernel's
+  PublicIdMap<BufferId, std::optional<std::vector<std::byte>>>
+      data;  // In, InOut, Uniform, Scalar (one element)
+  PublicIdMap<BufferId, std::optional<uint64_t>>
+      lengths;                                  // elements of Out and Scratch without a formula
+  std::optional<std::array<uint64_t, 3>> grid;  // invocations wanted, instead of the kernel's
 };
 
 /// Sizes of a launch.
 struct LaunchShape {
-  std::vector<uint64_t> counts;  // elements of every buffer of the program
+  PublicIdMap<BufferId, uint64_t> counts;  // elements of every buffer of the program
   std::array<uint64_t, 3> invocations_wanted = {0, 0, 0};
   std::array<uint64_t, 3> num_workgroups = {0, 0, 0};  // any zero: nothing runs
 

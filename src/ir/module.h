@@ -24,13 +24,13 @@ struct GraphBuffer {
 /// One argument of a call: a buffer of the graph, or for a scalar parameter a scalar of the graph
 /// or a constant.
 struct GraphArg {
-  uint32_t buffer = none;  // none: `bits` is the value
+  GraphBufferId buffer = none;  // none: `bits` is the value
   uint64_t bits = 0;
 };
 
 /// buffer[index], read on the device when it is needed.
 struct GraphElement {
-  uint32_t buffer = none;
+  GraphBufferId buffer = none;
   uint64_t index = 0;
 };
 
@@ -82,7 +82,7 @@ GraphNode head_of(const GraphNode& node);
 
 struct Graph {
   std::string name;
-  std::vector<GraphBuffer> buffers;  // parameters in order, then intermediates
+  PublicIdMap<GraphBufferId, GraphBuffer> buffers;  // parameters in order, then intermediates
   GraphBody nodes;
   FormulaPool formulas;
   Place place;

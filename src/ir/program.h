@@ -93,7 +93,7 @@ struct Location {
 
 /// What Op::attr holds for memory ops.
 struct MemoryRef {
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   bool acq_rel = false;
   Scope scope = Scope::Grid;  // of an atomic or uniform_load
   bool in_bounds = false;     // a proof of ours; dropped by readers of untrusted text or bytes
@@ -101,11 +101,11 @@ struct MemoryRef {
   uint8_t align_log2 = 0;     // proved alignment of the address in bytes; 0: the element's
 
   uint64_t pack() const {
-    return buffer | uint64_t{acq_rel} << 32 | uint64_t(scope) << 33 | uint64_t{in_bounds} << 35 |
-           uint64_t{read_only} << 36 | uint64_t(align_log2 & 15) << 37;
+    return buffer.value() | uint64_t{acq_rel} << 32 | uint64_t(scope) << 33 |
+           uint64_t{in_bounds} << 35 | uint64_t{read_only} << 36 | uint64_t(align_log2 & 15) << 37;
   }
   static MemoryRef unpack(uint64_t bits) {
-    return {uint32_t(bits),       bool(bits >> 32 & 1), Scope(bits >> 33 & 3),
+    return {BufferId(bits),       bool(bits >> 32 & 1), Scope(bits >> 33 & 3),
             bool(bits >> 35 & 1), bool(bits >> 36 & 1), uint8_t(bits >> 37 & 15)};
   }
 };
@@ -128,6 +128,10 @@ struct Op {
   BlockId parent = none;
   OpId prev = none;
   OpId next = none;
+
+  /// The buffer that a memory op, `len` or `scalar` names.
+  BufferId buffer() const { return BufferId(attr); }
+  void set_buffer(BufferId id) { attr = (attr & ~uint64_t{0xffffffff}) | id.value(); }
 };
 
 struct Value {
@@ -148,7 +152,7 @@ class Program {
  public:
   std::string name;
   std::string op_id;  // stable name for telemetry; "" if none
-  std::vector<Buffer> buffers;
+  PublicIdMap<BufferId, Buffer> buffers;
   std::array<uint32_t, 3> workgroup = {1, 1, 1};
   uint32_t subgroup = 0;  // fixed subgroup size; 0: the backend chooses
   std::array<FormulaId, 3> grid = {no_formula, no_formula, no_formula};
@@ -176,7 +180,7 @@ class Program {
   ValueId result(OpId id, uint32_t i = 0) const { return ids[ops[id].results.begin + i]; }
   Type type(ValueId v) const { return values[v].type; }
   BlockId block(OpId id, uint32_t i) const { return ops[id].first_block + i; }
-  const Buffer& buffer_of(OpId id) const { return buffers[uint32_t(ops[id].attr)]; }
+  const Buffer& buffer_of(OpId id) const { return buffers[ops[id].buffer()]; }
   MemoryRef memory(OpId id) const { return MemoryRef::unpack(ops[id].attr); }
 
   // Making things. New ops are not in a block until linked.

@@ -11,8 +11,8 @@ constexpr uint32_t nowhere = ~1u;
 
 }  // namespace
 
-Term WideStage::elements(uint32_t buffer) {
-  const Term words = c.op(Opcode::Len, Type::Void, {}, buffer);
+Term WideStage::elements(BufferId buffer) {
+  const Term words = c.op(Opcode::Len, Type::Void, {}, buffer.value());
   return is_split(buffer) ? words >> 1 : words;
 }
 
@@ -116,8 +116,8 @@ void WideStage::access_by_wide_index(OpId id) {
 void WideStage::load_as(OpId id) {
   const MemoryRef m = from.memory(id);
   const Place at = place(from.operand(id, 0), 0);
-  const Term bytes =
-      c.op(Opcode::Len, Type::Void, {}, m.buffer) * size_of(c.program.buffers[m.buffer].element);
+  const Term bytes = c.op(Opcode::Len, Type::Void, {}, m.buffer.value()) *
+                     size_of(c.program.buffers[m.buffer].element);
   // Named in order: the evaluation order of arguments is unspecified.
   const Term fits = at.index <= bytes - 8;
   const Term inside = at.valid & (bytes >= 8) & fits;

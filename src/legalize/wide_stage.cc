@@ -24,14 +24,14 @@ WideStage::WideStage(const Program& program, const Profile& profile)
     : Remake(program),
       profile_(profile),
       split_(program.buffers.size(), false),
-      halves_(program.buffers.size(), 0) {
+      halves_(program.buffers.size()) {
   split_buffers();
 }
 
 /// Twice as many u32, lengths in formulas halved, and halves of scalars.
 void WideStage::split_buffers() {
   Program& p = c.program;
-  for (size_t i = 0; i < from.buffers.size(); ++i) {
+  for (const BufferId i : from.buffers.ids()) {
     const Buffer& b = from.buffers[i];
     if (size_of(b.element) != 8) continue;
     if (b.role != Role::Scalar) {
@@ -39,7 +39,7 @@ void WideStage::split_buffers() {
       p.buffers[i].element = Type::U32;
       continue;
     }
-    halves_[i] = static_cast<uint32_t>(p.buffers.size());
+    halves_[i] = p.buffers.next_id();
     for (const char* half : {"_low", "_high"}) {
       Buffer copy = b;
       copy.name = unused_name(p, b.name + half);
@@ -55,14 +55,14 @@ void WideStage::split_buffers() {
       case FormulaOp::Const: made.push_back(pool.constant(n.value, n.negative)); break;
       case FormulaOp::Len:
         made.push_back(pool.len(n.a));
-        if (n.a < split_.size() && split_[n.a])
+        if (split_.contains(BufferId(n.a)) && split_[BufferId(n.a)])
           made.back() = pool.binary(FormulaOp::Div, made.back(), pool.constant(2));
         break;
       case FormulaOp::Scalar: made.push_back(pool.scalar(n.a)); break;
       default: made.push_back(pool.binary(n.op, made[n.a], made[n.b]));
     }
   }
-  for (size_t i = 0; i < from.buffers.size(); ++i) {
+  for (const BufferId i : from.buffers.ids()) {
     FormulaId& count = p.buffers[i].count;
     if (count == no_formula) continue;
     count = made[count];
@@ -82,14 +82,13 @@ void WideStage::visit(OpId id) {
       break;
     case Opcode::Scalar:
       if (splits(o.type)) {
-        const uint32_t half = halves_[o.attr];
-        return give_pair(id, {c.op(Opcode::Scalar, Type::U32, {}, half),
-                              c.op(Opcode::Scalar, Type::U32, {}, half + 1)});
+        const BufferId half = halves_[o.buffer()];
+        return give_pair(id, {c.op(Opcode::Scalar, Type::U32, {}, half.value()),
+                              c.op(Opcode::Scalar, Type::U32, {}, half.value() + 1)});
       }
       break;
-    case Opcode::Len: return give(id, elements(static_cast<uint32_t>(o.attr)));
-    case Opcode::Len64:
-      return give_pair(id, {elements(static_cast<uint32_t>(o.attr)), c.constant(Type::U32, 0)});
+    case Opcode::Len: return give(id, elements(o.buffer()));
+    case Opcode::Len64: return give_pair(id, {elements(o.buffer()), c.constant(Type::U32, 0)});
     case Opcode::SubgroupBallot: return ballot(id);
     case Opcode::For:
       if (splits(from.type(from.operand(id, 0)))) return open_for(id);

@@ -32,8 +32,8 @@ class WideStage : public Remake {
     Term index;  // u32
     Term valid;  // the index is a number that u32 has
   };
-  bool is_split(uint32_t buffer) const { return split_[buffer]; }
-  Term elements(uint32_t buffer);
+  bool is_split(BufferId buffer) const { return split_[buffer]; }
+  Term elements(BufferId buffer);
   Place place(ValueId index, uint32_t plus);
   /// The first u32 of an element, or one that is out of bounds.
   Term first_word(OpId id, uint32_t plus);
@@ -57,8 +57,8 @@ class WideStage : public Remake {
     Term done;
   };
   const Profile& profile_;
-  std::vector<bool> split_;
-  std::vector<uint32_t> halves_;  // by scalar: the number of its lower half
+  IdMap<BufferId, bool> split_;
+  IdMap<BufferId, BufferId> halves_;  // by scalar: the number of its lower half
   std::vector<Counter> counters_;
 };
 

@@ -268,12 +268,12 @@ class Runner {
     if (before.buffers.size() == p_.buffers.size()) return was;
     EffectSummary now = was;
     now.reads = now.writes = now.atomics = 0;
-    for (size_t i = 0; i < before.buffers.size(); ++i)
-      for (size_t k = 0; k < p_.buffers.size(); ++k) {
+    for (const BufferId i : before.buffers.ids())
+      for (const BufferId k : p_.buffers.ids()) {
         if (before.buffers[i].name != p_.buffers[k].name) continue;
-        now.reads |= (was.reads >> i & 1) << k;
-        now.writes |= (was.writes >> i & 1) << k;
-        now.atomics |= (was.atomics >> i & 1) << k;
+        if (was.reads & bit_of(i)) now.reads |= bit_of(k);
+        if (was.writes & bit_of(i)) now.writes |= bit_of(k);
+        if (was.atomics & bit_of(i)) now.atomics |= bit_of(k);
       }
     return now;
   }

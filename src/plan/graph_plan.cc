@@ -35,11 +35,11 @@ Result<FusedGraph> fuse(const Module& module, const Graph& graph, const GraphSha
 }
 
 /// "64, 1" of buffers that differ, by name.
-std::string lengths_of(const Graph& graph, const std::vector<uint64_t>& counts,
-                       const std::vector<uint64_t>& others) {
+std::string lengths_of(const Graph& graph, const IdMap<GraphBufferId, uint64_t>& counts,
+                       const IdMap<GraphBufferId, uint64_t>& others) {
   std::string text;
-  for (size_t i = 0; i < graph.buffers.size() && i < counts.size(); ++i)
-    if (i >= others.size() || counts[i] != others[i])
+  for (const GraphBufferId i : graph.buffers.ids())
+    if (counts.contains(i) && (!others.contains(i) || counts[i] != others[i]))
       text +=
           fmt::format("{}len({}) = {}", text.empty() ? "" : ", ", graph.buffers[i].name, counts[i]);
   return text;
@@ -95,12 +95,12 @@ Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const 
 IntermediateMemory intermediate_memory(const PlannedGraph& planned, const Graph& graph) {
   IntermediateMemory memory;
   const GraphPlan& plan = planned.plan;
-  for (size_t i = 0; i < graph.buffers.size(); ++i)
+  for (const GraphBufferId i : graph.buffers.ids())
     if (!graph.buffers[i].parameter)
       memory.unplanned += allocated_bytes(plan.counts[i] * size_of(graph.buffers[i].element));
   const Graph& fused = planned.fused.graph();
   for (const uint64_t bytes : plan.reuse.slot_bytes) memory.planned += bytes;
-  for (size_t i = 0; i < fused.buffers.size(); ++i)
+  for (const GraphBufferId i : fused.buffers.ids())
     if (!fused.buffers[i].parameter && plan.reuse.placement[i].slot == Placement::own)
       memory.planned += allocated_bytes(planned.fused.shape.bytes(fused, i));
   return memory;

@@ -13,9 +13,9 @@
 namespace vyre::plan {
 
 struct GraphPlan {
-  Hash128 graph;                  // fingerprint of the graph that it is for
-  std::vector<uint64_t> counts;   // elements, by buffer of the graph
-  std::vector<uint64_t> scalars;  // bits
+  Hash128 graph;                                 // fingerprint of the graph that it is for
+  PublicIdMap<GraphBufferId, uint64_t> counts;   // elements
+  PublicIdMap<GraphBufferId, uint64_t> scalars;  // bits
   FusionPlan fusion;
   ReusePlan reuse;  // by buffer and call of the graph after fusion
 };

@@ -17,7 +17,7 @@ constexpr std::string_view format_name = "vyre plan";
 
 Json buffers_json(const PlannedGraph& planned, const Graph& graph) {
   Json list = Json::array();
-  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+  for (const GraphBufferId i : graph.buffers.ids()) {
     const GraphBuffer& b = graph.buffers[i];
     const uint64_t count = planned.plan.counts[i];
     list.push_back({{"name", b.name},
@@ -40,8 +40,8 @@ Json launches_json(const PlannedGraph& planned, const Module& module, const Grap
                        {"stage", steps[node].stage},
                        {"kernel", module.kernels[steps[node].node->kernel].name}});
     for (const JoinKind k : g.joins) joins.push_back(name(k));
-    for (const uint32_t b : g.elided)
-      elided.push_back({{"buffer", b}, {"name", graph.buffers[b].name}});
+    for (const GraphBufferId b : g.elided)
+      elided.push_back({{"buffer", b.value()}, {"name", graph.buffers[b].name}});
     list.push_back({{"calls", calls},
                     {"joins", joins},
                     {"elided", elided},
@@ -54,7 +54,7 @@ Json memory_json(const PlannedGraph& planned) {
   const ReusePlan& r = planned.plan.reuse;
   const Graph& g = planned.fused.graph();
   Json placement = Json::array(), clears = Json::array();
-  for (size_t i = 0; i < r.placement.size(); ++i) {
+  for (const GraphBufferId i : r.placement.ids()) {
     const bool shares = r.placement[i].slot != Placement::own;
     placement.push_back({{"name", g.buffers[i].name},
                          {"bytes", planned.fused.shape.bytes(g, i)},
@@ -62,7 +62,7 @@ Json memory_json(const PlannedGraph& planned) {
                          {"offset", r.placement[i].offset}});
   }
   for (const auto& [arm, buffer] : r.clears)
-    clears.push_back({{"launch", arm}, {"buffer", buffer}});
+    clears.push_back({{"launch", arm}, {"buffer", buffer.value()}});
   return {{"slots", r.slot_bytes}, {"placement", placement}, {"clears", clears},
           {"before", r.before},    {"after", r.after},       {"live_sum", r.live_sum}};
 }
@@ -132,7 +132,7 @@ class Reader {
     FusionGroup g;
     for (const Json& c : list(j, "calls")) g.calls.push_back(small(c, "node"));
     for (const Json& k : list(j, "joins")) g.joins.push_back(join(k.get<std::string>()));
-    for (const Json& b : list(j, "elided")) g.elided.push_back(small(b, "buffer"));
+    for (const Json& b : list(j, "elided")) g.elided.emplace_back(small(b, "buffer"));
     g.avoided_bytes = number(j, "avoided_bytes");
     return g;
   }

@@ -71,7 +71,7 @@ class Printer {
     for (size_t i = 1; i < group.calls.size(); ++i)
       text_ += fmt::format("{}  joined with stage {} {}\n", indent, call(group.calls[i]),
                            describe(group.joins[i - 1]));
-    for (const uint32_t b : group.elided)
+    for (const GraphBufferId b : group.elided)
       text_ +=
           fmt::format("{}  `{}` ({}) never reaches device memory\n", indent, g_.buffers[b].name,
                       bytes_text(p_.plan.counts[b] * size_of(g_.buffers[b].element)));
@@ -87,7 +87,7 @@ class Printer {
     if (memory.unplanned == 0) return;
     text_ += fmt::format("memory of intermediates: {}, {} without the plan\n",
                          bytes_text(memory.planned), bytes_text(memory.unplanned));
-    for (size_t i = 0; i < fused.buffers.size(); ++i) {
+    for (const GraphBufferId i : fused.buffers.ids()) {
       if (fused.buffers[i].parameter) continue;
       const uint64_t bytes = p_.fused.shape.bytes(fused, i);
       if (r.placement[i].slot == Placement::own)

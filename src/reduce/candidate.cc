@@ -178,12 +178,12 @@ Size measure(const Candidate& c) {
   return size;
 }
 
-std::vector<std::optional<uint64_t>> counts_of_graph(const Candidate& c) {
+IdMap<GraphBufferId, std::optional<uint64_t>> counts_of_graph(const Candidate& c) {
   const Graph& g = c.module.graphs[0];
-  std::vector<std::optional<uint64_t>> counts(g.buffers.size());
+  IdMap<GraphBufferId, std::optional<uint64_t>> counts(g.buffers.size());
   if (c.inputs)
     if (const auto shape = resolve_graph(g, c.inputs->data, c.inputs->lengths, 0))
-      for (size_t i = 0; i < counts.size(); ++i) counts[i] = shape->counts[i];
+      for (const GraphBufferId i : counts.ids()) counts[i] = shape->counts[i];
   return counts;
 }
 
@@ -211,11 +211,11 @@ std::optional<LaunchShape> shape_of(const Candidate& c, uint32_t kernel) {
 
 }  // namespace
 
-std::vector<std::optional<uint64_t>> counts_of(const Candidate& c, uint32_t kernel) {
+IdMap<BufferId, std::optional<uint64_t>> counts_of(const Candidate& c, uint32_t kernel) {
   const Program& p = c.module.kernels[kernel];
-  std::vector<std::optional<uint64_t>> counts(p.buffers.size());
+  IdMap<BufferId, std::optional<uint64_t>> counts(p.buffers.size());
   const auto shape = shape_of(c, kernel);
-  for (size_t i = 0; i < counts.size(); ++i) {
+  for (const BufferId i : counts.ids()) {
     uint64_t n = 0;
     if (shape)
       counts[i] = shape->counts[i];

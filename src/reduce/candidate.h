@@ -42,9 +42,9 @@ uint64_t complexity(Type type, uint64_t bits);
 
 /// Elements of each buffer of a kernel of the module: as the target's launch resolves them, of a
 /// called kernel as its first call does. Lengths that are unknown are nothing.
-std::vector<std::optional<uint64_t>> counts_of(const Candidate& candidate, uint32_t kernel);
+IdMap<BufferId, std::optional<uint64_t>> counts_of(const Candidate& candidate, uint32_t kernel);
 /// The same for each buffer of the graph.
-std::vector<std::optional<uint64_t>> counts_of_graph(const Candidate& candidate);
+IdMap<GraphBufferId, std::optional<uint64_t>> counts_of_graph(const Candidate& candidate);
 /// Invocations wanted by the launch of a kernel; one without inputs, nothing if unknown.
 std::optional<std::array<uint64_t, 3>> grid_of(const Candidate& candidate, uint32_t kernel);
 

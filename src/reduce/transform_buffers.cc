@@ -12,8 +12,8 @@ using Bytes = std::vector<std::byte>;
 
 bool is_target(const Candidate& c, uint32_t kernel) { return !c.is_graph() && kernel == 0; }
 
-/// The data that the target's launch gives to a buffer, or null.
-Bytes* data_of(Candidate& c, size_t buffer) {
+/// The data that the target's launch gives to a buffer of the kernel or graph, or null.
+Bytes* data_of(Candidate& c, uint32_t buffer) {
   if (!c.inputs || buffer >= c.inputs->data.size() || !c.inputs->data[buffer]) return nullptr;
   return &*c.inputs->data[buffer];
 }
@@ -49,11 +49,12 @@ void erase_at(std::vector<T>& list, size_t i) {
 }
 
 /// The number of the argument that a call gives to a parameter.
-size_t argument_of(const Program& p, uint32_t buffer) {
-  return size_t(std::count_if(p.buffers.begin(), p.buffers.begin() + buffer, takes_argument));
+size_t argument_of(const Program& p, BufferId buffer) {
+  return size_t(
+      std::count_if(p.buffers.begin(), p.buffers.begin() + buffer.value(), takes_argument));
 }
 
-void remove_table_bytes(Program& p, uint32_t buffer) {
+void remove_table_bytes(Program& p, BufferId buffer) {
   uint64_t count = 0;
   p.formulas.is_constant(p.buffers[buffer].count, &count);
   const uint64_t begin = p.buffers[buffer].table_offset,
@@ -65,10 +66,10 @@ void remove_table_bytes(Program& p, uint32_t buffer) {
 }
 
 /// Removes a buffer with all accesses to it; loads give 0, lengths what they are.
-void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t count) {
+void remove_buffer(Candidate& c, uint32_t kernel, BufferId buffer, uint64_t count) {
   Program& p = c.module.kernels[kernel];
   const Buffer removed = p.buffers[buffer];
-  const Bytes* data = is_target(c, kernel) ? data_of(c, buffer) : nullptr;
+  const Bytes* data = is_target(c, kernel) ? data_of(c, buffer.value()) : nullptr;
   const uint64_t bits =
       removed.role == Role::Scalar && data ? bits_at(removed.element, data->data()) : 0;
   {
@@ -77,7 +78,7 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
     for (const OpId op : order) {
       const Op o = p.op(op);
       if (!names_buffer(o)) continue;
-      if (uint32_t(o.attr) == buffer) {
+      if (o.buffer() == buffer) {
         if (o.code == Opcode::Len || o.code == Opcode::Len64)
           r.replace(p.result(op),
                     r.insert_constant(op, p.type(p.result(op)),
@@ -87,16 +88,16 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
         else
           replace_results(p, r, op);
         r.remove(op);
-      } else if (uint32_t(o.attr) > buffer) {
+      } else if (o.buffer() > buffer) {
         --p.op(op).attr;  // the low half: no carry
         r.mark_changed();
       }
     }
     r.finish();
   }
-  fix_name(p.formulas, FormulaOp::Len, buffer, Type::U64, count);
-  fix_name(p.formulas, FormulaOp::Scalar, buffer, removed.element, bits);
-  drop_name(p.formulas, buffer);
+  fix_name(p.formulas, FormulaOp::Len, buffer.value(), Type::U64, count);
+  fix_name(p.formulas, FormulaOp::Scalar, buffer.value(), removed.element, bits);
+  drop_name(p.formulas, buffer.value());
   if (removed.role == Role::Table) remove_table_bytes(p, buffer);
   if (takes_argument(removed)) {
     const size_t argument = argument_of(p, buffer);
@@ -105,15 +106,15 @@ void remove_buffer(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t coun
         if (n.kernel == kernel) erase_at(n.args, argument);
       });
   }
-  erase_at(p.buffers, buffer);
+  erase_at(p.buffers, buffer.value());
   if (is_target(c, kernel) && c.inputs) {
-    erase_at(c.inputs->data, buffer);
-    erase_at(c.inputs->lengths, buffer);
+    erase_at(c.inputs->data, buffer.value());
+    erase_at(c.inputs->lengths, buffer.value());
   }
 }
 
 /// The constant that all calls of a kernel give to a scalar parameter.
-std::optional<uint64_t> constant_argument(const Candidate& c, uint32_t kernel, uint32_t buffer) {
+std::optional<uint64_t> constant_argument(const Candidate& c, uint32_t kernel, BufferId buffer) {
   std::optional<uint64_t> bits;
   bool is_constant = true;
   const size_t argument = argument_of(c.module.kernels[kernel], buffer);
@@ -128,70 +129,72 @@ std::optional<uint64_t> constant_argument(const Candidate& c, uint32_t kernel, u
 }
 
 /// The value of a scalar parameter, where it has one.
-std::optional<uint64_t> value_of(Candidate& c, uint32_t kernel, uint32_t buffer) {
+std::optional<uint64_t> value_of(Candidate& c, uint32_t kernel, BufferId buffer) {
   if (!is_target(c, kernel)) return constant_argument(c, kernel, buffer);
-  const Bytes* data = data_of(c, buffer);
+  const Bytes* data = data_of(c, buffer.value());
   if (!data) return std::nullopt;
   return bits_at(c.module.kernels[kernel].buffers[buffer].element, data->data());
 }
 
-void inline_scalar(Candidate& c, uint32_t kernel, uint32_t buffer, uint64_t bits) {
+void inline_scalar(Candidate& c, uint32_t kernel, BufferId buffer, uint64_t bits) {
   Program& p = c.module.kernels[kernel];
   const Type type = p.buffers[buffer].element;
   opt::Rewriter r(p);
   const std::vector<OpId> order = r.ops();
   for (const OpId op : order) {
-    if (p.op(op).code != Opcode::Scalar || uint32_t(p.op(op).attr) != buffer) continue;
+    if (p.op(op).code != Opcode::Scalar || p.op(op).buffer() != buffer) continue;
     r.replace(p.result(op), r.insert_constant(op, type, bits));
     r.remove(op);
   }
   r.finish();
-  fix_name(p.formulas, FormulaOp::Scalar, buffer, type, bits);
+  fix_name(p.formulas, FormulaOp::Scalar, buffer.value(), type, bits);
   remove_buffer(c, kernel, buffer, 1);
 }
 
 /// Scalars of the graph become constants of its calls.
-void inline_graph_scalar(Candidate& c, uint32_t buffer) {
+void inline_graph_scalar(Candidate& c, GraphBufferId buffer) {
   Graph& g = c.module.graphs[0];
-  const Bytes* data = data_of(c, buffer);
+  const Bytes* data = data_of(c, buffer.value());
   const uint64_t bits = bits_at(g.buffers[buffer].element, data->data());
   for_each_call(g.nodes, [&](GraphNode& n) {
     for (GraphArg& a : n.args)
       if (a.buffer == buffer) a = {none, bits};
   });
-  fix_name(g.formulas, FormulaOp::Scalar, buffer, g.buffers[buffer].element, bits);
+  fix_name(g.formulas, FormulaOp::Scalar, buffer.value(), g.buffers[buffer].element, bits);
 }
 
-bool names(const Graph& g, uint32_t buffer) {
+bool names(const Graph& g, GraphBufferId buffer) {
   bool found = false;
   for_each_node(g.nodes, [&](const GraphNode& n) {
-    for_each_buffer(n, [&](uint32_t b) { found |= b == buffer; });
+    for_each_buffer(n, [&](GraphBufferId b) { found |= b == buffer; });
   });
   return found;
 }
 
-void remove_graph_buffer(Candidate& c, uint32_t graph, uint32_t buffer, uint64_t count) {
+void remove_graph_buffer(Candidate& c, uint32_t graph, GraphBufferId buffer, uint64_t count) {
   Graph& g = c.module.graphs[graph];
-  const Bytes* data = graph == 0 ? data_of(c, buffer) : nullptr;
-  fix_name(g.formulas, FormulaOp::Len, buffer, Type::U64, count);
-  fix_name(g.formulas, FormulaOp::Scalar, buffer, g.buffers[buffer].element,
+  const Bytes* data = graph == 0 ? data_of(c, buffer.value()) : nullptr;
+  fix_name(g.formulas, FormulaOp::Len, buffer.value(), Type::U64, count);
+  fix_name(g.formulas, FormulaOp::Scalar, buffer.value(), g.buffers[buffer].element,
            data && g.buffers[buffer].role == Role::Scalar
                ? bits_at(g.buffers[buffer].element, data->data())
                : 0);
-  drop_name(g.formulas, buffer);
+  drop_name(g.formulas, buffer.value());
   for_each_node(g.nodes, [&](GraphNode& n) {
-    for_each_buffer(n, [&](uint32_t& index) { index -= index > buffer; });
+    for_each_buffer(n, [&](GraphBufferId& id) {
+      if (id > buffer) --id;
+    });
   });
-  erase_at(g.buffers, buffer);
+  erase_at(g.buffers, buffer.value());
   if (graph == 0 && c.inputs) {
-    erase_at(c.inputs->data, buffer);
-    erase_at(c.inputs->lengths, buffer);
+    erase_at(c.inputs->data, buffer.value());
+    erase_at(c.inputs->lengths, buffer.value());
   }
 }
 
 /// Gives a buffer of the target another length: `count` elements of data, or of a formula.
 template <class B>
-void set_length(Candidate& c, FormulaPool& pool, B& b, size_t buffer, bool of_target,
+void set_length(Candidate& c, FormulaPool& pool, B& b, uint32_t buffer, bool of_target,
                 uint64_t count) {
   if (is_host_input(b.role) && of_target) {
     b.count = no_formula;
@@ -216,7 +219,7 @@ std::optional<uint64_t> guess(const FormulaPool& pool, FormulaId id) {
 template <class To>
 void change_data(Candidate& c, Choice& choice, To to) {
   if (!c.inputs) return;
-  for (size_t i = 0; i < c.inputs->data.size(); ++i) {
+  for (uint32_t i = 0; i < c.inputs->data.size(); ++i) {
     Bytes* data = data_of(c, i);
     if (!data) continue;
     const Type element = c.is_graph() ? c.module.graphs[0].buffers[i].element
@@ -235,12 +238,12 @@ void change_data(Candidate& c, Choice& choice, To to) {
 
 void inline_scalars(Candidate& c, Choice& choice) {
   if (c.is_graph() && c.inputs)
-    for (uint32_t i = 0; i < c.module.graphs[0].buffers.size(); ++i)
-      if (c.module.graphs[0].buffers[i].role == Role::Scalar && data_of(c, i) &&
+    for (const GraphBufferId i : c.module.graphs[0].buffers.ids())
+      if (c.module.graphs[0].buffers[i].role == Role::Scalar && data_of(c, i.value()) &&
           names(c.module.graphs[0], i) && choice.take())
         inline_graph_scalar(c, i);
   for (uint32_t k = 0; k < c.module.kernels.size(); ++k)
-    for (uint32_t i = uint32_t(c.module.kernels[k].buffers.size()); i-- > 0;) {
+    for (BufferId i = c.module.kernels[k].buffers.next_id(); i-- > BufferId(0);) {
       if (c.module.kernels[k].buffers[i].role != Role::Scalar) continue;
       const auto bits = value_of(c, k, i);
       if (bits && choice.take()) inline_scalar(c, k, i, *bits);
@@ -250,7 +253,7 @@ void inline_scalars(Candidate& c, Choice& choice) {
 void remove_buffers(Candidate& c, Choice& choice) {
   for (uint32_t k = 0; k < c.module.kernels.size(); ++k) {
     const auto counts = counts_of(c, k);
-    for (uint32_t i = uint32_t(c.module.kernels[k].buffers.size()); i-- > 0;)
+    for (BufferId i = c.module.kernels[k].buffers.next_id(); i-- > BufferId(0);)
       if (choice.take()) remove_buffer(c, k, i, counts[i].value_or(1));
   }
 }
@@ -259,8 +262,8 @@ void remove_graph_buffers(Candidate& c, Choice& choice) {
   for (uint32_t k = 0; k < c.module.graphs.size(); ++k) {
     const auto counts =
         k == 0 ? counts_of_graph(c)
-               : std::vector<std::optional<uint64_t>>(c.module.graphs[k].buffers.size());
-    for (uint32_t i = uint32_t(c.module.graphs[k].buffers.size()); i-- > 0;)
+               : IdMap<GraphBufferId, std::optional<uint64_t>>(c.module.graphs[k].buffers.size());
+    for (GraphBufferId i = c.module.graphs[k].buffers.next_id(); i-- > GraphBufferId(0);)
       if (!names(c.module.graphs[k], i) && choice.take())
         remove_graph_buffer(c, k, i, counts[i].value_or(1));
   }
@@ -273,10 +276,10 @@ void fix_lengths(Candidate& c, Choice& choice) {
   if (c.is_graph() && c.inputs) {
     Graph& g = c.module.graphs[0];
     const auto counts = counts_of_graph(c);
-    for (size_t i = 0; i < g.buffers.size(); ++i)
+    for (const GraphBufferId i : g.buffers.ids())
       if (counts[i] && g.buffers[i].role != Role::Scalar &&
           !is_fixed(g.formulas, g.buffers[i].count) && choice.take())
-        set_length(c, g.formulas, g.buffers[i], i, true, *counts[i]);
+        set_length(c, g.formulas, g.buffers[i], i.value(), true, *counts[i]);
   }
   if (!c.inputs) {
     const auto fix = [&](auto& b, FormulaPool& pool) {
@@ -293,13 +296,13 @@ void fix_lengths(Candidate& c, Choice& choice) {
   for (uint32_t k = 0; k < c.module.kernels.size(); ++k) {
     Program& p = c.module.kernels[k];
     const auto counts = counts_of(c, k);
-    for (size_t i = 0; i < p.buffers.size(); ++i) {
+    for (const BufferId i : p.buffers.ids()) {
       Buffer& b = p.buffers[i];
       if (b.role == Role::Scalar || !is_parameter(b.role)) continue;
       const bool is_open = is_target(c, k) && b.role == Role::Out && b.count == no_formula;
       if (is_fixed(p.formulas, b.count) && !is_open) continue;
       if (is_target(c, k)) {
-        if (counts[i] && choice.take()) set_length(c, p.formulas, b, i, true, *counts[i]);
+        if (counts[i] && choice.take()) set_length(c, p.formulas, b, i.value(), true, *counts[i]);
       } else if (b.role != Role::Scratch || counts[i]) {
         if (!choice.take()) continue;
         b.count = b.role == Role::Scratch ? p.formulas.constant(*counts[i]) : no_formula;
@@ -309,7 +312,7 @@ void fix_lengths(Candidate& c, Choice& choice) {
 }
 
 void drop_initial_data(Candidate& c, Choice& choice) {
-  const auto drop = [&](auto& b, FormulaPool& pool, size_t i, std::optional<uint64_t> count) {
+  const auto drop = [&](auto& b, FormulaPool& pool, uint32_t i, std::optional<uint64_t> count) {
     if (b.role != Role::InOut || !count || !data_of(c, i) || !choice.take()) return;
     b.role = Role::Out;
     b.count = pool.constant(*count);
@@ -319,17 +322,18 @@ void drop_initial_data(Candidate& c, Choice& choice) {
   if (c.is_graph()) {
     const auto counts = counts_of_graph(c);
     Graph& g = c.module.graphs[0];
-    for (size_t i = 0; i < g.buffers.size(); ++i) drop(g.buffers[i], g.formulas, i, counts[i]);
+    for (const GraphBufferId i : g.buffers.ids())
+      drop(g.buffers[i], g.formulas, i.value(), counts[i]);
     return;
   }
   const auto counts = counts_of(c, 0);
   Program& p = c.module.kernels[0];
-  for (size_t i = 0; i < p.buffers.size(); ++i) drop(p.buffers[i], p.formulas, i, counts[i]);
+  for (const BufferId i : p.buffers.ids()) drop(p.buffers[i], p.formulas, i.value(), counts[i]);
 }
 
 void shrink_buffers(Candidate& c, Choice& choice) {
   for (const bool to_one : {true, false}) {
-    const auto shrink = [&](auto& b, FormulaPool& pool, size_t i, std::optional<uint64_t> count,
+    const auto shrink = [&](auto& b, FormulaPool& pool, uint32_t i, std::optional<uint64_t> count,
                             bool of_target) {
       const bool is_given = of_target && is_host_input(b.role) && data_of(c, i);
       if (b.role == Role::Scalar || !count || *count <= (to_one ? 1 : 2)) return;
@@ -340,14 +344,14 @@ void shrink_buffers(Candidate& c, Choice& choice) {
     if (c.is_graph()) {
       const auto counts = counts_of_graph(c);
       Graph& g = c.module.graphs[0];
-      for (size_t i = 0; i < g.buffers.size(); ++i)
-        shrink(g.buffers[i], g.formulas, i, counts[i], true);
+      for (const GraphBufferId i : g.buffers.ids())
+        shrink(g.buffers[i], g.formulas, i.value(), counts[i], true);
     }
     for (uint32_t k = 0; k < c.module.kernels.size(); ++k) {
       const auto counts = counts_of(c, k);
       Program& p = c.module.kernels[k];
-      for (size_t i = 0; i < p.buffers.size(); ++i)
-        shrink(p.buffers[i], p.formulas, i, counts[i], is_target(c, k));
+      for (const BufferId i : p.buffers.ids())
+        shrink(p.buffers[i], p.formulas, i.value(), counts[i], is_target(c, k));
     }
   }
 }

@@ -42,15 +42,15 @@ constexpr uint64_t prefix_lane_ops = uint64_t{1} << 26;
 
 /// Contents of all buffers of the graph before a step, in a first iteration of the loops around it.
 /// Nothing if the run fails.
-std::optional<std::vector<std::vector<std::byte>>> contents_before(const Candidate& c,
-                                                                   uint32_t step) {
+std::optional<IdMap<GraphBufferId, std::vector<std::byte>>> contents_before(const Candidate& c,
+                                                                            uint32_t step) {
   const Graph& g = c.module.graphs[0];
   const auto counts = counts_of_graph(c);
   Module m = c.module;
   Graph& prefix = m.graphs[0];
   prefix.nodes = prefix_of(g, step);
   interp::GraphInputs inputs{c.inputs->data, c.inputs->lengths};
-  for (size_t i = 0; i < prefix.buffers.size(); ++i) {
+  for (const GraphBufferId i : prefix.buffers.ids()) {
     GraphBuffer& b = prefix.buffers[i];
     if (b.parameter) continue;
     if (!counts[i]) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<std::vector<std::vector<std::byte>>> contents_before(const Candida
   options.lane_op_limit = prefix_lane_ops;
   auto outcome = interp::run(m, prefix, inputs, options);
   if (!outcome) return std::nullopt;
-  for (size_t i = 0; i < g.buffers.size(); ++i)
+  for (const GraphBufferId i : g.buffers.ids())
     if (!is_host_output(prefix.buffers[i].role) && inputs.data[i])
       outcome->buffers[i] = *inputs.data[i];
   return std::move(outcome->buffers);
@@ -137,14 +137,14 @@ void skip_first_calls(Candidate& c, Choice& choice) {
   if (!contents) return;
   Graph& g = c.module.graphs[0];
   while (&g.nodes.front() != steps[*taken].node) g.nodes.pop_front();
-  for (size_t i = 0; i < g.buffers.size(); ++i) {
+  for (const GraphBufferId i : g.buffers.ids()) {
     GraphBuffer& b = g.buffers[i];
     if (b.role == Role::Scalar || b.role == Role::In || b.role == Role::Uniform) continue;
     b.parameter = true;
     b.role = Role::InOut;
     b.count = no_formula;
-    c.inputs->data[i] = std::move((*contents)[i]);
-    c.inputs->lengths[i].reset();
+    c.inputs->data[i.value()] = std::move((*contents)[i]);
+    c.inputs->lengths[i.value()].reset();
   }
 }
 

@@ -13,7 +13,7 @@ Json launch_json(const GraphReport::Launch& l) {
     calls.push_back({{"node", c.node}, {"stage", c.stage}, {"kernel", c.kernel}});
   for (const GraphReport::Elided& e : l.elided)
     elided.push_back(
-        {{"buffer", e.buffer}, {"name", e.name}, {"bytes", e.bytes}, {"gone", e.is_gone}});
+        {{"buffer", e.buffer.value()}, {"name", e.name}, {"bytes", e.bytes}, {"gone", e.is_gone}});
   return {
       {"node", l.node},
       {"kernel", l.kernel},
@@ -44,7 +44,7 @@ Json memory_json(const GraphReport& g) {
   Json placement = Json::array(), gone = Json::array(), clears = Json::array();
   for (const GraphReport::Intermediate& b : g.placed) {
     const bool shares = b.at.slot != plan::Placement::own;
-    placement.push_back({{"buffer", b.buffer},
+    placement.push_back({{"buffer", b.buffer.value()},
                          {"name", b.name},
                          {"bytes", b.bytes},
                          {"allocated", b.allocated},
@@ -53,13 +53,13 @@ Json memory_json(const GraphReport& g) {
                          {"live", live_json(b)}});
   }
   for (const GraphReport::Intermediate& b : g.gone)
-    gone.push_back({{"buffer", b.buffer},
+    gone.push_back({{"buffer", b.buffer.value()},
                     {"name", b.name},
                     {"bytes", b.bytes},
                     {"allocated", b.allocated},
                     {"live", live_json(b)}});
   for (const GraphReport::Clear& c : g.clears)
-    clears.push_back({{"launch", c.launch}, {"buffer", c.buffer}, {"name", c.name}});
+    clears.push_back({{"launch", c.launch}, {"buffer", c.buffer.value()}, {"name", c.name}});
   return {{"peak", g.peak},
           {"peak_unplanned", g.peak_unplanned},
           {"parameters", g.parameters},

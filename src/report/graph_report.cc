@@ -30,7 +30,7 @@ class Describer {
       : p_(planned), m_(module), g_(graph), steps_(flatten(graph)), fused_(planned.fused.graph()) {
     out_.calls = steps_.empty() ? 0 : steps_.back().stage;
     stays_.assign(g_.buffers.size(), false);
-    for (const uint32_t b : p_.fused.buffers) stays_[b] = true;
+    for (const GraphBufferId b : p_.fused.buffers) stays_[b] = true;
   }
 
   GraphReport run(const GraphRunFacts& facts) {
@@ -50,7 +50,7 @@ class Describer {
   }
 
  private:
-  uint64_t bytes(uint32_t buffer) const {
+  uint64_t bytes(GraphBufferId buffer) const {
     return p_.plan.counts[buffer] * size_of(g_.buffers[buffer].element);
   }
 
@@ -82,7 +82,7 @@ class Describer {
     for (const uint32_t c : group.calls)
       l.calls.push_back({c, steps_[c].stage, m_.kernels[steps_[c].node->kernel].name});
     for (const plan::JoinKind k : group.joins) l.joins.emplace_back(name(k));
-    for (const uint32_t b : group.elided)
+    for (const GraphBufferId b : group.elided)
       l.elided.push_back({b, g_.buffers[b].name, bytes(b), !stays_[b]});
     l.avoided_bytes = group.avoided_bytes;
     // A grid that the device computes is known only when the launch runs.
@@ -143,10 +143,10 @@ class Describer {
   /// launch that has it to the last, or while a loop around them runs.
   void place_buffers() {
     const plan::Lifetimes lives = plan::find_lifetimes(p_.arms);
-    std::vector<uint32_t> column(fused_.buffers.size(), plan::Lifetimes::never);
+    IdMap<GraphBufferId, uint32_t> column(fused_.buffers.size(), plan::Lifetimes::never);
     for (uint32_t c = 0; c < lives.buffers.size(); ++c)
-      if (lives.buffers[c] != plan::Lifetimes::never) column[lives.buffers[c]] = c;
-    for (uint32_t i = 0; i < fused_.buffers.size(); ++i) {
+      if (lives.buffers[c] != none) column[lives.buffers[c]] = c;
+    for (const GraphBufferId i : fused_.buffers.ids()) {
       if (fused_.buffers[i].parameter) continue;
       GraphReport::Intermediate b = intermediate(p_.fused.buffers[i]);
       b.at = p_.plan.reuse.placement[i];
@@ -169,7 +169,7 @@ class Describer {
     }
   }
 
-  GraphReport::Intermediate intermediate(uint32_t buffer) const {
+  GraphReport::Intermediate intermediate(GraphBufferId buffer) const {
     GraphReport::Intermediate b;
     b.buffer = buffer;
     b.name = g_.buffers[buffer].name;
@@ -185,7 +185,7 @@ class Describer {
     return begin;
   }
 
-  std::vector<LaunchRange> used_by(uint32_t buffer) const {
+  std::vector<LaunchRange> used_by(GraphBufferId buffer) const {
     uint32_t first = none, last = 0;
     for (uint32_t arm = 0; arm < p_.arms.arms.size(); ++arm)
       for (const plan::ArmUse& use : p_.arms.arms[arm].uses)
@@ -203,7 +203,7 @@ class Describer {
   }
 
   void find_gone() {
-    for (uint32_t b = 0; b < g_.buffers.size(); ++b) {
+    for (const GraphBufferId b : g_.buffers.ids()) {
       if (g_.buffers[b].parameter || stays_[b]) continue;
       GraphReport::Intermediate gone = intermediate(b);
       gone.live = ranges(out_.launches.size(), [&](uint32_t i) {
@@ -234,8 +234,8 @@ class Describer {
   const Graph& g_;
   const GraphSteps steps_;  // as written
   const Graph& fused_;
-  std::vector<bool> stays_;          // by buffer as written: the planned graph has it
-  std::vector<uint32_t> launch_of_;  // by node of the planned graph
+  IdMap<GraphBufferId, bool> stays_;  // by buffer as written: the planned graph has it
+  std::vector<uint32_t> launch_of_;   // by node of the planned graph
   GraphReport out_;
 };
 

@@ -25,7 +25,7 @@ struct GraphReport {
     std::string kernel;
   };
   struct Elided {
-    uint32_t buffer = 0;
+    GraphBufferId buffer{0};
     std::string name;
     uint64_t bytes = 0;
     bool is_gone = false;  // no other launch has it: it never reaches device memory
@@ -66,7 +66,7 @@ struct GraphReport {
   };
   /// An intermediate. Numbers of buffers are those of the graph as it was written.
   struct Intermediate {
-    uint32_t buffer = 0;
+    GraphBufferId buffer{0};
     std::string name;
     uint64_t bytes = 0;
     uint64_t allocated = 0;  // rounded up
@@ -75,7 +75,7 @@ struct GraphReport {
   };
   struct Clear {
     uint32_t launch = 0;
-    uint32_t buffer = 0;
+    GraphBufferId buffer{0};
     std::string name;
   };
 

@@ -159,9 +159,9 @@ struct DeviceFill {
 struct DeviceLaunch {
   std::shared_ptr<const Program> program;
   std::shared_ptr<CompiledKernel> kernel;
-  std::vector<MemoryHandle> buffers;
-  std::vector<uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
-  std::vector<uint64_t> scalars;  // bits
+  PublicIdMap<BufferId, MemoryHandle> buffers;
+  PublicIdMap<BufferId, uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
+  PublicIdMap<BufferId, uint64_t> scalars;  // bits
   LaunchShape shape;
   /// Bytes that its workgroups may take together, where the backend knows only while they run how
   /// many are under way; 0: as many as the device has.

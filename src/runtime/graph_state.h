@@ -13,11 +13,11 @@ struct GraphState {
   /// A call of the planned graph, as far as it is known before it is reached.
   struct Call {
     Executable executable;
-    Diagnostics errors;             // it cannot run: told when it is reached
-    std::vector<uint32_t> bound;    // by buffer of the kernel: the graph's
-    std::vector<uint64_t> scalars;  // by buffer of the kernel: bits
-    LaunchShape shape;              // of calls with a grid of their own: the largest
-    uint64_t bytes = 0;             // of the buffers bound
+    Diagnostics errors;  // it cannot run: told when it is reached
+    IdMap<BufferId, GraphBufferId> bound;
+    IdMap<BufferId, uint64_t> scalars;  // bits
+    LaunchShape shape;                  // of calls with a grid of their own: the largest
+    uint64_t bytes = 0;                 // of the buffers bound
   };
   /// Where a buffer of the planned graph lives: in memory[index] at an offset. Parameters are given
   /// at each launch.
@@ -42,22 +42,23 @@ struct GraphState {
   plan::PlannedGraph planned;
   GraphSteps steps;                        // of the planned graph
   std::vector<std::optional<Call>> calls;  // by step
-  std::vector<Home> homes;                 // by buffer of the planned graph
+  IdMap<GraphBufferId, Home> homes;        // of the planned graph
   std::list<std::vector<Buffer>> memory_node = std::list<std::vector<Buffer>>(1);
   std::vector<Buffer>& memory = memory_node.front();
-  uint32_t scratch = none;            // of memory: what kernels have for one launch each
-  std::vector<uint32_t> clear_first;  // buffers that start as zeros, and that nobody clears later
+  uint32_t scratch = none;  // of memory: what kernels have for one launch each
+  std::vector<GraphBufferId>
+      clear_first;  // buffers that start as zeros, and that nobody clears later
   struct Clear {
     uint32_t node = 0;  // when it is first reached: a call, or a loop that begins with the call
-    uint32_t buffer = 0;
+    GraphBufferId buffer{0};
   };
   std::vector<Clear> clears;  // of the reuse plan, ascending
 
   /// What a launch was recorded as, if it was one piece: the next with the same buffers and scalars
   /// need not be recorded again.
   struct Replay {
-    std::vector<MemoryRange> places;
-    std::vector<uint64_t> scalars;
+    IdMap<GraphBufferId, MemoryRange> places;
+    IdMap<GraphBufferId, uint64_t> scalars;
     CommandBody body;
     std::shared_ptr<const std::vector<CommandNote>> notes;  // of the body
     std::shared_ptr<const std::vector<uint64_t>> runs;      // CommandNote::runs
@@ -84,8 +85,8 @@ Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& cal
 /// Where the buffers of a launch (launch_buffers()) lie in memory that the calls of a graph share;
 /// places are aligned.
 struct LaunchScratch {
-  std::vector<uint64_t> offsets;  // by buffer of the (extended) shape; of others 0
-  LaunchShape shape;              // with the hidden buffers
+  IdMap<BufferId, uint64_t> offsets;  // of the (extended) shape; of others 0
+  LaunchShape shape;                  // with the hidden buffers
   uint64_t bytes = 0;
 };
 Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape& shape);
@@ -93,9 +94,9 @@ Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape
 /// The launches of a graph, one after the other, with what must be cleared for them.
 class GraphScript : public Script {
  public:
-  /// `places`: by buffer of the planned graph. `scalars`: of the graph, as given now. With the
+  /// `places`: of the planned graph. `scalars`: of the graph, as given now. With the
   /// device's mutex held, which later parts are recorded without.
-  GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
+  GraphScript(std::shared_ptr<const GraphState> graph, IdMap<GraphBufferId, MemoryRange> places,
               GraphShape shape, DeviceState& device, TicketState& ticket);
 
   bool record(Part& part, uint32_t command, const Deadline& deadline, double time_limit) override;
@@ -115,7 +116,7 @@ class GraphScript : public Script {
   Result<MemoryRange> scratch(uint64_t bytes, const Program& program);
 
   const std::shared_ptr<const GraphState> s_;
-  const std::vector<MemoryRange> places_;
+  const IdMap<GraphBufferId, MemoryRange> places_;
   const GraphShape shape_;
   DeviceState& d_;
   TicketState& t_;

@@ -241,12 +241,12 @@ bool HostDevice::run(Job& job, const DeviceCommand& c) {
 }
 
 bool HostDevice::run(Job& job, const DeviceLaunch& c) {
-  std::vector<std::byte*> buffers(c.buffers.size());
+  IdMap<BufferId, std::byte*> buffers(c.buffers.size());
   {
     const std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < buffers.size(); ++i) {
+    for (const BufferId i : buffers.ids()) {
       buffers[i] = c.buffers[i] ? memory_.at(c.buffers[i]).data() : nullptr;
-      if (i < c.offsets.size() && buffers[i]) buffers[i] += c.offsets[i];
+      if (c.offsets.contains(i) && buffers[i]) buffers[i] += c.offsets[i];
     }
   }
   const auto before = double(job.outcome.command), all = double(job.commands.size());

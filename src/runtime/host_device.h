@@ -45,9 +45,9 @@ class HostDevice : public BackendDevice {
     SubmissionOutcome& outcome;
     std::function<void(double)> progress;  // the share of this launch; from any thread
   };
-  /// Runs a kernel on the calling thread (and others). `buffers`: by buffer index, null if there is
-  /// none. False: it did not end well, and the outcome says how.
-  virtual bool launch(const DeviceLaunch& launch, std::span<std::byte* const> buffers,
+  /// Runs a kernel on the calling thread (and others). `buffers`: null if there is none. False: it
+  /// did not end well, and the outcome says how.
+  virtual bool launch(const DeviceLaunch& launch, const IdMap<BufferId, std::byte*>& buffers,
                       const Surroundings& around) = 0;
   /// Sets bytes of a buffer.
   virtual void fill(std::byte* at, uint64_t bytes, uint8_t value);

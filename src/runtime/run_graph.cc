@@ -98,7 +98,8 @@ class GraphRun {
   Result<> allocate(const GraphShape& shape) {
     arguments_.reserve(g_.buffers.size());
     out_.buffers.resize(g_.buffers.size());
-    for (size_t i = 0; i < g_.buffers.size() && g_.buffers[i].parameter; ++i) {
+    for (const GraphBufferId i : g_.buffers.ids()) {
+      if (!g_.buffers[i].parameter) break;
       if (g_.buffers[i].role == Role::Scalar) {
         arguments_.emplace_back(Scalar{g_.buffers[i].element, shape.scalars[i]});
         continue;
@@ -110,7 +111,7 @@ class GraphRun {
         return made.errors();
       }
       arguments_.emplace_back(*made);
-      written_.add(g_.buffers[i].role, *made, inputs_.data, i);
+      written_.add(g_.buffers[i].role, *made, inputs_.data, i.value());
     }
     return Ok{};
   }
@@ -160,11 +161,12 @@ class GraphRun {
 
   Result<> read_back(const GraphShape& shape) {
     std::vector<Command> readbacks;
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      if (!is_host_output(g_.buffers[i].role) || !is_requested(options_, i)) continue;
+    for (const GraphBufferId i : g_.buffers.ids()) {
+      if (!g_.buffers[i].parameter) break;
+      if (!is_host_output(g_.buffers[i].role) || !is_requested(options_, i.value())) continue;
       if (Result<> r = reserve_output(out_.buffers[i], shape.bytes(g_, i), g_.buffers[i].name); !r)
         return r;
-      readbacks.push_back(ReadbackAll{buffer(i), &out_.buffers[i]});
+      readbacks.push_back(ReadbackAll{buffer(i.value()), &out_.buffers[i]});
     }
     const uint64_t begin = steady_ns();
     const Result<SubmitReport> down = submit("readback", std::move(readbacks), 0);

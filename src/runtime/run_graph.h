@@ -11,10 +11,10 @@ namespace vyre::driver {
 
 struct GraphRunOutcome {
   /// By buffer; filled for the InOut and Out parameters that RunOptions::outputs selects.
-  std::vector<std::vector<std::byte>> buffers;
-  std::vector<uint64_t> counts;  // elements of every buffer of the graph
-  uint64_t calls = 0;            // that ran in the first repeat; calls that were fused are one
-  std::vector<uint64_t> runs;    // how often each ran then, by node of the planned graph
+  PublicIdMap<GraphBufferId, std::vector<std::byte>> buffers;
+  PublicIdMap<GraphBufferId, uint64_t> counts;  // elements of every buffer of the graph
+  uint64_t calls = 0;          // that ran in the first repeat; calls that were fused are one
+  std::vector<uint64_t> runs;  // how often each ran then, by node of the planned graph
   /// With RunOptions::call_times: of the first repeat, in order; the first
   /// SubmitReport::most_calls.
   std::vector<CallTime> call_ns;

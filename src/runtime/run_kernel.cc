@@ -26,8 +26,8 @@ Scalar scalar_of(Type type, const std::vector<std::byte>& bytes) {
 
 std::vector<ScratchLength> scratch_lengths(const Program& p, const LaunchInputs& inputs) {
   std::vector<ScratchLength> lengths;
-  for (size_t i = 0; i < p.buffers.size() && i < inputs.lengths.size(); ++i)
-    if (p.buffers[i].role == Role::Scratch && inputs.lengths[i])
+  for (const BufferId i : p.buffers.ids())
+    if (p.buffers[i].role == Role::Scratch && inputs.lengths.contains(i) && inputs.lengths[i])
       lengths.push_back({p.buffers[i].name, *inputs.lengths[i]});
   return lengths;
 }
@@ -36,7 +36,7 @@ std::vector<ScratchLength> scratch_lengths(const Program& p, const LaunchInputs&
 std::optional<Diagnostic> beyond_output_limit(const Program& p, const LaunchShape& shape,
                                               const RunOptions& options) {
   uint64_t output = 0;
-  for (size_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     if (is_host_output(p.buffers[i].role))
       output += shape.counts[i] * size_of(p.buffers[i].element);
   if (options.output_limit == 0 || output <= options.output_limit) return std::nullopt;
@@ -93,7 +93,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
   std::vector<Argument> arguments;
   RunInputs written(owner, options);
   std::vector<Command> readbacks;
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
     if (b.role == Role::Scalar) {
@@ -104,8 +104,8 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     Result<Buffer> made = owner.allocate(bytes);
     if (!made) return made.errors();
     arguments.emplace_back(*made);
-    written.add(b.role, *made, inputs.data, i);
-    if (!is_host_output(b.role) || !is_requested(options, i)) continue;
+    written.add(b.role, *made, inputs.data, i.value());
+    if (!is_host_output(b.role) || !is_requested(options, i.value())) continue;
     if (Result<> r = reserve_output(out.buffers[i], bytes, b.name); !r) return r.errors();
     readbacks.push_back(ReadbackAll{*made, &out.buffers[i]});
   }

@@ -58,7 +58,7 @@ struct StageTimes {
 
 struct RunOutcome {
   /// By buffer index; filled for the InOut and Out buffers that RunOptions::outputs selects.
-  std::vector<std::vector<std::byte>> buffers;
+  PublicIdMap<BufferId, std::vector<std::byte>> buffers;
   LaunchShape shape;
   StageTimes times;                 // of the first repeat
   std::vector<uint64_t> device_ns;  // of the launch and of clearing its outputs, by repeat

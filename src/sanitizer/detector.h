@@ -21,15 +21,15 @@ struct FrameShadow {
   // What was learned by acquire since the last barrier of that size. Empty vectors unless the
   // program has acq_rel atomics.
   std::vector<Knowledge> of_lanes, of_subgroups, of_groups;
-  uint64_t learned = 0;                         // tick of the last forgetting
-  std::vector<std::unique_ptr<Shadow>> shared;  // by buffer
-  std::vector<ZeroedMemory> private_written;    // by buffer; copy after copy
+  uint64_t learned = 0;                             // tick of the last forgetting
+  IdMap<BufferId, std::unique_ptr<Shadow>> shared;  // by buffer
+  IdMap<BufferId, ZeroedMemory> private_written;    // by buffer; copy after copy
 };
 
 class Detector : public Observer {
  public:
   void begin_call(const Graph& graph, const GraphNode& node, const Program& kernel,
-                  std::span<const uint32_t> bound) override;
+                  const IdMap<BufferId, GraphBufferId>& bound) override;
   void begin_launch(const Launched& launched) override;
   void end_launch() override;
   void begin_frame(Frame& frame) override;
@@ -64,7 +64,7 @@ class Detector : public Observer {
   std::shared_ptr<FrameShadow> make_frame_shadow();
   static void clear_private(FrameShadow& f);
   bool take(uint64_t bytes, const char* what);
-  Shadow* add_shadow(std::vector<std::unique_ptr<Shadow>>& list, size_t at, uint64_t elements);
+  std::unique_ptr<Shadow> make_shadow(uint64_t elements);
   Turn turn(const Frame& frame, uint32_t lane) const;
   void find_places(const Touched& t, const Instr& instr, const SiteOfOp& op);
   Next tired(uint64_t work);
@@ -96,18 +96,18 @@ class Detector : public Observer {
   KnowledgeMemory knowledge_;  // outlives all that is known
   Findings findings_;
   std::unordered_map<const Program*, Sites> sites_of_;
-  std::vector<std::unique_ptr<Shadow>> of_graph_;   // by buffer of the graph
-  std::vector<std::unique_ptr<Shadow>> of_launch_;  // by buffer of the kernel
+  IdMap<GraphBufferId, std::unique_ptr<Shadow>> of_graph_;  // by buffer of the graph
+  IdMap<BufferId, std::unique_ptr<Shadow>> of_launch_;      // by buffer of the kernel
   const Graph* graph_ = nullptr;
   const GraphNode* call_ = nullptr;
-  std::vector<uint32_t> bound_;
-  std::vector<uint64_t>
+  IdMap<BufferId, GraphBufferId> bound_;
+  IdMap<GraphBufferId, uint64_t>
       zeroed_;  // by buffer of the graph: tick at which a call began with it as `out`
 
   const Launched* launch_ = nullptr;
   std::optional<Launched> launched_;
   const Sites* sites_ = nullptr;
-  std::vector<Watched> watched_;
+  IdMap<BufferId, Watched> watched_;
   uint32_t group_lanes_ = 1, subgroup_log2_ = 0, group_subgroups_ = 1;
 
   uint64_t tick_ = 1;

@@ -19,22 +19,20 @@ bool Detector::take(uint64_t bytes, const char* what) {
   return true;
 }
 
-Shadow* Detector::add_shadow(std::vector<std::unique_ptr<Shadow>>& list, size_t at,
-                             uint64_t elements) {
+std::unique_ptr<Shadow> Detector::make_shadow(uint64_t elements) {
   if (!take(Shadow::bytes(elements), "the sanitizer's table of pages")) return nullptr;
-  list[at] = std::make_unique<Shadow>(elements);
-  return list[at].get();
+  return std::make_unique<Shadow>(elements);
 }
 
 void Detector::begin_call(const Graph& graph, const GraphNode& node, const Program& kernel,
-                          std::span<const uint32_t> bound) {
+                          const IdMap<BufferId, GraphBufferId>& bound) {
   graph_ = &graph;
   call_ = &node;
-  bound_.assign(bound.begin(), bound.end());
+  bound_ = bound;
   of_graph_.resize(graph.buffers.size());
   zeroed_.resize(graph.buffers.size());
   ++tick_;
-  for (size_t i = 0; i < kernel.buffers.size(); ++i)
+  for (const BufferId i : kernel.buffers.ids())
     if (kernel.buffers[i].role == Role::Out && bound[i] != none) zeroed_[bound[i]] = tick_;
 }
 
@@ -72,7 +70,7 @@ void Detector::watch(const Program& p, const LaunchShape& shape) {
   watched_.assign(p.buffers.size(), {});
   of_launch_.clear();
   of_launch_.resize(p.buffers.size());
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const Role role = p.buffers[i].role;
     Watched& w = watched_[i];
     w.is_shared = role == Role::Shared;
@@ -80,10 +78,11 @@ void Detector::watch(const Program& p, const LaunchShape& shape) {
     w.races = sites_->written[i] && !w.is_private;
     w.unwritten = w.is_shared || role == Role::Out || role == Role::Scratch;
     if (w.is_shared || w.is_private || !is_parameter(role) || role == Role::Scalar) continue;
-    const uint32_t in_graph = graph_ && i < bound_.size() ? bound_[i] : none;
+    const GraphBufferId in_graph = graph_ && bound_.contains(i) ? bound_[i] : none;
     if (in_graph == none) {
       if (!w.races && !w.unwritten) continue;
-      w.shadow = add_shadow(of_launch_, i, shape.counts[i]);
+      of_launch_[i] = make_shadow(shape.counts[i]);
+      w.shadow = of_launch_[i].get();
       if (!w.shadow) return;
       taken_ += Shadow::bytes(shape.counts[i]);
       w.shadow->given_by_host = role == Role::InOut;
@@ -93,8 +92,8 @@ void Detector::watch(const Program& p, const LaunchShape& shape) {
     const bool by_host = is_host_input(graph_->buffers[in_graph].role) && zeroed_[in_graph] == 0;
     w.unwritten = !by_host;
     if (!w.races && !w.unwritten) continue;
+    if (!of_graph_[in_graph]) of_graph_[in_graph] = make_shadow(shape.counts[i]);
     w.shadow = of_graph_[in_graph].get();
-    if (!w.shadow) w.shadow = add_shadow(of_graph_, in_graph, shape.counts[i]);
     if (!w.shadow) return;
     w.shadow->lasting = true;
     w.shadow->given_by_host = by_host;
@@ -118,7 +117,7 @@ std::shared_ptr<FrameShadow> Detector::make_frame_shadow() {
   Wide wide_bytes = (code.groups + subgroups) * sizeof(uint64_t);
   if (sites_->synchronizes)
     wide_bytes += (code.lanes + subgroups + code.groups) * sizeof(Knowledge);
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     if (watched_[i].is_shared) wide_bytes += Shadow::bytes(launch_->shape.counts[i]);
     if (watched_[i].is_private) wide_bytes += Wide{code.lanes} * launch_->shape.counts[i];
   }
@@ -134,7 +133,7 @@ std::shared_ptr<FrameShadow> Detector::make_frame_shadow() {
   }
   f->shared.resize(p.buffers.size());
   f->private_written.resize(p.buffers.size());
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const uint64_t count = launch_->shape.counts[i];
     if (watched_[i].is_shared) f->shared[i] = std::make_unique<Shadow>(count);
     if (watched_[i].is_private) f->private_written[i] = ZeroedMemory(code.lanes * count);

@@ -10,7 +10,7 @@ namespace vyre::interp {
 namespace {
 
 using Key =
-    std::tuple<uint32_t, bool, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t, LocId>;
+    std::tuple<BufferId, bool, bool, bool, bool, bool, AtomicUpdate, StringId, uint32_t, LocId>;
 
 class Finder {
  public:
@@ -33,7 +33,7 @@ class Finder {
  private:
   /// Atomics of one kind that commute, without uses of their values, need no comparison.
   void find_orders() {
-    std::vector<uint32_t> kinds(p_.buffers.size());
+    IdMap<BufferId, uint32_t> kinds(p_.buffers.size());
     found_.order_matters.assign(p_.buffers.size(), false);
     for (const Site& s : found_.sites) {
       if (!s.atomic) continue;

@@ -14,7 +14,7 @@ namespace vyre::interp {
 
 struct Site {
   OpId op = none;  // the first one, for messages
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   bool writes = false;
   bool atomic = false;
   bool workgroup_scope = false;  // an atomic that is one for its own workgroup only
@@ -38,10 +38,10 @@ struct SiteOfOp {
 
 struct Sites {
   std::vector<Site> sites;
-  IdMap<OpId, SiteOfOp> of_op;       // by op
-  std::vector<bool> written;         // by buffer: some op writes it
-  std::vector<bool> order_matters;   // by buffer: the order of its atomics may
-  bool synchronizes = false;         // by acq_rel atomics
+  IdMap<OpId, SiteOfOp> of_op;          // by op
+  IdMap<BufferId, bool> written;        // by buffer: some op writes it
+  IdMap<BufferId, bool> order_matters;  // by buffer: the order of its atomics may
+  bool synchronizes = false;            // by acq_rel atomics
   bool synchronizes_groups = false;  // some of them at the scope of a workgroup, in device memory
 };
 

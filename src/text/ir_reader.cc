@@ -22,7 +22,7 @@ class IrReader {
       : context_(context), ast_(context.ast), p_(p), at_(decl.ir_body) {
     p_.blocks.clear();
     p_.add_block(none);
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) buffers_.emplace(p_.buffers[i].name, i);
+    for (const BufferId i : p_.buffers.ids()) buffers_.emplace(p_.buffers[i].name, i);
   }
 
   void run() {
@@ -125,7 +125,7 @@ class IrReader {
     ++at_;
     return *t;
   }
-  uint32_t buffer() {
+  BufferId buffer() {
     const auto it = is(Tok::Ident) ? buffers_.find(std::string(ast_.text(at_))) : buffers_.end();
     if (it == buffers_.end())
       fail(Code::UnknownName, "expected the name of a buffer",
@@ -214,7 +214,7 @@ class IrReader {
              fmt::format("the table is declared with {} elements and has {} bytes", *n, bytes),
              "give whole elements");
     }
-    if (!buffers_.emplace(b.name, uint32_t(p_.buffers.size())).second)
+    if (!buffers_.emplace(b.name, p_.buffers.next_id()).second)
       fail(Code::DuplicateName, fmt::format("`{}` is declared twice", b.name),
            "rename one of them");
     p_.buffers.push_back(std::move(b));
@@ -254,7 +254,7 @@ class IrReader {
         ++at_;
         break;
       }
-      case AttrKind::Buffer: attr = buffer(); break;
+      case AttrKind::Buffer: attr = buffer().value(); break;
       case AttrKind::Memory: return memory(code, results, first);
       case AttrKind::Scope: {
         const std::string_view w = is(Tok::Ident) ? ast_.text(at_) : std::string_view();
@@ -475,7 +475,7 @@ class IrReader {
   IrBuilder b_{p_};
   TokenId at_;
   std::unordered_map<uint64_t, ValueId> values_;
-  std::unordered_map<std::string, uint32_t> buffers_;
+  std::unordered_map<std::string, BufferId> buffers_;
   std::vector<Open> open_;
   StringId file_ = none;
   uint16_t file_index_ = 0;

@@ -24,9 +24,9 @@ bool is_identifier(std::string_view s) {
 }
 
 /// Names are for people and may be anything in a program from elsewhere: make them names again.
-std::vector<std::string> printable_names(const std::vector<std::string>& names,
-                                         std::string_view fallback) {
-  std::vector<std::string> result;
+template <class Names>
+Names printable_names(const Names& names, std::string_view fallback) {
+  Names result;
   std::set<std::string> used;
   for (const std::string& n : names) {
     std::string base = is_identifier(n) ? n : fmt::format("{}{}", fallback, result.size());
@@ -59,7 +59,7 @@ class Printer {
 
   Printer(const Program& p, std::string name, std::string& out)
       : p_(p), name_(std::move(name)), out_(out), numbers_(p.values.size(), none) {
-    std::vector<std::string> names;
+    IdMap<BufferId, std::string> names;
     for (const Buffer& b : p.buffers) names.push_back(b.name);
     buffers_ = printable_names(names, "b");
   }
@@ -74,14 +74,15 @@ class Printer {
 
  private:
   std::string formula(FormulaId f) const {
-    return print(p_.formulas, f,
-                 [&](uint32_t i) { return i < buffers_.size() ? buffers_[i] : std::string("?"); });
+    return print(p_.formulas, f, [&](uint32_t i) {
+      return buffers_.contains(BufferId(i)) ? buffers_[BufferId(i)] : std::string("?");
+    });
   }
 
   void header() {
     out_ += fmt::format("kernel {}(", name_);
     bool first = true;
-    for (size_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Buffer& b = p_.buffers[i];
       if (!is_parameter(b.role)) continue;
       if (!first) out_ += ", ";
@@ -108,7 +109,7 @@ class Printer {
   }
 
   void tables_and_arrays() {
-    for (size_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Buffer& b = p_.buffers[i];
       if (b.role == Role::Shared)
         out_ +=
@@ -240,7 +241,7 @@ class Printer {
     switch (info(o.code).attribute) {
       case AttrKind::Bits: out_ += " " + text::print_literal(o.type, o.attr); break;
       case AttrKind::Dim: out_ += fmt::format(".{}", "xyz"[o.attr % 3]); break;
-      case AttrKind::Buffer: out_ += " " + buffers_[o.attr]; break;
+      case AttrKind::Buffer: out_ += " " + buffers_[o.buffer()]; break;
       case AttrKind::Scope: out_ += fmt::format(" {}", name(static_cast<Scope>(o.attr))); break;
       case AttrKind::Name: out_ += " " + quote(p_.string(StringId(o.attr))); break;
       case AttrKind::Memory: return memory(id);
@@ -283,24 +284,24 @@ class Printer {
   std::string name_;
   std::string& out_;
   IdMap<ValueId, uint32_t> numbers_;
-  std::vector<std::string> buffers_;
+  IdMap<BufferId, std::string> buffers_;
   uint32_t next_ = 0;
   size_t depth_ = 0;
 };
 
 void print_graph(const Graph& g, const std::string& graph_name,
                  const std::vector<std::string>& kernels, const Module& m, std::string& out) {
-  std::vector<std::string> raw;
+  IdMap<GraphBufferId, std::string> raw;
   for (const GraphBuffer& b : g.buffers) raw.push_back(b.name);
-  const std::vector<std::string> names = printable_names(raw, "b");
+  const IdMap<GraphBufferId, std::string> names = printable_names(raw, "b");
   const auto formula = [&](FormulaId f) {
     return f == no_formula ? std::string() : print(g.formulas, f, [&](uint32_t i) {
-      return i < names.size() ? names[i] : std::string("?");
+      return names.contains(GraphBufferId(i)) ? names[GraphBufferId(i)] : std::string("?");
     });
   };
   out += fmt::format("graph {}(", graph_name);
   bool first = true;
-  for (size_t i = 0; i < g.buffers.size(); ++i) {
+  for (const GraphBufferId i : g.buffers.ids()) {
     const GraphBuffer& b = g.buffers[i];
     if (!b.parameter) continue;
     if (!first) out += ", ";
@@ -312,7 +313,7 @@ void print_graph(const Graph& g, const std::string& graph_name,
           fmt::format("{}: {} {}[{}]", names[i], name(b.role), name(b.element), formula(b.count));
   }
   out += ") {\n";
-  for (size_t i = 0; i < g.buffers.size(); ++i)
+  for (const GraphBufferId i : g.buffers.ids())
     if (!g.buffers[i].parameter)
       out += fmt::format("  buffer {}: {}[{}]\n", names[i], name(g.buffers[i].element),
                          formula(g.buffers[i].count));

@@ -156,7 +156,7 @@ struct BodyReader {
         if (m.pack() != bits) return bad(Code::WireReservedBits, "memory access");
         if (uint32_t(m.scope) >= scope_count)
           return bad(Code::WireBadEnum, "memory access: bad scope");
-        if (m.buffer >= p.buffers.size()) return bad(Code::WireBadId, "buffer");
+        if (!p.buffers.contains(m.buffer)) return bad(Code::WireBadId, "buffer");
         if (!trusted) {
           m.in_bounds = m.read_only = false;
           m.align_log2 = 0;

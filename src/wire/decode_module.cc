@@ -49,14 +49,14 @@ void read_call(Reader& r, const Graph& g, GraphNode& n, uint32_t n_args, uint32_
   n.args.reserve(n_args);
   for (uint32_t i = 0; i < n_args && r.ok(); ++i) {
     GraphArg a;
-    a.buffer = r.id(g.buffers.size(), "buffer", true);
+    a.buffer = GraphBufferId(r.id(g.buffers.size(), "buffer", true));
     a.bits = only_if<uint64_t>(a.buffer == none, r);
     n.args.push_back(a);
   }
   n.grid.reserve(n_grid);
   for (uint32_t i = 0; i < n_grid && r.ok(); ++i) {
     GraphElement e;
-    e.buffer = r.id(g.buffers.size(), "buffer");
+    e.buffer = GraphBufferId(r.id(g.buffers.size(), "buffer"));
     e.index = r.u64();
     n.grid.push_back(e);
   }
@@ -83,7 +83,7 @@ std::optional<GraphNode> read_step(Reader& r, const Graph& g, size_t kernels) {
   if (has.has_count) n.count = count;
   const auto flag = only_if<uint32_t>(has.has_flag, r);
   if (has.has_flag) check_id(r, flag, g.buffers.size(), "buffer");
-  if (has.has_flag) n.flag.buffer = flag;
+  if (has.has_flag) n.flag.buffer = GraphBufferId(flag);
   n.flag.index = only_if<uint64_t>(has.has_flag, r);
   n.bits = only_if<uint64_t>(has.has_test, r);
   const auto n_args = only_if<uint32_t>(call, r);

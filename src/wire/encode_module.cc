@@ -22,7 +22,7 @@ void write_step(Bytes& out, const GraphStep& step, const CanonicalFormulas& form
   out.u16(0);
   out.u32(call ? n.kernel : 0);
   out.u32(has.has_count ? formulas.at(n.count) : 0);
-  out.u32(has.has_flag ? n.flag.buffer : 0);
+  out.u32(has.has_flag ? n.flag.buffer.value() : 0);
   out.u64(has.has_flag ? n.flag.index : 0);
   out.u64(has.has_test ? n.bits : 0);
   out.u32(call ? uint32_t(n.args.size()) : 0);
@@ -30,11 +30,11 @@ void write_step(Bytes& out, const GraphStep& step, const CanonicalFormulas& form
   out.u32(0);
   if (!call) return;
   for (const GraphArg& a : n.args) {
-    out.u32(a.buffer);
+    out.u32(a.buffer.value());
     out.u64(a.buffer == none ? a.bits : 0);
   }
   for (const GraphElement& e : n.grid) {
-    out.u32(e.buffer);
+    out.u32(e.buffer.value());
     out.u64(e.index);
   }
 }

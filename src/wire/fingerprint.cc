@@ -160,17 +160,17 @@ void add_step(HashSink& out, const GraphStep& step, const CanonicalFormulas& for
     out.hash(kernels[n.kernel]);
     out.u32(uint32_t(n.args.size()));
     for (const GraphArg& a : n.args) {
-      out.u32(a.buffer);
+      out.u32(a.buffer.value());
       out.u64(a.buffer == none ? a.bits : 0);
     }
     out.u32(uint32_t(n.grid.size()));
     for (const GraphElement& e : n.grid) {
-      out.u32(e.buffer);
+      out.u32(e.buffer.value());
       out.u64(e.index);
     }
   }
   if (has.has_flag) {
-    out.u32(n.flag.buffer);
+    out.u32(n.flag.buffer.value());
     out.u64(n.flag.index);
   }
   if (has.has_test) {

@@ -28,7 +28,7 @@ Program step_kernel() {
   return b.finish();
 }
 
-enum : uint32_t { kScalar, kIn, kUniform, kOut, kOwn, kFlag };
+constexpr GraphBufferId kScalar{0}, kIn{1}, kUniform{2}, kOut{3}, kOwn{4}, kFlag{5};
 
 // graph g(n: u32, x: in u32[], t: uniform u32[4], y: out u32[len(x)]) { buffer b, flag … }
 struct TestGraph {
@@ -43,14 +43,14 @@ struct TestGraph {
     add("n", Role::Scalar, no_formula);
     add("x", Role::In, no_formula);
     add("t", Role::Uniform, f.constant(4));
-    add("y", Role::Out, f.len(kIn));
-    add("b", Role::Scratch, f.len(kIn));
+    add("y", Role::Out, f.len(kIn.value()));
+    add("b", Role::Scratch, f.len(kIn.value()));
     add("flag", Role::Scratch, f.constant(1));
   }
 
-  uint32_t add(const char* name, Role role, FormulaId count, Type element = Type::U32) {
+  GraphBufferId add(const char* name, Role role, FormulaId count, Type element = Type::U32) {
     graph.buffers.push_back({name, role, element, count, role != Role::Scratch, {}});
-    return static_cast<uint32_t>(graph.buffers.size() - 1);
+    return GraphBufferId(graph.buffers.size() - 1);
   }
 
   GraphNode& call(std::vector<GraphArg> args) {
@@ -83,7 +83,7 @@ TEST(Graphs, calls_and_loops_that_fit) {
   TestGraph g;
   g.good_call();
   g.call({{none, 7}, {kOwn}, {kUniform}, {kOut}});
-  g.loop(GraphNodeKind::Repeat, g.graph.formulas.scalar(kScalar));
+  g.loop(GraphNodeKind::Repeat, g.graph.formulas.scalar(kScalar.value()));
   g.loop(GraphNodeKind::While, g.graph.formulas.constant(100));
   g.good_call().grid = {{kFlag, 0}};
   g.end();
@@ -146,7 +146,7 @@ TEST(Graphs, arguments_of_another_type) {
 }
 
 TEST(Graphs, output_into_an_input) {
-  for (const uint32_t target : {kIn, kUniform}) {
+  for (const GraphBufferId target : {kIn, kUniform}) {
     TestGraph g;
     g.call({{kScalar}, {kOwn}, {kUniform}, {target}});
     const Diagnostics found = check(g.module);
@@ -220,7 +220,7 @@ TEST(Graphs, kernel_without_a_grid) {
 
 TEST(Graphs, grid_from_a_float_or_of_other_dimensions) {
   TestGraph g;
-  const uint32_t f = g.add("f", Role::Scratch, g.graph.formulas.constant(1), Type::F32);
+  const GraphBufferId f = g.add("f", Role::Scratch, g.graph.formulas.constant(1), Type::F32);
   g.good_call().grid = {{f, 0}};
   g.expect(Code::CallGrid);
   g.graph.nodes.front().grid = {{kFlag, 0}, {kFlag, 0}};
@@ -251,7 +251,7 @@ TEST(Graphs, own_buffer_without_a_length) {
 
 TEST(Graphs, length_of_an_own_buffer) {
   TestGraph g;
-  g.graph.buffers[kFlag].count = g.graph.formulas.len(kOwn);
+  g.graph.buffers[kFlag].count = g.graph.formulas.len(kOwn.value());
   g.expect(Code::FormulaName);
 }
 
@@ -279,9 +279,9 @@ TEST(Graphs, broken_arrays) {
   rejects([](Graph& g) { g.buffers[0].count = 50; });
   rejects([](Graph& g) { g.nodes.front().kind = static_cast<GraphNodeKind>(50); });
   rejects([](Graph& g) { g.nodes.back().count = 50; });
-  rejects([](Graph& g) { g.nodes.back().flag.buffer = 50; });
-  rejects([](Graph& g) { g.nodes.front().args[1].buffer = 50; });
-  rejects([](Graph& g) { g.nodes.front().grid = {{50, 0}}; });
+  rejects([](Graph& g) { g.nodes.back().flag.buffer = GraphBufferId(50); });
+  rejects([](Graph& g) { g.nodes.front().args[1].buffer = GraphBufferId(50); });
+  rejects([](Graph& g) { g.nodes.front().grid = {{GraphBufferId(50), 0}}; });
   rejects([](Graph& g) { g.nodes.front().body.emplace_back(); });
   rejects([](Graph& g) { g.formulas.nodes.push_back({FormulaOp::Add, 9, 9, 0, false}); });
   rejects([](Graph& g) { std::swap(g.buffers[kOut], g.buffers[kOwn]); });
@@ -311,13 +311,13 @@ void damage(Graph& g, std::mt19937_64& random) {
     case 4: n.kind = static_cast<GraphNodeKind>(value); break;
     case 5: n.kernel = value; break;
     case 6: n.args.resize(value % 9); break;
-    case 7: n.grid.push_back({value, raw}); break;
+    case 7: n.grid.push_back({GraphBufferId(value), raw}); break;
     case 8: n.count = value; break;
-    case 9: n.flag.buffer = value; break;
+    case 9: n.flag.buffer = GraphBufferId(value); break;
     case 10: n.compare = static_cast<Opcode>(raw); break;
     case 11: n.bits = raw; break;
     case 12:
-      if (!n.args.empty()) n.args[random() % n.args.size()] = {value, raw};
+      if (!n.args.empty()) n.args[random() % n.args.size()] = {GraphBufferId(value), raw};
       break;
     case 13: f.op = static_cast<FormulaOp>(value); break;
     case 14: f.a = value; break;

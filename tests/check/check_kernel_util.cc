@@ -33,25 +33,25 @@ Kernel& Kernel::at() {
 ValueId Kernel::load(uint32_t buffer, ValueId index) {
   at();
   return op(Opcode::Load, value_type(program.buffers[buffer].element), {index},
-            MemoryRef{buffer}.pack());
+            MemoryRef{BufferId(buffer)}.pack());
 }
 
 void Kernel::store(uint32_t buffer, ValueId index, ValueId value) {
   at();
   effect(Opcode::Store, value_type(program.buffers[buffer].element), {index, value},
-         MemoryRef{buffer}.pack());
+         MemoryRef{BufferId(buffer)}.pack());
 }
 
 ValueId Kernel::uniform_load(uint32_t buffer, ValueId index, Scope scope) {
   at();
   return op(Opcode::UniformLoad, value_type(program.buffers[buffer].element), {index},
-            MemoryRef{buffer, false, scope}.pack());
+            MemoryRef{BufferId(buffer), false, scope}.pack());
 }
 
 ValueId Kernel::atomic(Opcode code, uint32_t buffer, ValueId index, ValueId value, Scope scope) {
   at();
   return op(code, program.buffers[buffer].element, {index, value},
-            MemoryRef{buffer, false, scope}.pack());
+            MemoryRef{BufferId(buffer), false, scope}.pack());
 }
 
 std::string text(const Diagnostics& list) { return render(list, {}); }

@@ -71,9 +71,9 @@ Program memory_kernel() {
   k.store(k.out, i, k.op(Opcode::SubgroupBroadcast, Type::U32, {sum, k.u32(0)}));
   k.end_if();
   k.barrier(Scope::Grid);
-  const auto four = k.load_n(Type::U32, i, 4, MemoryRef{k.in}.pack());
-  k.store_n(Type::U32, i, four, MemoryRef{k.out}.pack());
-  k.op(Opcode::LoadAs, Type::F32, {i}, MemoryRef{table}.pack());
+  const auto four = k.load_n(Type::U32, i, 4, MemoryRef{BufferId(k.in)}.pack());
+  k.store_n(Type::U32, i, four, MemoryRef{BufferId(k.out)}.pack());
+  k.op(Opcode::LoadAs, Type::F32, {i}, MemoryRef{BufferId(table)}.pack());
   k.effect(Opcode::Assert, Type::Void, {k.varying(), k.u32(3)});
   return k.finish();
 }

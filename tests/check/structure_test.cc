@@ -145,7 +145,7 @@ TEST(Structure, dimension_w) {
 
 TEST(Structure, load_from_a_buffer_that_does_not_exist) {
   Program p = rich();
-  p.ops[find(p, Opcode::Store)].attr = MemoryRef{60}.pack();
+  p.ops[find(p, Opcode::Store)].attr = MemoryRef{BufferId(60)}.pack();
   expect_error(p, Code::BadAttribute);
 }
 

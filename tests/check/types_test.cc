@@ -23,7 +23,7 @@ Program one_op(Opcode code, Type t) {
   uint64_t attr = 0;
   if (row.attribute == AttrKind::Memory) {
     const bool as = code == Opcode::LoadAs;
-    attr = MemoryRef{k.add_buffer("b", Role::InOut, as ? Type::U8 : element)}.pack();
+    attr = MemoryRef{BufferId(k.add_buffer("b", Role::InOut, as ? Type::U8 : element))}.pack();
   }
   if (row.attribute == AttrKind::Buffer)
     attr = code == Opcode::Scalar ? k.add_buffer("s", Role::Scalar, element) : k.in;
@@ -190,7 +190,8 @@ TEST(Types, yield_of_another_type) {
 
 TEST(Memory, store_of_another_type) {
   Kernel k;
-  k.effect(Opcode::Store, Type::F32, {k.u32(0), k.constant(Type::F32, 0)}, MemoryRef{k.out}.pack());
+  k.effect(Opcode::Store, Type::F32, {k.u32(0), k.constant(Type::F32, 0)},
+           MemoryRef{BufferId(k.out)}.pack());
   const Diagnostic d = expect_error(k.finish(), Code::ElementType);
   ASSERT_EQ(d.notes.size(), 1u);
   EXPECT_EQ(d.notes[0].message, "`z` is declared here: out u32");
@@ -284,27 +285,27 @@ TEST(Memory, scalar_of_another_type) {
 TEST(Memory, load_as_from_floats) {
   Kernel k;
   const uint32_t b = k.add_buffer("b", Role::In, Type::F32);
-  k.op(Opcode::LoadAs, Type::U32, {k.u32(0)}, MemoryRef{b}.pack());
+  k.op(Opcode::LoadAs, Type::U32, {k.u32(0)}, MemoryRef{BufferId(b)}.pack());
   expect_error(k.finish(), Code::LoadAsElement);
 }
 
 TEST(Memory, vector_access_above_sixteen_bytes) {
   Kernel k;
-  k.load_n(Type::U32, k.u32(0), 4, MemoryRef{k.in}.pack());
-  k.load_n(Type::U32, k.u32(0), 5, MemoryRef{k.in}.pack());
+  k.load_n(Type::U32, k.u32(0), 4, MemoryRef{BufferId(k.in)}.pack());
+  k.load_n(Type::U32, k.u32(0), 5, MemoryRef{BufferId(k.in)}.pack());
   expect_error(k.finish(), Code::VectorTooWide);
   Kernel s;
   const std::vector<ValueId> values(5, s.u32(0));
-  s.store_n(Type::U32, s.u32(0), values, MemoryRef{s.out}.pack());
+  s.store_n(Type::U32, s.u32(0), values, MemoryRef{BufferId(s.out)}.pack());
   expect_error(s.finish(), Code::VectorTooWide);
 }
 
 TEST(Memory, vector_access_of_nothing) {
   Kernel k;
-  k.load_n(Type::U32, k.u32(0), 0, MemoryRef{k.in}.pack());
+  k.load_n(Type::U32, k.u32(0), 0, MemoryRef{BufferId(k.in)}.pack());
   expect_error(k.finish(), Code::WrongOperandCount);
   Kernel s;
-  s.store_n(Type::U32, s.u32(0), {}, MemoryRef{s.out}.pack());
+  s.store_n(Type::U32, s.u32(0), {}, MemoryRef{BufferId(s.out)}.pack());
   expect_error(s.finish(), Code::WrongOperandCount);
 }
 

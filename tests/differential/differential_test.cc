@@ -43,7 +43,8 @@ Generated store_of(uint32_t value, bool trap = false) {
   out.count = b.program.formulas.constant(4);
   b.program.buffers.push_back(out);
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {});
-  b.effect(Opcode::Store, Type::U32, {i, b.constant_u32(value)}, MemoryRef{.buffer = 0}.pack());
+  b.effect(Opcode::Store, Type::U32, {i, b.constant_u32(value)},
+           MemoryRef{.buffer = BufferId(0)}.pack());
   if (trap) b.trap(b.constant_u32(7));
   Generated g;
   g.module.kernels.push_back(b.finish());

@@ -64,10 +64,10 @@ class GraphTest : public testing::Test {
     m.kernels.push_back(trapper());
     g.name = "g";
   }
-  uint32_t buffer(const char* name, Role role, Type t, FormulaId count = no_formula,
-                  bool parameter = true) {
+  GraphBufferId buffer(const char* name, Role role, Type t, FormulaId count = no_formula,
+                       bool parameter = true) {
     g.buffers.push_back({name, role, t, count, parameter, {}});
-    return static_cast<uint32_t>(g.buffers.size() - 1);
+    return GraphBufferId(g.buffers.size() - 1);
   }
   GraphNode& call(uint32_t kernel, std::vector<GraphArg> args) {
     GraphNode n;
@@ -84,8 +84,8 @@ class GraphTest : public testing::Test {
   }
   void end() { nodes.close(); }
   template <class T>
-  void give(uint32_t b, const std::vector<T>& values) {
-    if (in.data.size() <= b) in.data.resize(b + 1);
+  void give(GraphBufferId b, const std::vector<T>& values) {
+    if (!in.data.contains(b)) in.data.resize(b.value() + 1);
     in.data[b] = to_bytes(values);
   }
   GraphOutcome run_it(const Options& o = {}) {
@@ -114,8 +114,8 @@ constexpr uint32_t ADD = 0, DOWN = 1, COUNT = 2, TRAP = 3;
 
 TEST_F(GraphTest, calls_run_one_after_the_other_through_an_intermediate) {
   const auto a = buffer("a", Role::In, Type::U32), s = buffer("s", Role::Scalar, Type::U32);
-  const auto b = buffer("b", Role::Out, Type::U32, g.formulas.len(a)),
-             t = buffer("t", Role::Scratch, Type::U32, g.formulas.len(a), false);
+  const auto b = buffer("b", Role::Out, Type::U32, g.formulas.len(a.value())),
+             t = buffer("t", Role::Scratch, Type::U32, g.formulas.len(a.value()), false);
   call(ADD, {{s, 0}, {a, 0}, {t, 0}});
   call(ADD, {{none, 100}, {t, 0}, {b, 0}});
   give<uint32_t>(a, {1, 2, 3});

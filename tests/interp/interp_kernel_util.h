@@ -56,18 +56,18 @@ class Kernel : public SsaBuilder {
   ValueId u32(uint32_t v) { return constant_u32(v); }
   ValueId load(uint32_t b, ValueId index) {
     return op(Opcode::Load, value_type(program.buffers[b].element), {index},
-              MemoryRef{.buffer = b}.pack());
+              MemoryRef{.buffer = BufferId(b)}.pack());
   }
   void store(uint32_t b, ValueId index, ValueId value) {
     effect(Opcode::Store, value_type(program.buffers[b].element), {index, value},
-           MemoryRef{.buffer = b}.pack());
+           MemoryRef{.buffer = BufferId(b)}.pack());
   }
   ValueId atomic(Opcode code, uint32_t b, std::initializer_list<ValueId> operands) {
-    return op(code, program.buffers[b].element, operands, MemoryRef{.buffer = b}.pack());
+    return op(code, program.buffers[b].element, operands, MemoryRef{.buffer = BufferId(b)}.pack());
   }
   ValueId uniform_load(uint32_t b, ValueId index, Scope scope) {
     return op(Opcode::UniformLoad, program.buffers[b].element, {index},
-              MemoryRef{.buffer = b, .scope = scope}.pack());
+              MemoryRef{.buffer = BufferId(b), .scope = scope}.pack());
   }
   void barrier(Scope scope) {
     effect(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(scope));

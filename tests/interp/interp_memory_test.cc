@@ -116,7 +116,8 @@ TEST(Memory, bools_are_bytes_and_any_other_byte_is_true) {
   const uint32_t z = k.buffer(Role::Out, Type::Bool, 4);
   k.grid(4);
   k.store(y, k.gid(), k.load(x, k.gid()));
-  k.store(z, k.gid(), k.op(Opcode::LoadAs, Type::Bool, {k.gid()}, MemoryRef{.buffer = x}.pack()));
+  k.store(z, k.gid(),
+          k.op(Opcode::LoadAs, Type::Bool, {k.gid()}, MemoryRef{.buffer = BufferId(x)}.pack()));
   const auto out = must_run(k.finish(), Given().data<uint8_t>(0, {0, 1, 2, 0x80}).inputs);
   EXPECT_EQ(from_bytes<uint8_t>(out.buffers[y]), (std::vector<uint8_t>{0, 1, 1, 1}));
   EXPECT_EQ(from_bytes<uint8_t>(out.buffers[z]), (std::vector<uint8_t>{0, 1, 1, 1}));
@@ -182,9 +183,11 @@ TEST(Memory, load_as_reads_any_offset_and_needs_all_its_bytes) {
   const uint32_t x = k.buffer(Role::In, Type::U8), y = k.buffer(Role::Out, Type::U32, 16);
   const uint32_t z = k.buffer(Role::Out, Type::U64, 16);
   k.grid(16);
-  k.store(y, k.gid(), k.op(Opcode::LoadAs, Type::U32, {k.gid()}, MemoryRef{.buffer = x}.pack()));
+  k.store(y, k.gid(),
+          k.op(Opcode::LoadAs, Type::U32, {k.gid()}, MemoryRef{.buffer = BufferId(x)}.pack()));
   const ValueId signed_at = k.op(Opcode::Cast, Type::I8, {k.sub(k.gid(), k.u32(1))});
-  k.store(z, k.gid(), k.op(Opcode::LoadAs, Type::U64, {signed_at}, MemoryRef{.buffer = x}.pack()));
+  k.store(z, k.gid(),
+          k.op(Opcode::LoadAs, Type::U64, {signed_at}, MemoryRef{.buffer = BufferId(x)}.pack()));
   std::vector<uint8_t> data(11);
   std::iota(data.begin(), data.end(), uint8_t(1));
   const auto out = must_run(k.finish(), Given().data(0, data).inputs);
@@ -207,8 +210,8 @@ TEST(Memory, load_n_and_store_n_check_each_element) {
     const ValueId i =
         k.op(Opcode::Cast, t,
              {k.op(Opcode::Cast, Type::I32, {k.sub(k.mul(k.gid(), k.u32(2)), k.u32(1))})});
-    const auto pair = k.load_n(Type::U32, i, 2, MemoryRef{.buffer = x}.pack());
-    k.store_n(Type::U32, i, pair, MemoryRef{.buffer = y}.pack());
+    const auto pair = k.load_n(Type::U32, i, 2, MemoryRef{.buffer = BufferId(x)}.pack());
+    k.store_n(Type::U32, i, pair, MemoryRef{.buffer = BufferId(y)}.pack());
     const U got = from_bytes<uint32_t>(
         must_run(k.finish(), Given().data(0, U{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}).inputs).buffers[y]);
     // A signed -1 has element 0 as its second neighbour; an unsigned one is far outside and never
@@ -331,8 +334,10 @@ TEST(Atomics, cas_load_and_store) {
   k.store(old, k.u32(0), k.atomic(Opcode::AtomicCas, x, {k.u32(0), k.u32(5), k.u32(50)}));
   k.store(old, k.u32(1), k.atomic(Opcode::AtomicCas, x, {k.u32(1), k.u32(5), k.u32(50)}));
   k.store(old, k.u32(2), k.atomic(Opcode::AtomicLoad, x, {k.u32(2)}));
-  k.effect(Opcode::AtomicStore, Type::U32, {k.u32(3), k.u32(9)}, MemoryRef{.buffer = x}.pack());
-  k.effect(Opcode::AtomicStore, Type::U32, {k.u32(4), k.u32(9)}, MemoryRef{.buffer = x}.pack());
+  k.effect(Opcode::AtomicStore, Type::U32, {k.u32(3), k.u32(9)},
+           MemoryRef{.buffer = BufferId(x)}.pack());
+  k.effect(Opcode::AtomicStore, Type::U32, {k.u32(4), k.u32(9)},
+           MemoryRef{.buffer = BufferId(x)}.pack());
   const auto out = must_run(k.finish(), Given().data(0, U{5, 6, 7, 8}).inputs);
   EXPECT_EQ(from_bytes<uint32_t>(out.buffers[x]), (U{50, 6, 7, 9}));
   EXPECT_EQ(from_bytes<uint32_t>(out.buffers[old]), (U{5, 6, 7}));

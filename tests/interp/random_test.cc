@@ -44,15 +44,15 @@ class Simple {
       case Opcode::GlobalId: values_[p_.result(id)] = id_; return Flow::Next;
       case Opcode::Load: {
         const uint64_t i = values_[in[0]];
-        values_[p_.result(id)] = p_.memory(id).buffer == 0 ? (i == id_ ? out_[i] : 0)
-                                 : i < 8                   ? private_[i]
-                                                           : 0;
+        values_[p_.result(id)] = p_.op(id).buffer() == BufferId(0) ? (i == id_ ? out_[i] : 0)
+                                 : i < 8                           ? private_[i]
+                                                                   : 0;
         return Flow::Next;
       }
       case Opcode::Store: {
         const uint64_t i = values_[in[0]];
         const auto v = static_cast<uint32_t>(values_[in[1]]);
-        if (p_.memory(id).buffer == 0) {
+        if (p_.op(id).buffer() == BufferId(0)) {
           if (i < out_.size()) out_[i] = v;
         } else if (i < 8)
           private_[i] = v;

@@ -82,13 +82,13 @@ TEST(GraphWalk, arguments_leave_scratch_out) {
                {"m", Role::Shared, Type::U32, no_formula, 0, none},
                {"x", Role::In, Type::U32, no_formula, 0, none}};
   GraphNode n = call(0);
-  n.args = {{none, 5}, {.buffer = 4}};
+  n.args = {{none, 5}, {.buffer = GraphBufferId(4)}};
   EXPECT_EQ(num_arguments(k), 2u);
   const std::vector<CallArgument> list = arguments(k, n);
   ASSERT_EQ(list.size(), 2u);
   EXPECT_TRUE(list[0].is_scalar());
-  EXPECT_EQ(list[1].index, 3u);
-  EXPECT_EQ(list[1].given->buffer, 4u);
+  EXPECT_EQ(list[1].index, BufferId(3));
+  EXPECT_EQ(list[1].given->buffer, GraphBufferId(4));
   n.args.pop_back();  // the checker has not seen it
   EXPECT_EQ(arguments(k, n).size(), 1u);
   n.args.resize(9);

@@ -16,6 +16,17 @@ namespace {
 
 static_assert(!std::is_convertible_v<OpId, ValueId> && !std::is_constructible_v<OpId, ValueId>);
 static_assert(!std::is_convertible_v<BlockId, OpId> && !std::is_constructible_v<BlockId, OpId>);
+template <class A, class B>
+constexpr bool are_distinct = !std::is_convertible_v<A, B> && !std::is_constructible_v<A, B> &&
+                              !std::is_convertible_v<B, A> && !std::is_constructible_v<B, A>;
+static_assert(are_distinct<BufferId, OpId> && are_distinct<BufferId, ValueId> &&
+              are_distinct<BufferId, BlockId> && are_distinct<BufferId, GraphBufferId>);
+static_assert(are_distinct<GraphBufferId, OpId> && are_distinct<GraphBufferId, ValueId> &&
+              are_distinct<GraphBufferId, BlockId>);
+static_assert(!std::is_convertible_v<uint32_t, BufferId> &&
+              !std::is_convertible_v<BufferId, uint32_t>);
+static_assert(!std::is_convertible_v<uint32_t, GraphBufferId> &&
+              !std::is_convertible_v<GraphBufferId, uint32_t>);
 static_assert(!std::is_convertible_v<uint32_t, OpId> && !std::is_convertible_v<OpId, uint32_t>);
 
 Program parse_kernel(std::string_view body) {

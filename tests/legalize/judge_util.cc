@@ -38,11 +38,11 @@ Program op_program(Opcode code, Type type, const std::vector<Type>& operands,
   b.program.grid_dims = 1;
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   for (size_t k = 0; k < operands.size(); ++k)
-    values.push_back(b.op(Opcode::Load, operands[k], {i}, MemoryRef{.buffer = uint32_t(k)}.pack()));
+    values.push_back(b.op(Opcode::Load, operands[k], {i}, MemoryRef{.buffer = BufferId(k)}.pack()));
   if (fixed)
     values.insert(fixed->first ? values.begin() : values.end(), b.constant(type, fixed->bits));
   const ValueId r = b.op(code, type, std::span<const ValueId>(values), 0);
-  b.effect(Opcode::Store, result, {i, r}, MemoryRef{.buffer = out}.pack());
+  b.effect(Opcode::Store, result, {i, r}, MemoryRef{.buffer = BufferId(out)}.pack());
   return b.finish();
 }
 

@@ -157,7 +157,7 @@ TEST(Transforms, scalars_become_their_values) {
   c = applied("inline_scalars", std::move(c));
   ASSERT_EQ(c.module.kernels[0].buffers.size(), 1u);
   EXPECT_EQ(c.inputs->data.size(), 1u);
-  EXPECT_EQ(counts_of(c, 0)[0], 6u);
+  EXPECT_EQ(counts_of(c, 0)[BufferId(0)], 6u);
   EXPECT_NE(print(c.module).find("const 3 : u32"), std::string::npos) << print(c.module);
 }
 
@@ -179,7 +179,7 @@ TEST(Transforms, removed_buffers_take_their_accesses_with_them) {
   Choice second(1, 2);
   remove_buffers(c, second);
   EXPECT_FALSE(has_errors(check(c.module))) << print(c.module);
-  EXPECT_EQ(counts_of(c, 0)[0], 3u);  // `len(x)` is now a number
+  EXPECT_EQ(counts_of(c, 0)[BufferId(0)], 3u);  // `len(x)` is now a number
 }
 
 TEST(Transforms, sizes_become_numbers_and_shrink) {

@@ -125,10 +125,10 @@ TEST(HtmlPage, no_text_can_leave_its_place) {
   r.graph->launches.resize(1);
   r.graph->launches[0].kernel = bad;
   r.graph->launches[0].calls = {{0, 1, bad}};
-  r.graph->launches[0].elided = {{0, bad, 4, true}};
+  r.graph->launches[0].elided = {{GraphBufferId(0), bad, 4, true}};
   r.graph->refusals = {{0, 1, bad}};
-  r.graph->gone = {{0, bad, 4, 4, {}, {{0, 0}}}};
-  r.graph->buffers = {{0, bad, 4, true, true}};
+  r.graph->gone = {{GraphBufferId(0), bad, 4, 4, {}, {{0, 0}}}};
+  r.graph->buffers = {{GraphBufferId(0), bad, 4, true, true}};
   r.diagnostics = {diagnose(Code::Trapped, {bad, 1, 1, 1}, bad)};
   r.diagnostics[0].note(bad, {bad, 1, 1, 1}).with_fix(bad);
   r.diagnostics[0].op = bad;

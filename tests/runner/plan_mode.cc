@@ -35,7 +35,7 @@ std::string_view key_of(Expect kind) {
   }
 }
 
-bool overlap(const plan::PlannedGraph& p, size_t a, size_t b) {
+bool overlap(const plan::PlannedGraph& p, GraphBufferId a, GraphBufferId b) {
   const plan::Placement x = p.plan.reuse.placement[a], y = p.plan.reuse.placement[b];
   if (x.slot == plan::Placement::own || x.slot != y.slot) return false;
   const Graph& g = p.fused.graph();
@@ -54,14 +54,14 @@ std::vector<Said> describe(const plan::PlannedGraph& p, const Module& m, const G
       text += i == 0 ? kernel(group.calls[0])
                      : fmt::format(" + {} ({})", kernel(group.calls[i]), name(group.joins[i - 1]));
     all.push_back({Expect::Plan, std::move(text), ""});
-    for (const uint32_t b : group.elided) elided.push_back(g.buffers[b].name);
+    for (const GraphBufferId b : group.elided) elided.push_back(g.buffers[b].name);
   }
   if (!elided.empty())
     all.push_back({Expect::Elided, fmt::format("{}", fmt::join(elided, " ")), ""});
   const Graph& fused = p.fused.graph();
-  for (size_t a = 0; a < fused.buffers.size(); ++a)
-    for (size_t b = a + 1; b < fused.buffers.size(); ++b)
-      if (overlap(p, a, b))
+  for (const GraphBufferId a : fused.buffers.ids())
+    for (const GraphBufferId b : fused.buffers.ids())
+      if (a < b && overlap(p, a, b))
         all.push_back({Expect::Reused,
                        fmt::format("{} {}", fused.buffers[a].name, fused.buffers[b].name), ""});
   for (const auto& [arm, buffer] : p.plan.reuse.clears)

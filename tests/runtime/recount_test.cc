@@ -67,8 +67,9 @@ std::vector<uint32_t> calls_in_order(const Graph& g, const GraphSteps& steps,
 }
 
 /// By buffer of the graph: parameters of the kernel of a call.
-std::vector<std::pair<uint32_t, uint32_t>> bound_buffers(const Module& m, const GraphNode& node) {
-  std::vector<std::pair<uint32_t, uint32_t>> bound;  // parameter, buffer
+std::vector<std::pair<BufferId, GraphBufferId>> bound_buffers(const Module& m,
+                                                              const GraphNode& node) {
+  std::vector<std::pair<BufferId, GraphBufferId>> bound;  // parameter, buffer
   for (const CallArgument& a : arguments(m.kernels[node.kernel], node))
     if (!a.is_scalar() && a.given->buffer != none) bound.emplace_back(a.index, a.given->buffer);
   return bound;
@@ -87,18 +88,19 @@ uint64_t recount_avoided(const GraphRunRecord& unplanned, const plan::FusionPlan
   uint64_t sum = 0;
   size_t call = 0;
   std::map<MemoryHandle, uint64_t> filled;  // bytes since a call had it as `out`
-  std::set<uint32_t> seen;  // a graph clears buffers of loops when it begins: not for a call
+  std::set<GraphBufferId> seen;  // a graph clears buffers of loops when it begins: not for a call
   for (const DeviceCommand& c : unplanned.backend.commands) {
     if (const auto* fill = c.as<DeviceFill>()) filled[fill->to.memory] += fill->to.bytes;
     const auto* const launch = c.as<DeviceLaunch>();
     if (!launch) continue;
     const uint32_t node = nodes.at(call++);
-    const std::vector<uint32_t>& elided = group_of.at(node)->elided;
+    const std::vector<GraphBufferId>& elided = group_of.at(node)->elided;
     const opt::EffectSummary effects = opt::Effects(*launch->program).of_program();
-    std::map<uint32_t, uint64_t> passes;  // by elided buffer: bit 0 loads, bit 1 stores
+    std::map<GraphBufferId, uint64_t> passes;  // by elided buffer: bit 0 loads, bit 1 stores
     for (const auto& [parameter, buffer] : bound_buffers(m, *steps[node].node)) {
       if (!std::count(elided.begin(), elided.end(), buffer)) continue;
-      passes[buffer] |= (effects.reads >> parameter & 1) | (effects.writes >> parameter & 1) << 1;
+      if (effects.reads & bit_of(parameter)) passes[buffer] |= 1;
+      if (effects.writes & bit_of(parameter)) passes[buffer] |= 2;
       if (m.kernels[steps[node].node->kernel].buffers[parameter].role != Role::Out) continue;
       uint64_t& bytes = filled[launch->buffers[parameter]];
       if (seen.insert(buffer).second && steps[node].depth > 0) bytes -= shape.bytes(g, buffer);

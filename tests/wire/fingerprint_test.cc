@@ -175,7 +175,7 @@ TEST(Fingerprint, of_graphs_depends_on_behaviour_only) {
       {"role", false, [](Module& m) { m.graphs[0].buffers[0].role = Role::Out; }},
       {"element", false, [](Module& m) { m.graphs[0].buffers[1].element = Type::I32; }},
       {"parameter", false, [](Module& m) { m.graphs[0].buffers[1].parameter = true; }},
-      {"argument", false, [](Module& m) { m.graphs[0].nodes.front().body.front().args[0].buffer = 0; }},
+      {"argument", false, [](Module& m) { m.graphs[0].nodes.front().body.front().args[0].buffer = GraphBufferId(0); }},
       {"constant argument", false, [](Module& m) { m.graphs[0].nodes.back().body.front().args[0].bits = 1; }},
       {"grid", false, [](Module& m) { m.graphs[0].nodes.front().body.front().grid[0].index = 6; }},
       {"times", false, [](Module& m) { m.graphs[0].nodes.front().count = m.graphs[0].buffers[1].count; }},

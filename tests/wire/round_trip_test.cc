@@ -57,7 +57,7 @@ TEST(WireRoundTrip, module_comes_back) {
   EXPECT_EQ(steps[3].node->compare, Opcode::Gt);
   EXPECT_EQ(steps[3].node->bits, 9u);
   EXPECT_EQ(steps[4].node->args.at(0).bits, 0x3f800000u);
-  EXPECT_EQ(steps[4].node->args.at(2).buffer, 0u);
+  EXPECT_EQ(steps[4].node->args.at(2).buffer, GraphBufferId(0));
   EXPECT_EQ(g.buffers[1].place.file, "lib.vyre");
   EXPECT_FALSE(g.buffers[1].parameter);
 }
@@ -131,7 +131,7 @@ TEST(WireRoundTrip, facts_are_dropped_unless_trusted) {
   EXPECT_FALSE(loads({}).in_bounds);
   EXPECT_FALSE(loads({}).read_only);
   EXPECT_EQ(loads({}).align_log2, 0);
-  EXPECT_EQ(loads({}).buffer, 1u);
+  EXPECT_EQ(loads({}).buffer, BufferId(1));
 }
 
 TEST(WireRoundTrip, locations_can_be_left_out) {

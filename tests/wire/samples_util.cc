@@ -59,7 +59,8 @@ Program rich_program() {
   const ValueId nan = b.constant(Type::F32, 0x7f800001);
   const ValueId x =
       b.op(Opcode::Load, Type::F32, {i},
-           MemoryRef{.buffer = 1, .in_bounds = true, .read_only = true, .align_log2 = 2}.pack());
+           MemoryRef{.buffer = BufferId(1), .in_bounds = true, .read_only = true, .align_log2 = 2}
+               .pack());
   const VarId sum = b.declare(b.op(Opcode::Fma, Type::F32, {a, x, nan}));
   b.loc = none;
   const VarId stride = b.declare(b.constant_u32(128));
@@ -80,13 +81,14 @@ Program rich_program() {
   b.begin_region("count");
   const ValueId old =
       b.op(Opcode::AtomicAdd, Type::U32, {i, one},
-           MemoryRef{.buffer = 2, .acq_rel = true, .scope = Scope::Workgroup}.pack());
-  const ValueId entry = b.op(Opcode::Load, Type::U16, {old}, MemoryRef{.buffer = 5}.pack());
+           MemoryRef{.buffer = BufferId(2), .acq_rel = true, .scope = Scope::Workgroup}.pack());
+  const ValueId entry =
+      b.op(Opcode::Load, Type::U16, {old}, MemoryRef{.buffer = BufferId(5)}.pack());
   b.end_region();
   b.effect(Opcode::Store, Type::U32, {i, b.op(Opcode::Cast, Type::U32, {entry})},
-           MemoryRef{.buffer = 3}.pack());
+           MemoryRef{.buffer = BufferId(3)}.pack());
   b.effect(Opcode::Store, Type::U32, {i, b.op(Opcode::Cast, Type::U32, {b.get(sum)})},
-           MemoryRef{.buffer = 2}.pack());
+           MemoryRef{.buffer = BufferId(2)}.pack());
   return b.finish();
 }
 
@@ -99,7 +101,7 @@ Program small_program() {
   p.grid[0] = p.formulas.len(0);
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
   b.begin_if(b.op(Opcode::Lt, Type::U32, {i, b.constant_u32(7)}));
-  b.effect(Opcode::Store, Type::U32, {i, i}, MemoryRef{.buffer = 0}.pack());
+  b.effect(Opcode::Store, Type::U32, {i, i}, MemoryRef{.buffer = BufferId(0)}.pack());
   b.end_if();
   return b.finish();
 }
@@ -123,16 +125,20 @@ Module rich_module() {
   const FormulaId times = g.formulas.binary(FormulaOp::Max, g.formulas.len(0), least);
   GraphAppender nodes(g);
   nodes.add({.kind = GraphNodeKind::Repeat, .count = times, .place = {"main.vyre", 31, 3, 6}});
-  nodes.add({.kind = GraphNodeKind::Call, .kernel = 1, .args = {{.buffer = 1}}, .grid = {{0, 5}}});
+  nodes.add({.kind = GraphNodeKind::Call,
+             .kernel = 1,
+             .args = {{.buffer = GraphBufferId(1)}},
+             .grid = {{GraphBufferId(0), 5}}});
   nodes.close();
   nodes.add({.kind = GraphNodeKind::While,
              .count = times,
-             .flag = {0, 1},
+             .flag = {GraphBufferId(0), 1},
              .compare = Opcode::Gt,
              .bits = 9});
-  nodes.add({.kind = GraphNodeKind::Call,
-             .kernel = 0,
-             .args = {{none, 0x3f800000}, {.buffer = 1}, {.buffer = 0}}});
+  nodes.add(
+      {.kind = GraphNodeKind::Call,
+       .kernel = 0,
+       .args = {{none, 0x3f800000}, {.buffer = GraphBufferId(1)}, {.buffer = GraphBufferId(0)}}});
   nodes.close();
   m.graphs.push_back(std::move(g));
   return m;
@@ -172,7 +178,7 @@ Program random_program(uint64_t seed) {
       case AttrKind::Buffer: attr = below(p.buffers.size()); break;
       case AttrKind::Memory:
         attr =
-            MemoryRef{.buffer = uint32_t(below(p.buffers.size())), .scope = Scope(below(3))}.pack();
+            MemoryRef{.buffer = BufferId(below(p.buffers.size())), .scope = Scope(below(3))}.pack();
         break;
       case AttrKind::Name: attr = p.add_string(std::to_string(below(5))); break;
       case AttrKind::None: break;

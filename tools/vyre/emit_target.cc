@@ -12,9 +12,9 @@ Target of_kernel(const Module& module, size_t index) {
   Target t;
   t.module = &module;
   t.kernel = &module.kernels[index];
-  for (uint32_t i = 0; i < t.kernel->buffers.size(); ++i) {
+  for (const BufferId i : t.kernel->buffers.ids()) {
     const Buffer& b = t.kernel->buffers[i];
-    if (is_parameter(b.role)) t.parameters.push_back({b.name, b.role, b.element, i});
+    if (is_parameter(b.role)) t.parameters.push_back({b.name, b.role, b.element, i.value()});
   }
   return t;
 }
@@ -23,9 +23,9 @@ Target of_graph(const Module& module, size_t index) {
   Target t;
   t.module = &module;
   t.graph = &module.graphs[index];
-  for (uint32_t i = 0; i < t.graph->buffers.size(); ++i) {
+  for (const GraphBufferId i : t.graph->buffers.ids()) {
     const GraphBuffer& b = t.graph->buffers[i];
-    if (b.parameter) t.parameters.push_back({b.name, b.role, b.element, i});
+    if (b.parameter) t.parameters.push_back({b.name, b.role, b.element, i.value()});
   }
   return t;
 }

@@ -42,7 +42,7 @@ LaunchBytes launch_bytes(const Target& target, const Launch& launch) {
     const auto shape = resolve_launch(p, launch.inputs);
     if (!shape) return bytes;
     bytes.all = driver::parameter_bytes(p, *shape);
-    for (size_t i = 0; i < p.buffers.size(); ++i)
+    for (const BufferId i : p.buffers.ids())
       if (is_host_output(p.buffers[i].role))
         bytes.output += shape->counts[i] * size_of(p.buffers[i].element);
     return bytes;
@@ -50,7 +50,7 @@ LaunchBytes launch_bytes(const Target& target, const Launch& launch) {
   const Graph& g = *target.graph;
   const auto shape = resolve_graph(g, launch.inputs.data, launch.inputs.lengths, 0);
   if (!shape) return bytes;
-  for (size_t i = 0; i < g.buffers.size(); ++i) {
+  for (const GraphBufferId i : g.buffers.ids()) {
     bytes.all += shape->bytes(g, i);
     if (is_host_output(g.buffers[i].role)) bytes.output += shape->bytes(g, i);
   }

@@ -18,7 +18,7 @@ class LaunchSizes {
  public:
   LaunchSizes(const Program& kernel, const LaunchInputs& inputs)
       : p_(kernel), counts_(kernel.buffers.size()), scalars_(kernel.buffers.size()) {
-    for (size_t i = 0; i < p_.buffers.size(); ++i) take(i, inputs);
+    for (const BufferId i : p_.buffers.ids()) take(i, inputs);
     // The bytes of buffers do not depend on the grid.
     grid_ = inputs.grid.value_or(std::array<uint64_t, 3>{1, 1, 1});
   }
@@ -26,7 +26,7 @@ class LaunchSizes {
   /// Everything that the sizes depend on and that was not given.
   Diagnostics missing() const {
     Diagnostics list;
-    for (size_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Buffer& b = p_.buffers[i];
       if (!is_parameter(b.role) || b.role == Role::Scalar || counts_[i] || b.count != no_formula)
         continue;
@@ -35,13 +35,14 @@ class LaunchSizes {
                    fmt::format("the length of `{}` is not known", b.name))
               .with_fix(fmt::format("pass `--len {}=N`, or leave out all inputs", b.name)));
     }
-    std::vector<bool> told(p_.buffers.size());
+    IdMap<BufferId, bool> told(p_.buffers.size());
     for (const FormulaNode& n : p_.formulas.nodes) {
-      if (n.op != FormulaOp::Scalar || scalars_[n.a] || told[n.a]) continue;
-      told[n.a] = true;
-      const std::string& name = p_.buffers[n.a].name;
+      const BufferId scalar(n.a);
+      if (n.op != FormulaOp::Scalar || scalars_[scalar] || told[scalar]) continue;
+      told[scalar] = true;
+      const std::string& name = p_.buffers[scalar].name;
       list.push_back(
-          diagnose(Code::MissingInput, p_.place(p_.buffers[n.a].loc),
+          diagnose(Code::MissingInput, p_.place(p_.buffers[scalar].loc),
                    fmt::format("no value for `{}`, on which a size depends", name))
               .with_fix(fmt::format("pass `--set {}=V`, or leave out all inputs", name)));
     }
@@ -50,7 +51,7 @@ class LaunchSizes {
 
   /// Nothing is missing: scalars without a value have no part in the sizes.
   Result<uint64_t> bytes() const {
-    std::vector<std::optional<uint64_t>> scalars = scalars_;
+    IdMap<BufferId, std::optional<uint64_t>> scalars = scalars_;
     for (std::optional<uint64_t>& value : scalars) value = value.value_or(0);
     const Result<LaunchShape> shape = resolve_launch(p_, counts_, scalars, grid_);
     if (!shape) return shape.errors();
@@ -58,9 +59,9 @@ class LaunchSizes {
   }
 
  private:
-  void take(size_t i, const LaunchInputs& inputs) {
-    if (i < inputs.lengths.size()) counts_[i] = inputs.lengths[i];
-    if (i >= inputs.data.size() || !inputs.data[i]) return;
+  void take(BufferId i, const LaunchInputs& inputs) {
+    if (inputs.lengths.contains(i)) counts_[i] = inputs.lengths[i];
+    if (!inputs.data.contains(i) || !inputs.data[i]) return;
     const std::vector<std::byte>& data = *inputs.data[i];
     if (p_.buffers[i].role != Role::Scalar) {
       counts_[i] = data.size() / size_of(p_.buffers[i].element);
@@ -72,7 +73,7 @@ class LaunchSizes {
   }
 
   const Program& p_;
-  std::vector<std::optional<uint64_t>> counts_, scalars_;
+  IdMap<BufferId, std::optional<uint64_t>> counts_, scalars_;
   std::array<uint64_t, 3> grid_;
 };
 

@@ -112,7 +112,7 @@ Result<Wanted> what_is_wanted(const PlanCommand& c) {
 /// by allocating them.
 Result<> fits_device(const plan::PlannedGraph& planned, const Graph& graph, const Wanted& wanted) {
   uint64_t bytes = plan::intermediate_memory(planned, graph).planned;
-  for (size_t i = 0; i < graph.buffers.size(); ++i)
+  for (const GraphBufferId i : graph.buffers.ids())
     if (graph.buffers[i].parameter && graph.buffers[i].role != Role::Scalar)
       bytes += planned.plan.counts[i] * size_of(graph.buffers[i].element);
   if (bytes <= wanted.device_bytes) return Ok{};

@@ -32,7 +32,7 @@ struct Array {
 struct State {
   Lanes sure;   // invocations that surely get here, if any does
   Lanes maybe;  // invocations that may get here
-  std::vector<Array> arrays;
+  IdMap<BufferId, Array> arrays;
   bool dead = false;  // nobody gets here
 };
 
@@ -40,14 +40,14 @@ class Walk {
  public:
   explicit Walk(const ArrayUse& use) : k_(use), p_(use.program) {}
 
-  std::vector<bool> run() {
+  IdMap<BufferId, bool> run() {
     find_arrays();
     if (arrays_ != 0) {
       State s;
       s.sure.assign(k_.workgroup, true);
       s.maybe = s.sure;
       s.arrays.resize(p_.buffers.size());
-      for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+      for (const BufferId i : p_.buffers.ids()) {
         if (!is_asked(i)) continue;
         s.arrays[i].is_private = p_.buffers[i].role == Role::Private;
         s.arrays[i].by.assign(count_[i], 0);
@@ -56,13 +56,13 @@ class Walk {
       const ExactFloats exact;
       block(body_block, s);
       if (work_ > most_work)
-        for (uint32_t i = 0; i < needed_.size(); ++i) needed_[i] = needed_[i] || is_asked(i);
+        for (const BufferId i : needed_.ids()) needed_[i] = needed_[i] || is_asked(i);
     }
     return needed_;
   }
 
  private:
-  bool is_asked(uint32_t buffer) const { return arrays_ >> buffer & 1; }
+  bool is_asked(BufferId buffer) const { return arrays_ & bit_of(buffer); }
 
   void find_arrays() {
     needed_.assign(p_.buffers.size(), false);
@@ -70,19 +70,19 @@ class Walk {
     uint64_t read = 0;
     walk(p_, [&](OpId op) {
       const Opcode code = p_.op(op).code;
-      if (reads(code)) read |= uint64_t{1} << p_.memory(op).buffer;
+      if (reads(code)) read |= bit_of(p_.memory(op).buffer);
       if (code == Opcode::Break || code == Opcode::Continue || code == Opcode::Return ||
           code == Opcode::Trap || code == Opcode::Assert)
         note_exit(op);
     });
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Role role = p_.buffers[i].role;
-      if ((role != Role::Shared && role != Role::Private) || !(read >> i & 1)) continue;
+      if ((role != Role::Shared && role != Role::Private) || !(read & bit_of(i))) continue;
       p_.formulas.is_constant(p_.buffers[i].count, &count_[i]);
       if (count_[i] > most_elements)
         needed_[i] = true;
       else
-        arrays_ |= uint64_t{1} << i;
+        arrays_ |= bit_of(i);
     }
   }
 
@@ -209,7 +209,7 @@ class Walk {
   }
 
   void load(OpId id, const State& s) {
-    const uint32_t buffer = p_.memory(id).buffer;
+    const BufferId buffer = p_.memory(id).buffer;
     if (!is_asked(buffer) || needed_[buffer]) return;
     const Array& a = s.arrays[buffer];
     const ValueId index = p_.operand(id, 0);
@@ -233,7 +233,7 @@ class Walk {
   }
 
   void store(OpId id, State& s) {
-    const uint32_t buffer = p_.memory(id).buffer;
+    const BufferId buffer = p_.memory(id).buffer;
     if (!is_asked(buffer) || needed_[buffer]) return;
     Array& a = s.arrays[buffer];
     const ValueId index = p_.operand(id, 0);
@@ -330,7 +330,7 @@ class Walk {
     }
     if (known || !is_common(condition)) {
       // Both arms are taken, each by some: what either wrote for sure is written.
-      for (size_t i = 0; i < s.arrays.size(); ++i)
+      for (const BufferId i : s.arrays.ids())
         for (size_t e = 0; e < s.arrays[i].by.size(); ++e) {
           const uint16_t a = arms[0].arrays[i].by[e], b = arms[1].arrays[i].by[e];
           s.arrays[i].by[e] = s.arrays[i].is_private ? std::min(a, b) : std::max(a, b);
@@ -342,7 +342,7 @@ class Walk {
       return;
     }
     s.dead = arms[0].dead;
-    for (size_t i = 0; i < s.arrays.size(); ++i)
+    for (const BufferId i : s.arrays.ids())
       for (size_t e = 0; e < s.arrays[i].by.size(); ++e)
         s.arrays[i].by[e] = both(arms[0].arrays[i].by[e], arms[1].arrays[i].by[e]);
   }
@@ -414,8 +414,8 @@ class Walk {
   const ArrayUse& k_;
   const Program& p_;
   uint64_t arrays_ = 0;  // bits of buffers: arrays that are read
-  std::vector<bool> needed_;
-  std::vector<uint64_t> count_;
+  IdMap<BufferId, bool> needed_;
+  IdMap<BufferId, uint64_t> count_;
   IdMap<OpId, Parts> parts_;  // by op; empty if nothing ever leaves
   IdMap<ValueId, std::optional<Numbers>> numbers_;
   std::vector<ValueId> known_;  // those of numbers_ that were asked for
@@ -424,6 +424,6 @@ class Walk {
 
 }  // namespace
 
-std::vector<bool> find_needed_zeros(const ArrayUse& use) { return Walk(use).run(); }
+IdMap<BufferId, bool> find_needed_zeros(const ArrayUse& use) { return Walk(use).run(); }
 
 }  // namespace vyre

@@ -33,6 +33,6 @@ struct ArrayUse {
 };
 
 /// By buffer: must it be zeroed? False for what is no shared or private array.
-std::vector<bool> find_needed_zeros(const ArrayUse& use);
+IdMap<BufferId, bool> find_needed_zeros(const ArrayUse& use);
 
 }  // namespace vyre

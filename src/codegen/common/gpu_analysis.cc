@@ -37,7 +37,7 @@ class GpuAnalyzer {
 
  private:
   void place_arrays() {
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Buffer& b = p_.buffers[i];
       if (is_parameter(b.role)) continue;
       BufferAnalysis& f = f_.buffers[i];
@@ -51,13 +51,14 @@ class GpuAnalyzer {
 
   /// Launches hold that lengths are those of their formulas. Programs have few buffers.
   void find_lengths() {
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Buffer& b = p_.buffers[i];
       f_.buffers[i].length_of = i;
       if (!is_parameter(b.role) || b.role == Role::Scalar || b.count == no_formula) continue;
       const FormulaNode& n = p_.formulas[b.count];
-      if (n.op == FormulaOp::Len && n.a < i) f_.buffers[i].length_of = f_.buffers[n.a].length_of;
-      for (uint32_t k = 0; k < i && k < 64 && f_.buffers[i].length_of == i; ++k)
+      if (n.op == FormulaOp::Len && n.a < i.value())
+        f_.buffers[i].length_of = f_.buffers[BufferId(n.a)].length_of;
+      for (BufferId k{0}; k < i && k.value() < 64 && f_.buffers[i].length_of == i; ++k)
         if (is_parameter(p_.buffers[k].role) && p_.buffers[k].role != Role::Scalar &&
             p_.buffers[k].count != no_formula && is_same(p_.formulas, p_.buffers[k].count, b.count))
           f_.buffers[i].length_of = f_.buffers[k].length_of;
@@ -76,7 +77,7 @@ class GpuAnalyzer {
     }
     if (i.effect == Effect::Convergent) f_.has_subgroup_ops = true;
     switch (o.code) {
-      case Opcode::Len: f_.buffers[f_.buffers[uint32_t(o.attr)].length_of].has_len = true; break;
+      case Opcode::Len: f_.buffers[f_.buffers[o.buffer()].length_of].has_len = true; break;
       case Opcode::Trap:
       case Opcode::Assert: f_.has_traps = true; break;
       case Opcode::Barrier:
@@ -108,18 +109,18 @@ class GpuAnalyzer {
 
 void find_zeros(const Program& p, GpuAnalysis& f) {
   bool any = false;
-  for (size_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     any |= f.buffers[i].loaded &&
            (p.buffers[i].role == Role::Shared || p.buffers[i].role == Role::Private);
   if (!any) return;
   const UniformityInfo uniformity = analyze_uniformity(p);
   const IdMap<OpId, bool> holds = plan::find_split_ops(p, Scope::Workgroup);
-  const std::vector<bool> needed = find_needed_zeros({.program = p,
-                                                      .uniformity = uniformity,
-                                                      .holds_barrier = holds,
-                                                      .workgroup = f.invocations,
-                                                      .lanes = f.lanes});
-  for (size_t i = 0; i < p.buffers.size(); ++i) f.buffers[i].needs_zeros = needed[i];
+  const IdMap<BufferId, bool> needed = find_needed_zeros({.program = p,
+                                                          .uniformity = uniformity,
+                                                          .holds_barrier = holds,
+                                                          .workgroup = f.invocations,
+                                                          .lanes = f.lanes});
+  for (const BufferId i : p.buffers.ids()) f.buffers[i].needs_zeros = needed[i];
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct BufferAnalysis {
   bool loaded = false;       // by loads, atomics with a result or uniform_load
   bool written = false;      // by stores or atomics
   bool needs_zeros = false;  // an array of which an element may be read before it is written
-  uint32_t length_of = 0;    // the first buffer that always has as many elements
+  BufferId length_of{0};     // the first buffer that always has as many elements
   // Of that first buffer, for all of them:
   uint32_t tests = 0;    // accesses in the text; those in loops count several times
   bool has_len = false;  // `len` is used: the launch has checked that it is below 2^32
@@ -22,7 +22,7 @@ struct BufferAnalysis {
 };
 
 struct GpuAnalysis {
-  std::vector<BufferAnalysis> buffers;
+  IdMap<BufferId, BufferAnalysis> buffers;
   IdMap<ValueId, uint32_t> uses;  // of values
   uint32_t depth = 0;             // of nesting
   bool has_traps = false;

@@ -50,16 +50,16 @@ class Emitter {
   void workgroups();
   void workgroup_body();
   V argument(unsigned field, llvm::Type* type);
-  V count_of(uint32_t buffer);    // i64, at the function's start
-  V pointer_of(uint32_t buffer);  // never null
-  V scalar_of(uint32_t buffer);
+  V count_of(BufferId buffer);    // i64, at the function's start
+  V pointer_of(BufferId buffer);  // never null
+  V scalar_of(BufferId buffer);
   V zeros();
   V at_start(llvm::function_ref<V()> make);  // makes it in the function's first block
   void poll(OpId op);
   void zero_arrays(Role role);
   void zero(V at, uint64_t bytes);
-  void set_noalias(llvm::Instruction* access, uint32_t buffer);
-  uint64_t array_count(uint32_t buffer) const;
+  void set_noalias(llvm::Instruction* access, BufferId buffer);
+  uint64_t array_count(BufferId buffer) const;
 
   // ---- phases.cc
   void workgroup_block(BlockId block);
@@ -166,7 +166,7 @@ class Emitter {
   // ---- llvm_memory.cc, stores.cc
   /// A place that an access goes to.
   struct Place {
-    uint32_t buffer = 0;
+    BufferId buffer{0};
     V pointer = nullptr;
     V limit = nullptr;              // i64: indices below are inside
     std::optional<uint64_t> known;  // … if it is a constant
@@ -285,8 +285,8 @@ class Emitter {
   const LikelyStrides likely_;
   const Stretches stretches_;
   const SharedSlots shared_;
-  const std::vector<bool> needs_zeros_;  // by buffer: arrays
-  unsigned mask_width_ = 1;              // bits of a lane of a mask in a slot
+  const IdMap<BufferId, bool> needs_zeros_;  // by buffer: arrays
+  unsigned mask_width_ = 1;                  // bits of a lane of a mask in a slot
 
   llvm::Function* f_ = nullptr;
   llvm::DISubprogram* lines_ = nullptr;  // if options_.lines
@@ -296,14 +296,14 @@ class Emitter {
   V group_[3] = {};      // i32, of the current workgroup
   V counts_[3] = {};     // i32, workgroups of the launch
   V abreast_ = nullptr;  // i32, workgroups from the current one on that run abreast; null: one
-  std::vector<V> counts_of_, pointers_, scalars_;
-  std::vector<V> array_base_;  // by buffer: shared and private arrays
+  IdMap<BufferId, V> counts_of_, pointers_, scalars_;
+  IdMap<BufferId, V> array_base_;  // by buffer: shared and private arrays
   std::map<std::tuple<V, uint64_t, unsigned, bool>, V> limits_;
-  std::map<std::pair<uint32_t, unsigned>, V> byte_limits_;
-  std::vector<bool> lane_major_;  // private arrays that are read by the byte
+  std::map<std::pair<BufferId, unsigned>, V> byte_limits_;
+  IdMap<BufferId, bool> lane_major_;  // private arrays that are read by the byte
   std::map<std::string, llvm::Function*> helpers_;
-  std::vector<llvm::MDNode*> scope_, noalias_;
-  std::vector<uint64_t> array_offset_;
+  IdMap<BufferId, llvm::MDNode*> scope_, noalias_;
+  IdMap<BufferId, uint64_t> array_offset_;
   uint64_t private_stride_ = 0;  // bytes of a subgroup's private arrays
   uint64_t arena_bytes_ = 0, spill_offset_ = 0, live_offset_ = 0, dummy_offset_ = 0;
 

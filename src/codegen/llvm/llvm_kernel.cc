@@ -74,7 +74,7 @@ KernelInfo Emitter::run() {
   return info;
 }
 
-uint64_t Emitter::array_count(uint32_t buffer) const {
+uint64_t Emitter::array_count(BufferId buffer) const {
   uint64_t n = 0;
   p_.formulas.is_constant(p_.buffers[buffer].count, &n);
   return n;
@@ -103,7 +103,7 @@ void Emitter::begin_function() {
   // Arrays, places for values that live across barriers, and a place for stores that are dropped.
   // Vectors without their first lanes may begin before the first array.
   arena_bytes_ = arena_tail;
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+  for (const BufferId i : p_.buffers.ids()) {
     const Buffer& buffer = p_.buffers[i];
     if (buffer.role == Role::Shared) {
       array_offset_[i] = arena_bytes_;
@@ -118,7 +118,7 @@ void Emitter::begin_function() {
   }
   const uint64_t privates = arena_bytes_;
   arena_bytes_ += private_stride_ * (k_.phased ? k_.subgroups : 1);
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i)
+  for (const BufferId i : p_.buffers.ids())
     if (p_.buffers[i].role == Role::Private) array_offset_[i] += privates;
   spill_offset_ = arena_bytes_;
   arena_bytes_ = aligned(arena_bytes_ + stretches_.arena_bytes);
@@ -141,7 +141,7 @@ void Emitter::begin_function() {
   }
 }
 
-void Emitter::set_noalias(llvm::Instruction* access, uint32_t buffer) {
+void Emitter::set_noalias(llvm::Instruction* access, BufferId buffer) {
   access->setMetadata(llvm::LLVMContext::MD_alias_scope, scope_[buffer]);
   access->setMetadata(llvm::LLVMContext::MD_noalias, noalias_[buffer]);
 }
@@ -158,24 +158,24 @@ llvm::Value* Emitter::argument(unsigned field, llvm::Type* type) {
   return load;
 }
 
-llvm::Value* Emitter::count_of(uint32_t i) {
+llvm::Value* Emitter::count_of(BufferId i) {
   if (counts_of_[i]) return counts_of_[i];
   if (!is_parameter(p_.buffers[i].role)) return counts_of_[i] = b_.getInt64(array_count(i));
   return counts_of_[i] = at_start([&] {
            V list = argument(at_counts, b_.getPtrTy());
-           llvm::LoadInst* load =
-               b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i));
+           llvm::LoadInst* load = b_.CreateLoad(
+               b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i.value()));
            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
            return load;
          });
 }
 
-llvm::Value* Emitter::scalar_of(uint32_t i) {
+llvm::Value* Emitter::scalar_of(BufferId i) {
   if (scalars_[i]) return scalars_[i];
   return scalars_[i] = at_start([&]() -> V {
            V list = argument(at_scalars, b_.getPtrTy());
-           llvm::LoadInst* load =
-               b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i));
+           llvm::LoadInst* load = b_.CreateLoad(
+               b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), list, i.value()));
            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
            const Type t = p_.buffers[i].element;
            if (t == Type::Bool) return b_.CreateICmpNE(load, b_.getInt64(0));
@@ -200,7 +200,7 @@ llvm::Value* Emitter::zeros() {
 
 /// Of a parameter, a shared array or a table. An empty buffer may be null: then it is zeros of our
 /// own, so that reading element 0 is always possible.
-llvm::Value* Emitter::pointer_of(uint32_t i) {
+llvm::Value* Emitter::pointer_of(BufferId i) {
   if (pointers_[i]) return pointers_[i];
   const Buffer& buffer = p_.buffers[i];
   if (buffer.role == Role::Shared) return pointers_[i] = arena_at(array_offset_[i]);
@@ -219,7 +219,7 @@ llvm::Value* Emitter::pointer_of(uint32_t i) {
   return pointers_[i] = at_start([&] {
            V list = argument(at_buffers, b_.getPtrTy());
            llvm::LoadInst* load =
-               b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
+               b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i.value()));
            load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
            V empty = b_.CreateICmpEQ(count_of(i), b_.getInt64(0));
            return b_.CreateSelect(empty, zeros(), load);
@@ -305,7 +305,7 @@ void Emitter::workgroup_body() {
 
 /// Shared arrays when a workgroup begins, private ones when an invocation does.
 void Emitter::zero_arrays(Role role) {
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+  for (const BufferId i : p_.buffers.ids()) {
     const Buffer& buffer = p_.buffers[i];
     if (buffer.role != role || !needs_zeros_[i]) continue;
     uint64_t element = size_of(buffer.element);

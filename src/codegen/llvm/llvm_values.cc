@@ -64,9 +64,10 @@ llvm::Value* Emitter::on_demand(OpId def) {
     case Opcode::NumWorkgroups: return counts_[n];
     case Opcode::WorkgroupSize: return b_.getInt32(p_.workgroup[n]);
     case Opcode::SubgroupSize: return b_.getInt32(S_);
-    case Opcode::Len: return at_start([&] { return b_.CreateTrunc(count_of(n), b_.getInt32Ty()); });
-    case Opcode::Len64: return count_of(n);
-    case Opcode::Scalar: return scalar_of(n);
+    case Opcode::Len:
+      return at_start([&] { return b_.CreateTrunc(count_of(op.buffer()), b_.getInt32Ty()); });
+    case Opcode::Len64: return count_of(op.buffer());
+    case Opcode::Scalar: return scalar_of(op.buffer());
     default: {
       V base = nullptr;
       return id_lanes(op.code, n, &base);

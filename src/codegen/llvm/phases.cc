@@ -317,7 +317,7 @@ void Emitter::export_value(ValueId v) {
   }
   llvm::StoreInst* store =
       b_.CreateAlignedStore(value, spill_address(home), llvm::Align(size_of(p_.type(v))));
-  set_noalias(store, static_cast<uint32_t>(p_.buffers.size()));
+  set_noalias(store, p_.buffers.next_id());
 }
 
 /// At the stretch's start, so that all of it has it.
@@ -342,7 +342,7 @@ llvm::Value* Emitter::reload(ValueId v) {
   llvm::Type* raw = is_bool ? type->getWithNewType(b_.getInt8Ty()) : type;
   llvm::LoadInst* load =
       b_.CreateAlignedLoad(raw, spill_address(home), llvm::Align(size_of(p_.type(v))));
-  set_noalias(load, static_cast<uint32_t>(p_.buffers.size()));
+  set_noalias(load, p_.buffers.next_id());
   V value = is_bool ? b_.CreateICmpNE(load, llvm::Constant::getNullValue(raw)) : load;
   made_[v] = {value, nullptr, epoch_};
   return value;

@@ -12,7 +12,7 @@ constexpr uint64_t unrolled_clear = 256;  // bytes of local memory that are clea
 /// Shared arrays are zero when a workgroup begins, private ones when an invocation does.
 void Emitter::clear_arrays() {
   uint64_t first = ~uint64_t{0}, end = 0;
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+  for (const BufferId i : p_.buffers.ids()) {
     const BufferAnalysis& b = f_.buffers[i];
     const uint64_t bytes = (b.count * size_of(p_.buffers[i].element) + 15) / 16 * 16;
     if (!b.needs_zeros || bytes == 0) continue;
@@ -72,12 +72,13 @@ void Emitter::clear_arrays() {
 
 /// Tables and shared memory, outside of the entry.
 void Emitter::arrays() {
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
-    if (!once_.contains(fmt::format("pointer {}", i)) || p_.buffers[i].role != Role::Table)
+  for (const BufferId i : p_.buffers.ids()) {
+    if (!once_.contains(fmt::format("pointer {}", i.value())) || p_.buffers[i].role != Role::Table)
       continue;
     const uint64_t bytes = f_.buffers[i].count * size_of(p_.buffers[i].element);
     const uint64_t from = p_.buffers[i].table_offset;
-    append(head_, ".global .align 16 .b8 vyre_table_{}[{}] = {{", i, std::max<uint64_t>(bytes, 1));
+    append(head_, ".global .align 16 .b8 vyre_table_{}[{}] = {{", i.value(),
+           std::max<uint64_t>(bytes, 1));
     for (uint64_t k = 0; k < bytes; ++k)
       append(head_, "{}{}",
              k == 0   ? ""

@@ -78,9 +78,9 @@ class Emitter {
   void header();
   void footer();
   Text param(uint32_t offset, std::string_view type, Class c);
-  Text pointer_of(uint32_t buffer);  // 64 bits: of parameters and tables, and private arrays
+  Text pointer_of(BufferId buffer);  // 64 bits: of parameters and tables, and private arrays
   Text shared_base();                // 32 bits
-  Text count_of(uint32_t buffer);    // 64 bits, a register or an immediate
+  Text count_of(BufferId buffer);    // 64 bits, a register or an immediate
   Text num_workgroups(uint32_t dim);
   Text workgroup_id(uint32_t dim);
   Text local_id(uint32_t dim);
@@ -144,7 +144,7 @@ class Emitter {
 
   // ---- ptx_memory.cc, ptx_elements.cc, ptx_vectors.cc
   struct Place {
-    uint32_t buffer = 0;
+    BufferId buffer{0};
     std::string_view space;  // ".global", ".shared", ".local"
     std::string_view load;   // "ld.global.nc", …
     std::string_view store;
@@ -155,8 +155,8 @@ class Emitter {
     Text inside;          // a predicate; "" if it is proved
   };
   Place place_of(OpId id, uint32_t scale);
-  Text inside(uint32_t buffer, ValueId index, uint32_t plus);
-  Text inside_bytes(uint32_t buffer, ValueId index, uint32_t size);
+  Text inside(BufferId buffer, ValueId index, uint32_t plus);
+  Text inside_bytes(BufferId buffer, ValueId index, uint32_t size);
   void address(Place& p, ValueId index);
   Text guard(const Place& p) const { return p.inside.empty() ? "" : fmt::format("@{} ", p.inside); }
   void load_op(OpId id);
@@ -178,7 +178,7 @@ class Emitter {
   void from_raw(Type element, const Text& to, const Text& raw);
   Text to_raw(Type element, ValueId value, bool visible);
   Text canonical_bits(Type t, ValueId value);
-  bool is_visible(uint32_t buffer) const { return is_host_output(p_.buffers[buffer].role); }
+  bool is_visible(BufferId buffer) const { return is_host_output(p_.buffers[buffer].role); }
 
   // ---- ptx_atomics.cc
   void atomic_op(OpId id);
@@ -229,7 +229,7 @@ class Emitter {
   IdMap<ValueId, Text> made_;            // by value
   std::array<uint32_t, 6> registers_{};  // by class: how many
   uint32_t labels_ = 0;
-  std::vector<uint32_t> offsets_;  // by buffer: in the parameter block
+  IdMap<BufferId, uint32_t> offsets_;  // by buffer: in the parameter block
   std::vector<Loop> loops_;
   std::map<std::string, Text, std::less<>> once_;  // what the kernel's start has computed, by name
   std::map<std::string, uint32_t, std::less<>> files_;  // of `.loc`

@@ -30,7 +30,7 @@ Emitter::Emitter(const LoweredProgram& lowered, const GpuAnalysis& analysis, con
       made_(p_.values.size()) {
   offsets_.assign(p_.buffers.size(), 0);
   uint32_t at = first_parameter_offset;
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+  for (const BufferId i : p_.buffers.ids()) {
     if (!is_parameter(p_.buffers[i].role)) continue;
     offsets_[i] = at;
     at += p_.buffers[i].role == Role::Scalar ? 8 : 16;
@@ -173,14 +173,14 @@ Emitter::Text Emitter::param(uint32_t offset, std::string_view type, Class c) {
   });
 }
 
-Emitter::Text Emitter::pointer_of(uint32_t buffer) {
-  return once(fmt::format("pointer {}", buffer), [&] {
+Emitter::Text Emitter::pointer_of(BufferId buffer) {
+  return once(fmt::format("pointer {}", buffer.value()), [&] {
     const Role role = p_.buffers[buffer].role;
     Text r = wide();
     if (role == Role::Private)
       ins("mov.u64 {}, vyre_private", r);
     else if (role == Role::Table)
-      ins("mov.u64 {}, vyre_table_{}", r, buffer);
+      ins("mov.u64 {}, vyre_table_{}", r, buffer.value());
     else
       ins("cvta.to.global.u64 {}, {}", r, param(offsets_[buffer], "u64", Class::Long));
     return r;
@@ -195,7 +195,7 @@ Emitter::Text Emitter::shared_base() {
   });
 }
 
-Emitter::Text Emitter::count_of(uint32_t buffer) {
+Emitter::Text Emitter::count_of(BufferId buffer) {
   if (!is_parameter(p_.buffers[buffer].role)) return fmt::format("{}", f_.buffers[buffer].count);
   return param(offsets_[f_.buffers[buffer].length_of] + 8, "u64", Class::Long);
 }
@@ -293,21 +293,22 @@ void Emitter::id_op(OpId id) {
     case Opcode::WorkgroupSize: return set(v, fmt::format("{}", p_.workgroup[dim]));
     case Opcode::LaneId: return set(v, lane());
     case Opcode::SubgroupSize: return set(v, fmt::format("{}", f_.lanes));
-    case Opcode::Len64: return set(v, count_of(dim));
+    case Opcode::Len64: return set(v, count_of(o.buffer()));
     case Opcode::Len: {
-      if (!is_parameter(p_.buffers[dim].role)) return set(v, count_of(dim));
+      if (!is_parameter(p_.buffers[o.buffer()].role)) return set(v, count_of(o.buffer()));
       // The low half: it fits.
-      return set(v, param(offsets_[f_.buffers[dim].length_of] + 8, "u32", Class::Word));
+      return set(v, param(offsets_[f_.buffers[o.buffer()].length_of] + 8, "u32", Class::Word));
     }
     case Opcode::Scalar: {
       const Type t = o.type;
       if (t != Type::Bool && width_of(t) >= 32)
-        return set(v, param(offsets_[dim], is_float(t) ? suffix(t) : bits_suffix(t), class_of(t)));
+        return set(
+            v, param(offsets_[o.buffer()], is_float(t) ? suffix(t) : bits_suffix(t), class_of(t)));
       const std::string_view how = t == Type::I8    ? "s8"
                                    : t == Type::I16 ? "s16"
                                    : t == Type::U16 ? "u16"
                                                     : "u8";
-      const Text raw = param(offsets_[dim], how, Class::Word);
+      const Text raw = param(offsets_[o.buffer()], how, Class::Word);
       if (t != Type::Bool) return set(v, raw);
       return set(v, once(fmt::format("flag {}", dim), [&] {
                    Text p = pred();

@@ -17,7 +17,7 @@ bool is_below_2_31(Type index) { return index != Type::U32 && width_of(index) <=
 }  // namespace
 
 /// Is index + plus, in exact integers, below the buffer's length?
-Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
+Emitter::Text Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
   buffer = f_.buffers[buffer].length_of;
   const Type t = p_.type(index);
   const bool is_array = !is_parameter(p_.buffers[buffer].role);
@@ -32,7 +32,7 @@ Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
       ins("setp.lt.u32 {}, {}, {}", p, i, count);
     } else if (is_below_2_31(t)) {
       // A negative index is above 2^31 without its sign.
-      const Text limit = once(fmt::format("limit {}", buffer), [&] {
+      const Text limit = once(fmt::format("limit {}", buffer.value()), [&] {
         const Text low = wide();
         Text r = word();
         ins("min.u64 {}, {}, 0x80000000", low, count_of(buffer));
@@ -48,12 +48,12 @@ Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
       ins("setp.lt.u64 {}, {}, {}", p, number, count_of(buffer));
     } else {
       // 2^32 elements and more: all indices are inside. So it is the last one that is compared.
-      const Text some = once(fmt::format("some {}", buffer), [&] {
+      const Text some = once(fmt::format("some {}", buffer.value()), [&] {
         Text r = pred();
         ins("setp.ne.u64 {}, {}, 0", r, count_of(buffer));
         return r;
       });
-      const Text last = once(fmt::format("last {}", buffer), [&] {
+      const Text last = once(fmt::format("last {}", buffer.value()), [&] {
         const Text less = wide(), low = wide();
         Text r = word();
         ins("sub.u64 {}, {}, 1", less, count_of(buffer));
@@ -71,7 +71,7 @@ Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
     ins("cvt.{}.{} {}, {}", is_signed(t) ? "s64" : "u64", suffix(t), number, i);
   }
   if (plus && t == Type::U64) {  // the sum could wrap: take it from the length
-    const Text limit = once(fmt::format("limit {} less {}", buffer, plus), [&] {
+    const Text limit = once(fmt::format("limit {} less {}", buffer.value(), plus), [&] {
       const Text most = moved(Type::U64, count_of(buffer));
       Text r = wide();
       ins("max.u64 {}, {}, {}", most, most, plus);
@@ -91,10 +91,10 @@ Emitter::Text Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
 }
 
 /// Are `size` bytes at a byte offset inside?
-Emitter::Text Emitter::inside_bytes(uint32_t buffer, ValueId index, uint32_t size) {
+Emitter::Text Emitter::inside_bytes(BufferId buffer, ValueId index, uint32_t size) {
   const Type t = p_.type(index);
   const uint32_t element = size_of(p_.buffers[buffer].element);
-  const Text limit = once(fmt::format("bytes {} {}", buffer, size), [&] {
+  const Text limit = once(fmt::format("bytes {} {}", buffer.value(), size), [&] {
     const Text bytes = wide();
     Text r = wide();
     ins("mov.u64 {}, {}", bytes, count_of(buffer));

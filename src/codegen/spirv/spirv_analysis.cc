@@ -5,16 +5,16 @@ namespace {
 
 /// Narrow arrays that are read at byte offsets are words; so are those in shared memory where the
 /// device has no narrow elements there. Tables always are.
-std::vector<bool> find_packed(const Program& p, const emit_exact::Profile& profile) {
-  std::vector<bool> packed(p.buffers.size(), false);
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+IdMap<BufferId, bool> find_packed(const Program& p, const emit_exact::Profile& profile) {
+  IdMap<BufferId, bool> packed(p.buffers.size(), false);
+  for (const BufferId i : p.buffers.ids()) {
     const Buffer& b = p.buffers[i];
     if (b.role == Role::Table) packed[i] = true;
     if (b.role == Role::Shared && size_of(b.element) < 4 && !profile.shared_bytes) packed[i] = true;
   }
   walk(p, [&](OpId op) {
     if (p.op(op).code != Opcode::LoadAs) return;
-    const uint32_t b = p.memory(op).buffer;
+    const BufferId b = p.memory(op).buffer;
     if (!is_parameter(p.buffers[b].role) && size_of(p.buffers[b].element) < 4) packed[b] = true;
   });
   return packed;
@@ -40,7 +40,7 @@ bool uses_written_before_barrier(const Program& p, const GpuAnalysis& f) {
       waits |= code == Opcode::Barrier || code == Opcode::UniformLoad ||
                info(code).effect == Effect::Convergent;
       if (info(code).attribute != AttrKind::Memory) return;
-      const uint32_t b = p.memory(id).buffer;
+      const BufferId b = p.memory(id).buffer;
       uses |= is_parameter(p.buffers[b].role) && f.buffers[b].written;
     };
     look(op);
@@ -90,10 +90,10 @@ SpirvAnalysis analyze(const LoweredProgram& lowered, const Program& given,
   const Program& p = lowered.program;
   const uint32_t size = options.subgroup_size ? options.subgroup_size : profile.subgroup_size;
   SpirvAnalysis f = {analyze_for_gpu(p, size)};
-  for (size_t i = 0; i < p.buffers.size(); ++i)
-    f.pieces.push_back(i < given.buffers.size() ? std::max(1u, size_of(given.buffers[i].element) /
-                                                                   size_of(p.buffers[i].element))
-                                                : 1);
+  for (const BufferId i : p.buffers.ids())
+    f.pieces.push_back(given.buffers.contains(i) ? std::max(1u, size_of(given.buffers[i].element) /
+                                                                    size_of(p.buffers[i].element))
+                                                 : 1);
   f.packed = find_packed(p, profile);
   f.saturates = find_saturating(p, profile);
   f.lanes_by = choose_lanes(f, profile);

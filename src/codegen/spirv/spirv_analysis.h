@@ -22,8 +22,8 @@ enum class Lanes : uint8_t {
 };
 
 struct SpirvAnalysis : GpuAnalysis {
-  std::vector<uint32_t> pieces;  // by buffer: elements that expansion made of one
-  std::vector<bool> packed;      // by buffer: an array of narrow elements that is held as words
+  IdMap<BufferId, uint32_t> pieces;  // by buffer: elements that expansion made of one
+  IdMap<BufferId, bool> packed;      // by buffer: an array of narrow elements that is held as words
   IdMap<OpId, bool>
       saturates;  // by op: a 64-bit sum or difference that may be part of one that does
   Lanes lanes_by = Lanes::Alone;

@@ -16,7 +16,7 @@ constexpr uint32_t most_initialized = 64;
 }  // namespace
 
 /// What an array is declared as. Packed ones are words; private narrow elements have a word each.
-Id Emitter::element_type(uint32_t buffer) {
+Id Emitter::element_type(BufferId buffer) {
   const Buffer& b = p_.buffers[buffer];
   const uint32_t size = size_of(b.element);
   if (f_.packed[buffer] || (size < 4 && b.role == Role::Private)) return u32();
@@ -25,14 +25,14 @@ Id Emitter::element_type(uint32_t buffer) {
   return m_.type_int(size * 8);
 }
 
-uint32_t Emitter::elements(uint32_t buffer) const {
+uint32_t Emitter::elements(BufferId buffer) const {
   const uint64_t count = f_.buffers[buffer].count;
   if (!f_.packed[buffer]) return static_cast<uint32_t>(std::max<uint64_t>(count, 1));
   const uint64_t bytes = count * size_of(p_.buffers[buffer].element);
   return static_cast<uint32_t>(std::max<uint64_t>((bytes + 3) / 4, 1));
 }
 
-Id Emitter::array_of(uint32_t buffer) {
+Id Emitter::array_of(BufferId buffer) {
   if (arrays_[buffer]) return arrays_[buffer];
   const Buffer& b = p_.buffers[buffer];
   const uint32_t count = elements(buffer);
@@ -77,7 +77,7 @@ Id Emitter::shared_words(const char* name, uint32_t count) {
 /// Shared arrays are zeros when a workgroup begins.
 void Emitter::clear_shared() {
   bool any = false;
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+  for (const BufferId i : p_.buffers.ids()) {
     if (p_.buffers[i].role != Role::Shared || !f_.buffers[i].needs_zeros) continue;
     if (f_.buffers[i].count == 0) continue;
     any = true;
@@ -124,7 +124,7 @@ void Emitter::for_each(Id first, uint32_t end, uint32_t step, const std::functio
 
 /// Large private arrays are zeros when an invocation begins; small ones have an initializer.
 void Emitter::clear_private() {
-  for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+  for (const BufferId i : p_.buffers.ids()) {
     if (p_.buffers[i].role != Role::Private || !f_.buffers[i].needs_zeros) continue;
     if (elements(i) <= most_initialized) continue;
     Place place;

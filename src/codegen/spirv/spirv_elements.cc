@@ -11,7 +11,7 @@ namespace vyre::emit_spirv {
 /// What a load gives before it becomes a value: a word, or 64 bits.
 Id Emitter::raw_type(Type element) { return size_of(element) < 8 ? u32() : u64(); }
 
-bool Emitter::is_word_access(uint32_t buffer) const {
+bool Emitter::is_word_access(BufferId buffer) const {
   const uint32_t size = size_of(p_.buffers[buffer].element);
   if (size >= 4) return false;
   if (!is_parameter(p_.buffers[buffer].role)) return f_.packed[buffer];

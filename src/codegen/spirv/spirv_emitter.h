@@ -157,9 +157,9 @@ class Emitter {
   Id param(uint32_t offset, uint32_t width);
   Id param_word(uint32_t offset);
   Wide param_wide(uint32_t offset);
-  Wide pointer_of(uint32_t buffer);
-  Wide count_of(uint32_t buffer);
-  Id low_count(uint32_t buffer);  // all of it where it fits
+  Wide pointer_of(BufferId buffer);
+  Wide count_of(BufferId buffer);
+  Id low_count(BufferId buffer);  // all of it where it fits
   Id num_workgroups(uint32_t dim) { return param_word(num_workgroups_offset + 4 * dim); }
   Id workgroup_id(uint32_t dim);
   Id local_id(uint32_t dim);
@@ -176,9 +176,9 @@ class Emitter {
   Id function_variable(Id type, Id initial);
 
   // ---- spirv_arrays.cc
-  Id array_of(uint32_t buffer);  // the variable
-  Id element_type(uint32_t buffer);
-  uint32_t elements(uint32_t buffer) const;
+  Id array_of(BufferId buffer);  // the variable
+  Id element_type(BufferId buffer);
+  uint32_t elements(BufferId buffer) const;
   void clear_shared();
   void clear_private();
   void for_each(Id first, uint32_t end, uint32_t step, const std::function<void(Id)>& body);
@@ -278,22 +278,22 @@ class Emitter {
   // ---- spirv_memory.cc, spirv_elements.cc, spirv_vectors.cc
   enum class Space : uint8_t { Buffer, Shared, Private, Table };
   struct Place {
-    uint32_t buffer = 0;
+    BufferId buffer{0};
     Space space = Space::Buffer;
     Type element = Type::U32;
     Wide address;   // Buffer: of element 0 of the access
     Id index = 0;   // arrays
     Id inside = 0;  // a bool; 0 if it is proved
   };
-  Space space_of(uint32_t buffer) const;
-  Id inside(uint32_t buffer, ValueId index, uint32_t plus);
-  Id inside_short(uint32_t buffer, ValueId index);
-  Id inside_wide(uint32_t buffer, ValueId index, uint32_t plus);
-  Id inside_bytes(uint32_t buffer, ValueId index, uint32_t size);
-  Id limit32(uint32_t buffer);
+  Space space_of(BufferId buffer) const;
+  Id inside(BufferId buffer, ValueId index, uint32_t plus);
+  Id inside_short(BufferId buffer, ValueId index);
+  Id inside_wide(BufferId buffer, ValueId index, uint32_t plus);
+  Id inside_bytes(BufferId buffer, ValueId index, uint32_t size);
+  Id limit32(BufferId buffer);
   bool is_outside_always(Id inside) const { return inside && inside == never_; }
   Wide index_of(ValueId index, uint32_t scale);
-  Wide address(uint32_t buffer, ValueId index, uint32_t scale);
+  Wide address(BufferId buffer, ValueId index, uint32_t scale);
   Id index32(ValueId index);
   Place place_of(OpId id);
   Id pointer(Wide address, Id type);
@@ -302,15 +302,15 @@ class Emitter {
   Id array_pointer(const Place& p, Id index);
   Wide moved_by(Wide address, uint32_t bytes);
   /// Plain accesses: aligned, and part of the order where others may write.
-  Id load(Id pointer, Id type, Space space, uint32_t buffer, uint32_t align);
-  void store(Id pointer, Id value, Space space, uint32_t buffer, uint32_t align);
+  Id load(Id pointer, Id type, Space space, BufferId buffer, uint32_t align);
+  void store(Id pointer, Id value, Space space, BufferId buffer, uint32_t align);
   void load_op(OpId id);
   void store_op(OpId id);
   void load_n(OpId id);
   void store_n(OpId id);
   void load_as(OpId id);
   bool as_vector(OpId id, uint32_t n) const;
-  Id inside_all(uint32_t buffer, ValueId index, uint32_t n);
+  Id inside_all(BufferId buffer, ValueId index, uint32_t n);
   std::vector<Id> load_vector(const Place& p, uint32_t n);
   void store_vector(const Place& p, std::span<const Id> raw);
   /// The element k places after the one that the place names.
@@ -321,7 +321,7 @@ class Emitter {
   Id raw_load(const Place& p, uint32_t k);
   Id narrow_load(const Place& p, uint32_t k);
   void narrow_store(const Place& p, uint32_t k, Id raw);
-  bool is_word_access(uint32_t buffer) const;
+  bool is_word_access(BufferId buffer) const;
   bool has_narrow(uint32_t size) const;
   struct Piece {
     Id pointer = 0;  // of the word
@@ -335,8 +335,8 @@ class Emitter {
   Id canonical_bits(Type t, Id x, bool never_nan);
   Id half_to_float(Id raw);
   Id float_to_half(Id x);
-  bool is_visible(uint32_t buffer) const { return is_host_output(p_.buffers[buffer].role); }
-  bool is_shared_order(uint32_t buffer) const;
+  bool is_visible(BufferId buffer) const { return is_host_output(p_.buffers[buffer].role); }
+  bool is_shared_order(BufferId buffer) const;
 
   // ---- spirv_atomics.cc
   void atomic_op(OpId id);
@@ -374,12 +374,12 @@ class Emitter {
   Id u32_ = 0, bool_ = 0;
   Words start_, body_, variables_;
   Words* out_ = &body_;
-  Id here_ = 0, start_here_ = 0;   // the block that is being written
-  IdMap<ValueId, Id> made_;        // by value
-  bool in_unrolled_ = false;       // the body of a loop that is to be written out
-  std::unordered_set<Id> opaque_;  // numbers that the device's compiler cannot know
-  std::vector<uint32_t> offsets_;  // by buffer: in the parameter block
-  std::vector<Id> arrays_;         // by buffer
+  Id here_ = 0, start_here_ = 0;       // the block that is being written
+  IdMap<ValueId, Id> made_;            // by value
+  bool in_unrolled_ = false;           // the body of a loop that is to be written out
+  std::unordered_set<Id> opaque_;      // numbers that the device's compiler cannot know
+  IdMap<BufferId, uint32_t> offsets_;  // by buffer: in the parameter block
+  IdMap<BufferId, Id> arrays_;         // by buffer
   std::vector<Loop*> loops_;
   std::vector<Id> yielded_;
   Flow flow_ = Flow::On;
@@ -387,6 +387,7 @@ class Emitter {
   struct OnceKey {
     OnceKey(std::string_view literal, uint64_t of = 0, uint32_t and_of = 0)
         : first(of), second(and_of), name(literal) {}
+    OnceKey(std::string_view literal, BufferId of) : OnceKey(literal, of.value()) {}
     uint64_t first;
     uint32_t second;
     std::string_view name;  // last: it takes longest to compare
@@ -397,7 +398,8 @@ class Emitter {
   enum class Fact : uint32_t { Inside, Distance, Address };
   struct FactKey {
     Fact what;
-    uint32_t buffer, number;
+    BufferId buffer;
+    uint32_t number;
     Id index;
     Type type;  // of the index
     auto operator<=>(const FactKey&) const = default;

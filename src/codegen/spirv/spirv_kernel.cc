@@ -26,7 +26,7 @@ Emitter::Emitter(const LoweredProgram& lowered, const SpirvAnalysis& analysis, c
 void Emitter::place_parameters() {
   uint32_t at = first_parameter_offset;
   std::vector<uint32_t> halves;  // of 64-bit scalars, which expansion has appended as two
-  for (uint32_t i = 0; i < given_.buffers.size(); ++i) {
+  for (const BufferId i : given_.buffers.ids()) {
     const Buffer& b = given_.buffers[i];
     if (!is_parameter(b.role)) continue;
     offsets_[i] = at;
@@ -172,7 +172,7 @@ Emitter::Wide Emitter::param_wide(uint32_t offset) {
   });
 }
 
-Emitter::Wide Emitter::pointer_of(uint32_t buffer) {
+Emitter::Wide Emitter::pointer_of(BufferId buffer) {
   const Wide p = param_wide(offsets_[buffer]);
   if (options_.debug && has64())
     once({"name", buffer}, [&] {
@@ -183,13 +183,14 @@ Emitter::Wide Emitter::pointer_of(uint32_t buffer) {
 }
 
 /// In elements of the expanded program, of which one of the given one may have several.
-Emitter::Wide Emitter::count_of(uint32_t buffer) {
+Emitter::Wide Emitter::count_of(BufferId buffer) {
   if (!is_parameter(p_.buffers[buffer].role)) return wide(f_.buffers[buffer].count);
-  const uint32_t same = f_.buffers[buffer].length_of, pieces = f_.pieces[same];
+  const BufferId same = f_.buffers[buffer].length_of;
+  const uint32_t pieces = f_.pieces[same];
   return once_wide({"count", same}, [&] { return times(param_wide(offsets_[same] + 8), pieces); });
 }
 
-Id Emitter::low_count(uint32_t buffer) {
+Id Emitter::low_count(BufferId buffer) {
   return once({"len", f_.buffers[buffer].length_of}, [&] { return low_word(count_of(buffer)); });
 }
 
@@ -302,19 +303,19 @@ void Emitter::id_op(OpId id) {
     case Opcode::WorkgroupSize: return set(v, c32(p_.workgroup[dim]));
     case Opcode::LaneId: return set(v, lane());
     case Opcode::SubgroupSize: return set(v, c32(f_.lanes));
-    case Opcode::Len64: return set(v, count_of(dim).low);
+    case Opcode::Len64: return set(v, count_of(o.buffer()).low);
     case Opcode::Len: {
-      if (!is_parameter(p_.buffers[dim].role))
-        return set(v, c32(static_cast<uint32_t>(f_.buffers[dim].count)));
-      return set(v, low_count(dim));
+      if (!is_parameter(p_.buffers[o.buffer()].role))
+        return set(v, c32(static_cast<uint32_t>(f_.buffers[o.buffer()].count)));
+      return set(v, low_count(o.buffer()));
     }
     case Opcode::Scalar: {
       const Type t = o.type;
       return set(v, once({"scalar", dim}, [&] {
                    if (width_of(t) == 64) {
-                     return from_bits(t, param_wide(offsets_[dim]).low);
+                     return from_bits(t, param_wide(offsets_[o.buffer()]).low);
                    }
-                   const Id word = param_word(offsets_[dim]);
+                   const Id word = param_word(offsets_[o.buffer()]);
                    if (t == Type::F32) return from_bits(t, word);
                    if (t != Type::Bool) return normalize(t, word);
                    const Id byte = ins(spv::OpBitwiseAnd, u32(), {word, c32(255)});

@@ -59,10 +59,10 @@ Id Emitter::exchange(Type t, Id v, Id from) {
       const Id array = shared_words(k == 0 ? "lanes" : "lanes high", slots);
       return ins(spv::OpAccessChain, type, {array, index});
     };
-    for (uint32_t k = 0; k < n; ++k) store(slot(k, linear_id()), word[k], Space::Shared, 0, 0);
+    for (uint32_t k = 0; k < n; ++k) store(slot(k, linear_id()), word[k], Space::Shared, none, 0);
     lanes_barrier();
     const Id at = ins(spv::OpIAdd, u32(), {lanes_first(), from});
-    for (uint32_t k = 0; k < n; ++k) word[k] = load(slot(k, at), u32(), Space::Shared, 0, 0);
+    for (uint32_t k = 0; k < n; ++k) word[k] = load(slot(k, at), u32(), Space::Shared, none, 0);
     lanes_barrier();
   }
   if (n == 2) return ins(spv::OpBitcast, type_of(t), {pair(word[0], word[1])});

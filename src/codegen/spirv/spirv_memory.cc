@@ -15,7 +15,7 @@ constexpr uint32_t most_wide_tests = 3;
 
 }  // namespace
 
-Emitter::Space Emitter::space_of(uint32_t buffer) const {
+Emitter::Space Emitter::space_of(BufferId buffer) const {
   switch (p_.buffers[buffer].role) {
     case Role::Shared: return Space::Shared;
     case Role::Private: return Space::Private;
@@ -27,7 +27,7 @@ Emitter::Space Emitter::space_of(uint32_t buffer) const {
 /// What an index of 32 bits is compared with, once. Of signed types and narrow ones: at most 2^31,
 /// so that a negative index, taken without its sign, is above. Without 64-bit integers there are
 /// fewer than 2^32 elements.
-Id Emitter::limit32(uint32_t buffer) {
+Id Emitter::limit32(BufferId buffer) {
   return once({"limit of", f_.buffers[buffer].length_of}, [&] {
     const Wide count = count_of(buffer);
     if (has64()) {
@@ -42,7 +42,7 @@ Id Emitter::limit32(uint32_t buffer) {
 }
 
 /// Is index + plus, in exact integers, below the buffer's length? 0: always.
-Id Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
+Id Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
   const bool is_array = !is_parameter(p_.buffers[buffer].role);
   const uint64_t count = f_.buffers[buffer].count;
   if (const auto c = constant(index); c && is_array)
@@ -64,7 +64,7 @@ Id Emitter::inside(uint32_t buffer, ValueId index, uint32_t plus) {
 }
 
 /// By an index of at most 32 bits, of the first buffer with this length.
-Id Emitter::inside_short(uint32_t buffer, ValueId index) {
+Id Emitter::inside_short(BufferId buffer, ValueId index) {
   const Id i = get(index);
   if (p_.type(index) != Type::U32 || !has64())
     return ins(spv::OpULessThan, b(), {i, limit32(buffer)});
@@ -85,7 +85,7 @@ Id Emitter::inside_short(uint32_t buffer, ValueId index) {
   return both(ins(spv::OpULessThanEqual, b(), {i, last}), some);
 }
 
-Id Emitter::inside_wide(uint32_t buffer, ValueId index, uint32_t plus) {
+Id Emitter::inside_wide(BufferId buffer, ValueId index, uint32_t plus) {
   const Type t = p_.type(index);
   const Wide number = index_of(index, 1), count = count_of(buffer);
   if (plus == 0) return below(number, count);
@@ -96,7 +96,7 @@ Id Emitter::inside_wide(uint32_t buffer, ValueId index, uint32_t plus) {
 }
 
 /// Are `size` bytes at a byte offset inside?
-Id Emitter::inside_bytes(uint32_t buffer, ValueId index, uint32_t size) {
+Id Emitter::inside_bytes(BufferId buffer, ValueId index, uint32_t size) {
   const uint32_t element = size_of(p_.buffers[buffer].element);
   const Wide bytes = once_wide({"bytes", buffer}, [&] { return times(count_of(buffer), element); });
   const Wide first = index_of(index, 1);
@@ -114,13 +114,13 @@ Emitter::Wide Emitter::moved_by(Wide address, uint32_t bytes) {
 
 /// An index as a number, times what it counts.
 Emitter::Wide Emitter::index_of(ValueId index, uint32_t scale) {
-  return known({Fact::Distance, 0, scale, get(index), p_.type(index)}, [&] {
+  return known({Fact::Distance, none, scale, get(index), p_.type(index)}, [&] {
     if (scale != 1) return times(index_of(index, 1), scale);
     return wide_of(p_.type(index), get(index));
   });
 }
 
-Emitter::Wide Emitter::address(uint32_t buffer, ValueId index, uint32_t scale) {
+Emitter::Wide Emitter::address(BufferId buffer, ValueId index, uint32_t scale) {
   const Wide base = pointer_of(buffer);
   // A negative index counts where elements behind it are inside.
   if (const auto c = constant(index)) {
@@ -169,11 +169,11 @@ Id Emitter::array_pointer(const Place& p, Id index) {
   return ins(spv::OpAccessChain, m_.type_pointer(c, element_type(p.buffer)), {array, index});
 }
 
-bool Emitter::is_shared_order(uint32_t buffer) const {
+bool Emitter::is_shared_order(BufferId buffer) const {
   return f_.orders && f_.buffers[buffer].written;
 }
 
-Id Emitter::load(Id pointer, Id type, Space space, uint32_t buffer, uint32_t align) {
+Id Emitter::load(Id pointer, Id type, Space space, BufferId buffer, uint32_t align) {
   if (space == Space::Buffer) {
     uint32_t how = spv::MemoryAccessAlignedMask;
     if (is_shared_order(buffer)) how |= spv::MemoryAccessNonPrivatePointerMask;
@@ -184,7 +184,7 @@ Id Emitter::load(Id pointer, Id type, Space space, uint32_t buffer, uint32_t ali
   return ins(spv::OpLoad, type, {pointer});
 }
 
-void Emitter::store(Id pointer, Id value, Space space, uint32_t buffer, uint32_t align) {
+void Emitter::store(Id pointer, Id value, Space space, BufferId buffer, uint32_t align) {
   if (space == Space::Buffer) {
     uint32_t how = spv::MemoryAccessAlignedMask;
     if (is_shared_order(buffer)) how |= spv::MemoryAccessNonPrivatePointerMask;

@@ -64,9 +64,9 @@ void Emitter::uniform_load(OpId id) {
     store(at(0), word, Space::Shared, place.buffer, 0);
   });
   control_barrier(spv::ScopeWorkgroup);
-  const Id low = load(at(0), u32(), Space::Shared, 0, 0);
+  const Id low = load(at(0), u32(), Space::Shared, none, 0);
   if (n == 2) {
-    const Id high = load(at(1), u32(), Space::Shared, 0, 0);
+    const Id high = load(at(1), u32(), Space::Shared, none, 0);
     return set(v, ins(spv::OpBitcast, type_of(t), {pair(low, high)}));
   }
   set(v, t == Type::Bool ? ins(spv::OpINotEqual, b(), {low, c32(0)}) : from_bits(t, low));
@@ -181,8 +181,8 @@ Id Emitter::poll_together(OpId loop) {
     when(ins(spv::OpIEqual, b(), {linear_id(), c32(0)}), [&] {
       const Id stop = options_.stoppable ? stop_requested(loop) : bit(false);
       const Id word = ins(spv::OpSelect, u32(), {stop, c32(1), c32(0)});
-      store(stop_at, word, Space::Shared, 0, 0);
-      if (f_.has_ghosts) store(alive_at, c32(0), Space::Shared, 0, 0);
+      store(stop_at, word, Space::Shared, none, 0);
+      if (f_.has_ghosts) store(alive_at, c32(0), Space::Shared, none, 0);
     });
     control_barrier(spv::ScopeWorkgroup);
     if (f_.has_ghosts) {
@@ -191,9 +191,11 @@ Id Emitter::poll_together(OpId loop) {
       });
       control_barrier(spv::ScopeWorkgroup);
     }
-    const Id stop = ins(spv::OpINotEqual, b(), {load(stop_at, u32(), Space::Shared, 0, 0), c32(0)});
+    const Id stop =
+        ins(spv::OpINotEqual, b(), {load(stop_at, u32(), Space::Shared, none, 0), c32(0)});
     if (!f_.has_ghosts) return stop;
-    const Id dead = ins(spv::OpIEqual, b(), {load(alive_at, u32(), Space::Shared, 0, 0), c32(0)});
+    const Id dead =
+        ins(spv::OpIEqual, b(), {load(alive_at, u32(), Space::Shared, none, 0), c32(0)});
     return ins(spv::OpLogicalOr, b(), {stop, dead});
   });
 }

@@ -13,7 +13,7 @@ bool Emitter::as_vector(OpId id, uint32_t n) const {
 }
 
 /// Are all n elements inside? A negative index may have its last one inside only.
-Id Emitter::inside_all(uint32_t buffer, ValueId index, uint32_t n) {
+Id Emitter::inside_all(BufferId buffer, ValueId index, uint32_t n) {
   const Id last = inside(buffer, index, n - 1);
   return is_signed(p_.type(index)) ? both(inside(buffer, index, 0), last) : last;
 }

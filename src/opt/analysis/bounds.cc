@@ -20,7 +20,7 @@ bool corresponds(FormulaOp f, Opcode code) {
 
 }  // namespace
 
-bool BoundsFacts::proves_below(ValueId index, uint32_t buffer, OpId at, uint64_t more) const {
+bool BoundsFacts::proves_below(ValueId index, BufferId buffer, OpId at, uint64_t more) const {
   if (!is_integer(p_.type(index)) || ranges_.at(index, at).low() < 0) return false;
   Search s{buffer, at};
   return below(index, Wide(more), s, most_depth);
@@ -29,7 +29,7 @@ bool BoundsFacts::proves_below(ValueId index, uint32_t buffer, OpId at, uint64_t
 bool BoundsFacts::proves_access(OpId op) const {
   const Op& o = p_.op(op);
   if (info(o.code).attribute != AttrKind::Memory) return false;
-  const uint32_t buffer = p_.memory(op).buffer;
+  const BufferId buffer = p_.memory(op).buffer;
   uint64_t more = 0;
   if (o.code == Opcode::LoadN) more = o.results.count - 1;
   if (o.code == Opcode::StoreN) more = o.operands.count - 2;
@@ -71,7 +71,7 @@ bool BoundsFacts::at_most(ValueId v, Wide slack, Search& s, int depth) const {
   const auto ask = [&](uint32_t i, Wide more) { return at_most(operand(i), more, s, depth - 1); };
   switch (o.code) {
     case Opcode::Len:
-    case Opcode::Len64: return counts.count_is_at_most(uint32_t(o.attr), slack, s.buffer);
+    case Opcode::Len64: return counts.count_is_at_most(o.buffer(), slack, s.buffer);
     case Opcode::Min: return ask(0, slack) || ask(1, slack);
     case Opcode::Max: return ask(0, slack) && ask(1, slack);
     case Opcode::Clamp: return ask(2, slack);
@@ -174,15 +174,15 @@ bool BoundsFacts::is_formula(ValueId v, FormulaId f, int depth) const {
   if (def == none) return false;
   const Op& o = p_.op(def);
   switch (n.op) {
-    case FormulaOp::Scalar: return o.code == Opcode::Scalar && uint32_t(o.attr) == n.a;
+    case FormulaOp::Scalar: return o.code == Opcode::Scalar && o.buffer() == BufferId(n.a);
     case FormulaOp::Len: {
-      const uint32_t buffer = n.a;
+      const BufferId buffer(n.a);
       if (o.code == Opcode::Len || o.code == Opcode::Len64) {
-        if (uint32_t(o.attr) == buffer) return true;
-        return counts.count_is_at_most(uint32_t(o.attr), 0, buffer) &&
-               counts.count_is_at_most(buffer, 0, uint32_t(o.attr));
+        if (o.buffer() == buffer) return true;
+        return counts.count_is_at_most(o.buffer(), 0, buffer) &&
+               counts.count_is_at_most(buffer, 0, o.buffer());
       }
-      const FormulaId inner = buffer < p_.buffers.size() ? counts.formula(buffer) : no_formula;
+      const FormulaId inner = p_.buffers.contains(buffer) ? counts.formula(buffer) : no_formula;
       return inner != no_formula && inner != f && is_formula(v, inner, depth - 1);
     }
     default: break;

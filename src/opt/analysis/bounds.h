@@ -18,7 +18,7 @@ class BoundsFacts {
   BoundsFacts(const Program& program, const Ranges& ranges) : p_(program), ranges_(ranges) {}
 
   /// Is 0 <= index and index + more < count of the buffer, for whoever gets to the op?
-  bool proves_below(ValueId index, uint32_t buffer, OpId at, uint64_t more = 0) const;
+  bool proves_below(ValueId index, BufferId buffer, OpId at, uint64_t more = 0) const;
   /// Is all that a memory op touches inside: all elements of load_n and store_n, all bytes of
   /// load_as?
   bool proves_access(OpId op) const;
@@ -28,7 +28,7 @@ class BoundsFacts {
   static constexpr int most_depth = 6;
   static constexpr int most_questions = 64;
   struct Search {
-    uint32_t buffer;
+    BufferId buffer;
     OpId at;
     int questions = 0;
   };

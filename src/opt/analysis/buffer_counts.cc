@@ -62,7 +62,7 @@ Wide constant(const FormulaNode& n) { return n.negative ? -Wide(n.value) : Wide(
 BufferCounts::BufferCounts(const Program& p)
     : p_(&p), counts_(p.buffers.size()), formulas_(p.formulas.nodes.size()) {
   // What holds for any buffer first: formulas may speak of buffers before and behind them.
-  for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const Buffer& b = p.buffers[i];
     const uint64_t size = std::max(1u, size_of(b.element));
     const uint64_t most = (b.role == Role::Uniform ? most_uniform_bytes : max_buffer_bytes) / size;
@@ -74,7 +74,7 @@ BufferCounts::BufferCounts(const Program& p)
       switch (n.op) {
         case FormulaOp::Const: formulas_[f] = {constant(n), constant(n)}; break;
         case FormulaOp::Len:
-          formulas_[f] = n.a < counts_.size() ? counts_[n.a] : Bounds{0, limit};
+          formulas_[f] = n.a < counts_.size() ? counts_[BufferId(n.a)] : Bounds{0, limit};
           break;
         case FormulaOp::Scalar: {
           const Type t = n.a < p.buffers.size() ? p.buffers[n.a].element : Type::Void;
@@ -86,7 +86,7 @@ BufferCounts::BufferCounts(const Program& p)
     }
   };
   compute();
-  for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const FormulaId f = p.buffers[i].count;
     if (f == no_formula || p.buffers[i].role == Role::Scalar) continue;
     const Bounds with = {std::max(counts_[i].lo, formulas_[f].lo),
@@ -109,7 +109,7 @@ FormulaId BufferCounts::see_through(FormulaId id) const {
   return id;
 }
 
-FormulaId BufferCounts::formula(uint32_t buffer) const {
+FormulaId BufferCounts::formula(BufferId buffer) const {
   const FormulaId f = p_->buffers[buffer].count;
   return f == no_formula ? f : see_through(f);
 }
@@ -170,14 +170,14 @@ bool BufferCounts::is_at_most(FormulaId a, Wide slack, FormulaId b, int depth) c
   }
 }
 
-bool BufferCounts::count_is_at_most(uint32_t a, Wide slack, uint32_t b) const {
+bool BufferCounts::count_is_at_most(BufferId a, Wide slack, BufferId b) const {
   if (counts_[a].hi + slack <= counts_[b].lo) return true;
   if (a == b) return slack <= 0;
   const FormulaId x = formula(a), y = formula(b);
   if (x != no_formula && y != no_formula) return is_at_most(x, slack, y);
   // A count without a formula is a symbol that others' formulas may name.
-  const auto names = [&](FormulaId f, uint32_t buffer) {
-    return p_->formulas[f].op == FormulaOp::Len && p_->formulas[f].a == buffer;
+  const auto names = [&](FormulaId f, BufferId buffer) {
+    return p_->formulas[f].op == FormulaOp::Len && BufferId(p_->formulas[f].a) == buffer;
   };
   if (y != no_formula) {
     for (FormulaId f = 0; f < formulas_.size(); ++f)

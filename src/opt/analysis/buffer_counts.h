@@ -20,10 +20,10 @@ class BufferCounts {
     Wide lo = 0, hi = 0;
   };
   /// Of the number of elements of a buffer.
-  const Bounds& of(uint32_t buffer) const { return counts_[buffer]; }
+  const Bounds& of(BufferId buffer) const { return counts_[buffer]; }
   /// The formula of a buffer's count, with `len(p)` of a p that has a formula seen through;
   /// no_formula if the count is given at launch.
-  FormulaId formula(uint32_t buffer) const;
+  FormulaId formula(BufferId buffer) const;
   /// Is formula a the same number as formula b, by their structure?
   bool is_equal(FormulaId a, FormulaId b) const { return is_equal(a, b, most_depth); }
   /// Is a + slack <= b in every launch, as far as structure and bounds tell?
@@ -31,7 +31,7 @@ class BufferCounts {
     return is_at_most(a, slack, b, most_depth);
   }
   /// The same for counts of buffers, with or without formulas.
-  bool count_is_at_most(uint32_t a, Wide slack, uint32_t b) const;
+  bool count_is_at_most(BufferId a, Wide slack, BufferId b) const;
 
  private:
   static constexpr int most_depth = 12;  // formulas are small; deeper ones are not understood
@@ -40,8 +40,8 @@ class BufferCounts {
   bool is_at_most(FormulaId a, Wide slack, FormulaId b, int depth) const;
 
   const Program* p_;
-  std::vector<Bounds> counts_;    // by buffer
-  std::vector<Bounds> formulas_;  // by formula
+  IdMap<BufferId, Bounds> counts_;  // by buffer
+  std::vector<Bounds> formulas_;    // by formula
 };
 
 }  // namespace vyre::opt

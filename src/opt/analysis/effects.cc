@@ -11,11 +11,11 @@ EffectSummary own_effects(const Program& p, OpId op) {
   switch (info(code).effect) {
     case Effect::Pure:
     case Effect::Control: break;
-    case Effect::Read: e.reads = 1ull << p.memory(op).buffer; break;
-    case Effect::Write: e.writes = 1ull << p.memory(op).buffer; break;
+    case Effect::Read: e.reads = bit_of(p.memory(op).buffer); break;
+    case Effect::Write: e.writes = bit_of(p.memory(op).buffer); break;
     case Effect::Atomic: {
       const MemoryRef m = p.memory(op);
-      const uint64_t bit = 1ull << m.buffer;
+      const uint64_t bit = bit_of(m.buffer);
       e.atomics = bit;
       if (code != Opcode::AtomicStore) e.reads = bit;
       if (code != Opcode::AtomicLoad) e.writes = bit;
@@ -25,7 +25,7 @@ EffectSummary own_effects(const Program& p, OpId op) {
     case Effect::Sync:
       if (code == Opcode::UniformLoad) {
         const MemoryRef m = p.memory(op);
-        e.reads = 1ull << m.buffer;
+        e.reads = bit_of(m.buffer);
         e.barriers = uint8_t(1u << unsigned(m.scope));
       } else {
         e.barriers = uint8_t(1u << unsigned(p.op(op).attr));
@@ -44,9 +44,9 @@ EffectSummary own_effects(const Program& p, OpId op) {
 }  // namespace
 
 Effects::Effects(const Program& p) : by_op_(p.ops.size()) {
-  for (uint32_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     if (is_writable(p.buffers[i].role) && p.buffers[i].role != Role::Private)
-      seen_by_others_ |= 1ull << i;
+      seen_by_others_ |= bit_of(i);
 
   // What an exit leaves: breaks and continues stay inside the innermost loop, returns nowhere.
   IdMap<OpId, bool> returns(p.ops.size(), false);
@@ -71,9 +71,9 @@ Effects::Effects(const Program& p) : by_op_(p.ops.size()) {
   all_.leaves = false;
 }
 
-bool Effects::may_change(OpId op, uint32_t buffer) const {
+bool Effects::may_change(OpId op, BufferId buffer) const {
   const EffectSummary& e = by_op_[op];
-  const uint64_t bit = 1ull << buffer;
+  const uint64_t bit = bit_of(buffer);
   if (e.writes & bit) return true;
   return (seen_by_others_ & bit) && (e.barriers || e.acquires);
 }
@@ -81,8 +81,8 @@ bool Effects::may_change(OpId op, uint32_t buffer) const {
 std::vector<std::string> describe(const Program& p, const EffectSummary& e) {
   std::vector<std::string> list;
   const auto buffers = [&](uint64_t bits, std::string_view verb) {
-    for (size_t i = 0; i < p.buffers.size(); ++i)
-      if (bits >> i & 1) list.push_back(fmt::format("{} {}", verb, p.buffers[i].name));
+    for (const BufferId i : p.buffers.ids())
+      if (bits & bit_of(i)) list.push_back(fmt::format("{} {}", verb, p.buffers[i].name));
   };
   buffers(e.reads, "reads");
   buffers(e.writes, "writes");

@@ -43,7 +43,7 @@ class Effects {
   const EffectSummary& of_program() const { return all_; }
   /// May the op change what a load of the buffer gives? Writes and atomics on it by this lane; and
   /// where the buffer is seen by others, barriers and acquires.
-  bool may_change(OpId op, uint32_t buffer) const;
+  bool may_change(OpId op, BufferId buffer) const;
 
  private:
   IdMap<OpId, EffectSummary> by_op_;

@@ -13,7 +13,7 @@ bool is_used(const Program& p, OpId op, const IdMap<ValueId, uint32_t>& uses) {
 
 Escape::Escape(const Program& p) : reach_(p.buffers.size()), observed_(p.buffers.size(), false) {
   const bool alone = uint64_t{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2] == 1;
-  for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const Role role = p.buffers[i].role;
     switch (role) {
       case Role::Private: reach_[i] = Reach::Invocation; break;

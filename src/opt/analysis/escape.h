@@ -13,13 +13,13 @@ class Escape {
  public:
   enum class Reach : uint8_t { Invocation, Workgroup, Grid, Host };
   explicit Escape(const Program& program);
-  Reach of(uint32_t buffer) const { return reach_[buffer]; }
+  Reach of(BufferId buffer) const { return reach_[buffer]; }
   /// Is it read by anything: a load, an atomic that gives its old value to somebody, or the host?
-  bool is_observed(uint32_t buffer) const { return observed_[buffer]; }
+  bool is_observed(BufferId buffer) const { return observed_[buffer]; }
 
  private:
-  std::vector<Reach> reach_;
-  std::vector<bool> observed_;
+  IdMap<BufferId, Reach> reach_;
+  IdMap<BufferId, bool> observed_;
 };
 
 }  // namespace vyre::opt

@@ -342,8 +342,8 @@ class FullWriteFinder {
   }
 
   void store(OpId op, uint32_t elements, const std::vector<uint32_t>& guards, Found& found) {
-    const uint32_t b = p_.memory(op).buffer;
-    if (p_.buffers[b].role != Role::Out || (read_ >> b & 1)) return;
+    const BufferId b = p_.memory(op).buffer;
+    if (p_.buffers[b].role != Role::Out || (read_ & bit_of(b))) return;
     const std::optional<Form>& f = form(p_.operand(op, 0));
     if (!f) return;
     // Neighbours of an earlier store that has the same guards extend it.

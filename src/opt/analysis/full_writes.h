@@ -42,7 +42,7 @@ class FullWrites {
 
   /// True if a launch with these sizes stores to every element of the buffer before it can be
   /// observed. `scalars` has the bits of the scalar parameters, by buffer.
-  bool covers(uint32_t buffer, const LaunchShape& shape, std::span<const uint64_t> scalars) const;
+  bool covers(BufferId buffer, const LaunchShape& shape, std::span<const uint64_t> scalars) const;
 
   /// A launch-uniform integer or bool: an operation on earlier nodes, or a leaf.
   struct Node {
@@ -93,7 +93,7 @@ class FullWrites {
   };
   /// Stores at form + 0 … form + elements - 1.
   struct StoreSet {
-    uint32_t buffer = 0;
+    BufferId buffer{0};
     Form form;
     uint64_t elements = 1;
     std::vector<uint32_t> guards;

@@ -56,7 +56,7 @@ class FullWriteProof {
       case Opcode::Const: return n.attr;
       case Opcode::Scalar: return scalars[uint32_t(n.attr)];
       case Opcode::Len:
-      case Opcode::Len64: return shape.counts[uint32_t(n.attr)];
+      case Opcode::Len64: return shape.counts[BufferId(n.attr)];
       case Opcode::NumWorkgroups: return shape.num_workgroups[n.attr];
       case Opcode::WorkgroupSize: return w_.workgroup_[n.attr];
       default: break;
@@ -247,7 +247,7 @@ class FullWriteProof {
   std::vector<Number> extents_;   // by dimension
 };
 
-bool FullWrites::covers(uint32_t buffer, const LaunchShape& shape,
+bool FullWrites::covers(BufferId buffer, const LaunchShape& shape,
                         std::span<const uint64_t> scalars) const {
   if (shape.workgroups() == 0) return false;
   std::optional<FullWriteProof> proof;

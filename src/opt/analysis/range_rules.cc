@@ -37,7 +37,7 @@ ValueRange table_range(const Program& p, const Buffer& b, Wide count) {
 }  // namespace
 
 RangeRules::RangeRules(const Program& p) : p_(&p), counts_(p), tables_(p.buffers.size()) {
-  for (uint32_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     if (p.buffers[i].role == Role::Table && has_range(p.buffers[i].element))
       tables_[i] = table_range(p, p.buffers[i], counts_.of(i).hi);
 }
@@ -59,11 +59,11 @@ ValueRange RangeRules::source(OpId op) const {
     case Opcode::SubgroupSize:
       return p_->subgroup ? u32(p_->subgroup, p_->subgroup) : u32(1, most_lanes);
     case Opcode::Len: {
-      const auto& n = counts_.of(uint32_t(o.attr));
+      const auto& n = counts_.of(o.buffer());
       return u32(n.lo, std::min<Wide>(n.hi, 0xffffffffu));
     }
     case Opcode::Len64: {
-      const auto& n = counts_.of(uint32_t(o.attr));
+      const auto& n = counts_.of(o.buffer());
       return make_range(Type::U64, n.lo, n.hi);
     }
     default: return full_range(o.type);
@@ -73,7 +73,7 @@ ValueRange RangeRules::source(OpId op) const {
 /// A load: bool elements are 0 or 1 by their type, narrow ones by theirs.
 ValueRange RangeRules::element(OpId op) const {
   const Op& o = p_->op(op);
-  const uint32_t buffer = p_->memory(op).buffer;
+  const BufferId buffer = p_->memory(op).buffer;
   const bool by_element = o.code != Opcode::LoadAs;
   if (by_element && has_range(o.type) && p_->buffers[buffer].role == Role::Table)
     return tables_[buffer];

@@ -33,7 +33,7 @@ class RangeRules {
 
   const Program* p_;
   BufferCounts counts_;
-  std::vector<ValueRange> tables_;  // by buffer: the elements of a table, and 0
+  IdMap<BufferId, ValueRange> tables_;  // by buffer: the elements of a table, and 0
 };
 
 /// Pure integer ops on operands of known ranges, the type's rules alone. `type` is the op's T,

@@ -14,17 +14,18 @@ bool is_plain_or_atomic(const Program& p, OpId op) {
 
 /// By buffer: the most elements that it can have. With 2^32 or more the specification refuses a
 /// launch of a kernel that asks for len(), and then no buffer that is no longer has more either.
-std::vector<Wide> most_elements(const Program& p, const BufferCounts& counts) {
+IdMap<BufferId, Wide> most_elements(const Program& p, const BufferCounts& counts) {
   constexpr Wide most_with_len = 0xffffffff;
-  std::vector<bool> asked(p.buffers.size(), false);
+  IdMap<BufferId, bool> asked(p.buffers.size(), false);
   walk(p, [&](OpId op) {
-    if (p.op(op).code == Opcode::Len) asked[uint32_t(p.op(op).attr)] = true;
+    if (p.op(op).code == Opcode::Len) asked[p.op(op).buffer()] = true;
   });
-  std::vector<Wide> most(p.buffers.size());
-  for (uint32_t b = 0; b < most.size(); ++b) {
+  IdMap<BufferId, Wide> most(p.buffers.size());
+  for (const BufferId b : most.ids()) {
     most[b] = counts.of(b).hi;
-    for (uint32_t a = 0; a < most.size() && most[b] > most_with_len; ++a)
-      if (asked[a] && (a == b || counts.count_is_at_most(b, 0, a))) most[b] = most_with_len;
+    for (const BufferId a : most.ids())
+      if (most[b] > most_with_len && asked[a] && (a == b || counts.count_is_at_most(b, 0, a)))
+        most[b] = most_with_len;
   }
   return most;
 }
@@ -34,7 +35,7 @@ std::vector<Wide> most_elements(const Program& p, const BufferCounts& counts) {
 Result<bool> eliminate_bounds_checks(Program& program, PassContext& context) {
   const Ranges& ranges = context.facts.ranges();
   const BoundsFacts bounds(program, ranges);
-  const std::vector<Wide> most = most_elements(program, ranges.rules().counts());
+  const IdMap<BufferId, Wide> most = most_elements(program, ranges.rules().counts());
   std::vector<OpId> proved;
   bool found = false;
   walk(program, [&](OpId op) {

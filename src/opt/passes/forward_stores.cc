@@ -10,7 +10,7 @@ namespace {
 constexpr size_t most_stores = 8;
 
 struct Stored {
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   ValueId index = none;
   ValueId value = none;
   bool in_bounds = false;
@@ -34,7 +34,7 @@ struct State {
         affine(c.facts.affine()),
         bounds(program, c.facts.ranges()) {}
 
-  bool keeps_value(uint32_t buffer) const {
+  bool keeps_value(BufferId buffer) const {
     const Type e = p.buffers[buffer].element;
     return e != Type::F16 && e != Type::BF16;
   }
@@ -67,12 +67,13 @@ struct State {
 
   /// The value if the index is in bounds, else 0.
   ValueId value_in_bounds(OpId load, ValueId index, ValueId value) {
-    const uint32_t buffer = p.memory(load).buffer;
+    const BufferId buffer = p.memory(load).buffer;
     uint64_t count = 0;
-    const ValueId length = p.buffers[buffer].count != no_formula &&
-                                   p.formulas.is_constant(p.buffers[buffer].count, &count)
-                               ? r.insert_constant(load, Type::U64, count)
-                               : r.insert(load, Opcode::Len64, Type::Void, {}, Type::U64, buffer);
+    const ValueId length =
+        p.buffers[buffer].count != no_formula &&
+                p.formulas.is_constant(p.buffers[buffer].count, &count)
+            ? r.insert_constant(load, Type::U64, count)
+            : r.insert(load, Opcode::Len64, Type::Void, {}, Type::U64, buffer.value());
     // A negative index is a number above any length.
     const ValueId cast[] = {index};
     const ValueId wide = p.type(index) == Type::U64

@@ -11,10 +11,10 @@ uint64_t workgroup_invocations(const Program& p) {
   return uint64_t{p.workgroup[0]} * p.workgroup[1] * p.workgroup[2];
 }
 
-uint64_t bytes_of(const Program& p, uint32_t buffer) {
+uint64_t bytes_of(const Program& p, const HandoffCandidate& c) {
   uint64_t count = 0;
-  p.formulas.is_constant(p.buffers[buffer].count, &count);
-  return count * size_of(p.buffers[buffer].element);
+  p.formulas.is_constant(p.buffers[c.buffer].count, &count);
+  return count * size_of(p.buffers[c.buffer].element);
 }
 
 /// Invocations that are resident on a unit if each workgroup has so many bytes of shared memory.
@@ -44,7 +44,7 @@ HandoffProfit handoff_profit(const Program& p, const HandoffCandidate& c, const 
   const uint64_t invocations = workgroup_invocations(p);
   HandoffProfit r;
   // A buffer that all workgroups store to goes from core to core, whatever its size.
-  if (!c.is_tile || bytes_of(p, c.buffer) > costs.tile.cache_bytes)
+  if (!c.is_tile || bytes_of(p, c) > costs.tile.cache_bytes)
     r.saved_ps += 2 * c.bytes * costs.tile.device_byte;
   if (costs.tile.cached_byte > costs.tile.shared_byte)
     r.saved_ps += c.traffic * invocations * (costs.tile.cached_byte - costs.tile.shared_byte);
@@ -65,8 +65,8 @@ std::string in_words(const Program& p, const HandoffCandidate& c, const DeviceCo
       "barrier{}, {} bytes "
       "of shared memory)",
       p.buffers[c.buffer].name, costs.name, profit.saved_ps,
-      bytes_of(p, c.buffer) > costs.tile.cache_bytes ? "uncached" : "cached", bytes_of(p, c.buffer),
-      c.checked, profit.cost_ps, c.index_ops, c.cleared_bytes, c.barrier_before != none ? 1 : 0,
+      bytes_of(p, c) > costs.tile.cache_bytes ? "uncached" : "cached", bytes_of(p, c), c.checked,
+      profit.cost_ps, c.index_ops, c.cleared_bytes, c.barrier_before != none ? 1 : 0,
       c.barrier_before != none ? "" : "s", c.bytes);
 }
 

@@ -15,7 +15,7 @@ HandoffProof::HandoffProof(const Program& program, Facts& facts)
   if (facts.effects().of_program().acquires) orders_ = "an acq_rel atomic";
 }
 
-std::string HandoffProof::why_no_candidate(uint32_t buffer) const {
+std::string HandoffProof::why_no_candidate(BufferId buffer) const {
   const Buffer& b = p_.buffers[buffer];
   uint64_t count = 0;
   if (b.count == no_formula || !p_.formulas.is_constant(b.count, &count))
@@ -33,11 +33,11 @@ bool HandoffProof::refuse(OpId op, std::string why) {
   return false;
 }
 
-bool HandoffProof::prove(uint32_t buffer, HandoffCandidate& c, std::string& why, OpId& op) {
+bool HandoffProof::prove(BufferId buffer, HandoffCandidate& c, std::string& why, OpId& op) {
   uint64_t count = 0;
   p_.formulas.is_constant(p_.buffers[buffer].count, &count);
   c = {};
-  c.buffer = buffer;
+  c.buffer = buffer.value();
   name_ = p_.buffers[buffer].name;
   const bool proved =
       find_accesses(buffer) && find_phases(c) && find_windows() && check_cover(count);
@@ -85,7 +85,8 @@ void HandoffProof::count_costs(HandoffCandidate& c) const {
   if (!is_followed) c.cleared_bytes = c.bytes;
   walk(p_, [&](OpId op) {
     const Op& o = p_.op(op);
-    if (info(o.code).attribute != AttrKind::Memory || p_.memory(op).buffer == c.buffer) return;
+    if (info(o.code).attribute != AttrKind::Memory || p_.memory(op).buffer == BufferId(c.buffer))
+      return;
     const Buffer& b = p_.buffers[p_.memory(op).buffer];
     if (b.role == Role::Shared || b.role == Role::Private) return;
     const uint64_t elements = o.code == Opcode::LoadN    ? o.results.count
@@ -95,7 +96,7 @@ void HandoffProof::count_costs(HandoffCandidate& c) const {
   });
 }
 
-bool HandoffProof::find_accesses(uint32_t buffer) {
+bool HandoffProof::find_accesses(BufferId buffer) {
   accesses_.clear();
   bool reads = false, writes = false;
   OpId other = none;  // an access of another kind

@@ -14,9 +14,9 @@ class HandoffProof {
  public:
   HandoffProof(const Program& program, Facts& facts);
   /// Returns why a scratch buffer is not a candidate by its declaration, or "".
-  std::string why_no_candidate(uint32_t buffer) const;
+  std::string why_no_candidate(BufferId buffer) const;
   /// Finds the candidate, of any size, or the condition that failed and the op where it failed.
-  bool prove(uint32_t buffer, HandoffCandidate& candidate, std::string& why, OpId& op);
+  bool prove(BufferId buffer, HandoffCandidate& candidate, std::string& why, OpId& op);
 
  private:
   struct Access {
@@ -31,7 +31,7 @@ class HandoffProof {
   struct Cover {
     Wide group = 0, low = 0, high = 0;
   };
-  bool find_accesses(uint32_t buffer);
+  bool find_accesses(BufferId buffer);
   bool find_phases(HandoffCandidate& c);
   bool refuse_first_load(OpId op, uint8_t kinds);
   bool find_windows();

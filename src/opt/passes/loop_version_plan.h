@@ -22,7 +22,7 @@ struct LoopTerm {
 
 /// What one test of lengths is about: accesses to a buffer that differ by constants only.
 struct LoopTest {
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   int64_t per_count = 0;
   Wide most_count = 0;  // of elements, that the index can count
   std::vector<LoopTerm> terms;

@@ -11,7 +11,7 @@ namespace {
 /// Copies loops without bounds checks, in the then block of an `if` that tests all indices.
 class LoopCloner : Cloner {
  public:
-  LoopCloner(Program& p, IrBuilder& builder, const std::vector<Wide>& most)
+  LoopCloner(Program& p, IrBuilder& builder, const IdMap<BufferId, Wide>& most)
       : Cloner(p, builder), p_(p), most_(most) {}
 
   void run(const std::vector<LoopPlan>& plans) {
@@ -102,7 +102,7 @@ class LoopCloner : Cloner {
         least = sum(least, times(up ? first : last, key.per_count));
         greatest = sum(greatest, times(up ? last : first, key.per_count));
       }
-      const ValueId length = wide(b_.op(Opcode::Len64, Type::Void, {}, key.buffer));
+      const ValueId length = wide(b_.op(Opcode::Len64, Type::Void, {}, key.buffer.value()));
       all = both(all, b_.op(Opcode::Ge, Type::I64, {least, number(0)}));
       all = both(all, b_.op(Opcode::Lt, Type::I64, {greatest, length}));
       // No more elements than the index can count: then it does not wrap on the way.
@@ -113,13 +113,13 @@ class LoopCloner : Cloner {
   }
 
   Program& p_;
-  const std::vector<Wide>& most_;
+  const IdMap<BufferId, Wide>& most_;
   std::vector<OpId> proved_;
 };
 
 }  // namespace
 
-bool version_loops(Program& program, PassContext& context, const std::vector<Wide>& most) {
+bool version_loops(Program& program, PassContext& context, const IdMap<BufferId, Wide>& most) {
   const std::vector<LoopPlan> plans = plan_loop_versions(program, context);
   if (plans.empty()) return false;
   IrBuilder builder(program);

@@ -9,6 +9,6 @@ namespace vyre::opt {
 
 /// `most`: by buffer, the most elements that it can have. Gives whether anything changed; then the
 /// program is compact again.
-bool version_loops(Program& program, PassContext& context, const std::vector<Wide>& most);
+bool version_loops(Program& program, PassContext& context, const IdMap<BufferId, Wide>& most);
 
 }  // namespace vyre::opt

@@ -40,8 +40,8 @@ struct State {
 
   State(Program& program, PassContext& c)
       : p(program), context(c), r(program), effects(c.facts.effects()) {
-    for (uint32_t i = 0; i < p.buffers.size(); ++i)
-      if (p.buffers[i].role != Role::Private) seen_by_others |= 1ull << i;
+    for (const BufferId i : p.buffers.ids())
+      if (p.buffers[i].role != Role::Private) seen_by_others |= bit_of(i);
   }
 
   size_t scope(OpId barrier) const { return size_t(p.op(barrier).attr); }

@@ -35,13 +35,13 @@ struct State {
   Rewriter r;
   const Effects& effects;
   std::unordered_map<Key, OpId, KeyHash> table;
-  std::vector<Key> added;         // in order, for leaving a scope
-  std::vector<uint64_t> version;  // by buffer
+  std::vector<Key> added;             // in order, for leaving a scope
+  IdMap<BufferId, uint64_t> version;  // by buffer
   uint64_t last_version = 0;
   /// An open block.
   struct Scope {
     size_t added;
-    std::vector<uint64_t> version_at_entry;  // of an if's first arm, for the second
+    IdMap<BufferId, uint64_t> version_at_entry;  // of an if's first arm, for the second
   };
   std::vector<Scope> scopes;
 
@@ -49,7 +49,7 @@ struct State {
       : p(program), r(program), effects(e), version(p.buffers.size(), 0) {}
 
   void touch(OpId op) {
-    for (uint32_t b = 0; b < version.size(); ++b)
+    for (const BufferId b : version.ids())
       if (effects.may_change(op, b)) version[b] = ++last_version;
   }
 
@@ -69,7 +69,7 @@ struct State {
     scopes.push_back(std::move(scope));
   }
 
-  std::vector<uint64_t> arm_entry;
+  IdMap<BufferId, uint64_t> arm_entry;
 
   void leave(BlockId block) {
     const OpId owner = p.blocks[block].parent;
@@ -102,8 +102,8 @@ struct State {
     }
     Key key{o.code, o.type, p.type(p.result(op)), o.attr, 0, {}};
     if (effect == Effect::Read) {
-      const uint32_t buffer = p.memory(op).buffer;
-      key.attr = buffer | uint64_t(o.results.count) << 32;
+      const BufferId buffer = p.memory(op).buffer;
+      key.attr = buffer.value() | uint64_t(o.results.count) << 32;
       key.version = version[buffer];
     }
     for (uint32_t i = 0; i < o.operands.count; ++i) key.operands.push_back(r.operand(op, i));

@@ -122,7 +122,7 @@ std::vector<HandoffCandidate> find_handoffs(const Program& p, PassContext& conte
                       ? context.target.shared_bytes - std::min(shared, context.target.shared_bytes)
                       : default_promotion_bytes;
   std::optional<HandoffProof> proof;
-  for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     if (p.buffers[i].role != Role::Scratch) continue;
     if (!proof) proof.emplace(p, context.facts);
     if (const std::string why = proof->why_no_candidate(i); !why.empty()) {

@@ -8,7 +8,7 @@ namespace {
 struct State {
   Program& p;
   const DefUse& uses;
-  std::vector<bool> dead;  // by buffer
+  IdMap<BufferId, bool> dead;  // by buffer
 
   State(Program& program, const DefUse& u)
       : p(program), uses(u), dead(program.buffers.size(), false) {}
@@ -40,7 +40,7 @@ struct State {
 
   bool find() {
     bool is_behind = true;  // behind all that the host numbers
-    for (size_t i = p.buffers.size(); i-- > 0;) {
+    for (BufferId i = p.buffers.next_id(); i-- > BufferId(0);) {
       const Buffer& b = p.buffers[i];
       const bool is_ours = b.role == Role::Shared || b.role == Role::Private ||
                            b.role == Role::Table || (b.role == Role::Scratch && never_fails(b));
@@ -48,43 +48,44 @@ struct State {
       dead[i] = is_ours && is_behind;
     }
     walk(p, [&](OpId op) {
-      if (names_buffer(op) && !only_writes(op)) dead[uint32_t(p.op(op).attr)] = false;
+      if (names_buffer(op) && !only_writes(op)) dead[p.op(op).buffer()] = false;
     });
     for (const FormulaNode& node : p.formulas.nodes)
-      if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar) dead[node.a] = false;
+      if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar) dead[BufferId(node.a)] = false;
     for (const bool d : dead)
       if (d) return true;
     return false;
   }
 
   void remove() {
-    std::vector<uint32_t> number(dead.size(), none);
-    std::vector<Buffer> kept;
+    IdMap<BufferId, BufferId> number(dead.size());
+    PublicIdMap<BufferId, Buffer> kept;
     std::vector<std::byte> tables;
-    for (size_t i = 0; i < dead.size(); ++i) {
+    for (const BufferId i : dead.ids()) {
       if (dead[i]) continue;
-      number[i] = uint32_t(kept.size());
+      number[i] = kept.next_id();
       kept.push_back(p.buffers[i]);
     }
     std::vector<OpId> order;
     walk(p, [&](OpId op) { order.push_back(op); });
     for (const OpId op : order) {
       if (!names_buffer(op)) continue;
-      const uint32_t buffer = uint32_t(p.op(op).attr);
+      const BufferId buffer = p.op(op).buffer();
       if (dead[buffer])
         p.unlink(op);
       else
-        p.op(op).attr = (p.op(op).attr & ~uint64_t{0xffffffff}) | number[buffer];
+        p.op(op).set_buffer(number[buffer]);
     }
     for (FormulaNode& node : p.formulas.nodes)
-      if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar) node.a = number[node.a];
+      if (node.op == FormulaOp::Len || node.op == FormulaOp::Scalar)
+        node.a = number[BufferId(node.a)].value();
     keep_tables(kept, tables);
     p.buffers = std::move(kept);
     p.table_bytes = std::move(tables);
     compact(p);
   }
 
-  void keep_tables(std::vector<Buffer>& kept, std::vector<std::byte>& tables) const {
+  void keep_tables(PublicIdMap<BufferId, Buffer>& kept, std::vector<std::byte>& tables) const {
     for (Buffer& b : kept) {
       if (b.role != Role::Table) continue;
       uint64_t count = 0;

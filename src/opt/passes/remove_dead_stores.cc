@@ -44,8 +44,8 @@ struct State {
     const EffectSummary& e = effects.of(op);
     if (e.leaves || e.barriers || e.acquires) return pending.clear();
     std::erase_if(pending, [&](OpId s) {
-      const uint32_t buffer = p.memory(s).buffer;
-      return ((e.reads | e.atomics) >> buffer & 1) ||
+      const BufferId buffer = p.memory(s).buffer;
+      return ((e.reads | e.atomics) & bit_of(buffer)) ||
              (e.traps && p.buffers[buffer].role != Role::Private);
     });
   }

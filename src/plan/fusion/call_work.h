@@ -14,7 +14,7 @@ namespace vyre::plan {
 
 /// Loads or stores of one buffer with one lane slope (lane_slopes.h).
 struct AccessWork {
-  uint32_t buffer = 0;  // of the kernel
+  BufferId buffer{0};  // of the kernel
   bool stores = false;
   std::optional<double> slope;
   double times = 0;

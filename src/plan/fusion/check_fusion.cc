@@ -15,8 +15,8 @@ namespace {
 struct Member {
   uint32_t node = 0;
   const Program* kernel = nullptr;
-  std::vector<uint32_t> bound;  // by buffer of the kernel: the graph's, or none
-  std::vector<uint64_t> scalars;
+  IdMap<BufferId, GraphBufferId> bound;  // the graph's buffer, or none
+  IdMap<BufferId, uint64_t> scalars;
   LaunchShape shape;
   bool traps = false, loops_freely = false, only_computes = true, waits_for_grid = false;
   bool observes_subgroup = false;
@@ -91,8 +91,8 @@ class Checker {
 
   bool check_elided_list(const FusionGroup& group) {
     for (size_t i = 0; i < group.elided.size(); ++i) {
-      const uint32_t b = group.elided[i];
-      if (b >= g_.buffers.size() || (i > 0 && group.elided[i - 1] >= b))
+      const GraphBufferId b = group.elided[i];
+      if (!g_.buffers.contains(b) || (i > 0 && group.elided[i - 1] >= b))
         return wrong(Code::FusionPlanBroken, group.calls[0],
                      "the list of elided buffers is not one");
       if (group.calls.size() == 1)
@@ -110,11 +110,11 @@ class Checker {
     const auto& buffers = m.kernel->buffers;
     m.bound.assign(buffers.size(), none);
     m.scalars.assign(buffers.size(), 0);
-    std::vector<std::optional<uint64_t>> counts(buffers.size()), values(buffers.size());
+    IdMap<BufferId, std::optional<uint64_t>> counts(buffers.size()), values(buffers.size());
     if (n.args.size() < num_arguments(*m.kernel))
       return wrong(Code::FusionPlanBroken, node, "an argument is missing");
     for (const CallArgument& a : arguments(*m.kernel, n)) {
-      const uint32_t buffer = a.given->buffer;
+      const GraphBufferId buffer = a.given->buffer;
       if (a.is_scalar()) {
         m.scalars[a.index] = buffer == none ? a.given->bits : shape_.scalars[buffer];
         values[a.index] = m.scalars[a.index];
@@ -159,8 +159,8 @@ class Checker {
       }
     });
     m.only_computes &= !m.traps && !m.observes_subgroup;
-    std::vector<bool> wanted(k.buffers.size());
-    for (size_t b = 0; b < wanted.size(); ++b) wanted[b] = m.bound[b] != none;
+    IdMap<BufferId, bool> wanted(k.buffers.size());
+    for (const BufferId b : wanted.ids()) wanted[b] = m.bound[b] != none;
     // Seen once for each kernel, sizes and scalars.
     const auto key = std::tuple(m.kernel, m.shape.counts, m.scalars);
     auto found = seen_.find(key);
@@ -171,23 +171,23 @@ class Checker {
 
   // ---- Groups.
 
-  static bool touches(const Member& m, uint32_t buffer) {
+  static bool touches(const Member& m, GraphBufferId buffer) {
     return std::find(m.bound.begin(), m.bound.end(), buffer) != m.bound.end();
   }
-  static bool may_write(const Member& m, uint32_t buffer) {
-    for (size_t b = 0; b < m.bound.size(); ++b)
+  static bool may_write(const Member& m, GraphBufferId buffer) {
+    for (const BufferId b : m.bound.ids())
       if (m.bound[b] == buffer && is_writable(m.kernel->buffers[b].role)) return true;
     return false;
   }
-  static bool takes_as_out(const Member& m, uint32_t buffer) {
-    for (size_t b = 0; b < m.bound.size(); ++b)
+  static bool takes_as_out(const Member& m, GraphBufferId buffer) {
+    for (const BufferId b : m.bound.ids())
       if (m.bound[b] == buffer && m.kernel->buffers[b].role == Role::Out) return true;
     return false;
   }
-  bool is_elided(const FusionGroup& group, uint32_t buffer) const {
+  bool is_elided(const FusionGroup& group, GraphBufferId buffer) const {
     return std::find(group.elided.begin(), group.elided.end(), buffer) != group.elided.end();
   }
-  const std::string& name_of(uint32_t buffer) const { return g_.buffers[buffer].name; }
+  const std::string& name_of(GraphBufferId buffer) const { return g_.buffers[buffer].name; }
 
   void check_group(const FusionGroup& group) {
     std::vector<Member> members(group.calls.size());
@@ -217,7 +217,7 @@ class Checker {
         return;
       }
     }
-    for (const uint32_t b : group.elided)
+    for (const GraphBufferId b : group.elided)
       if (!check_elided(group, members, b)) return;
   }
 
@@ -237,8 +237,8 @@ class Checker {
         return wrong(Code::FusionLaunchDiffers, m.node, "the calls have other subgroups");
     }
     for (size_t i = 0; i < at; ++i)
-      for (size_t b = 0; b < m.bound.size(); ++b) {
-        const uint32_t buffer = m.bound[b];
+      for (const BufferId b : m.bound.ids()) {
+        const GraphBufferId buffer = m.bound[b];
         if (buffer == none || !touches(members[i], buffer)) continue;
         if (i < begin && (may_write(m, buffer) || is_elided(group, buffer)))
           return wrong(Code::FusionDependence, m.node,
@@ -251,7 +251,7 @@ class Checker {
     return true;
   }
 
-  bool check_pair(const Member& a, const Member& b, uint32_t buffer) {
+  bool check_pair(const Member& a, const Member& b, GraphBufferId buffer) {
     for (const SeenAccess& x : *a.accesses) {
       if (a.bound[x.buffer] != buffer) continue;
       for (const SeenAccess& y : *b.accesses) {
@@ -274,15 +274,15 @@ class Checker {
       return wrong(Code::FusionJoinKind, consumer.node, std::move(why));
     };
     if (begin != 0) return no("what comes before is joined in this way already");
-    uint32_t handed = none;
+    GraphBufferId handed = none;
     for (size_t i = begin; i < at; ++i) {
       const Member& m = members[i];
       if (m.traps)
         return wrong(Code::FusionTraps, m.node, "what is computed inside of another call may trap");
       if (kind == JoinKind::Recompute && !m.only_computes)
         return no("the call before does more than compute its elements");
-      for (size_t b = 0; b < m.bound.size(); ++b) {
-        const uint32_t buffer = m.bound[b];
+      for (const BufferId b : m.bound.ids()) {
+        const GraphBufferId buffer = m.bound[b];
         if (buffer == none) continue;
         const bool writes = is_writable(m.kernel->buffers[b].role);
         for (size_t later = at; later < members.size(); ++later) {
@@ -306,7 +306,7 @@ class Checker {
   }
 
   bool check_recompute(const std::vector<Member>& members, size_t begin, size_t at,
-                       uint32_t handed) {
+                       GraphBufferId handed) {
     const auto no = [&](std::string why) {
       return wrong(Code::FusionJoinKind, members[at].node,
                    fmt::format("`{}` {}", name_of(handed), why));
@@ -323,7 +323,7 @@ class Checker {
       }
     if (stores != 1) return no("is not written in one place");
     size_t parameters = 0;
-    for (const uint32_t b : members[at].bound) parameters += b == handed;
+    for (const GraphBufferId b : members[at].bound) parameters += b == handed;
     if (parameters != 1) return no("is given to the second call twice");
     for (const SeenAccess& a : *members[at].accesses)
       if (members[at].bound[a.buffer] == handed && (!a.plain || a.writes))
@@ -331,7 +331,7 @@ class Checker {
     return true;
   }
 
-  bool check_handoff(const std::vector<Member>& members, size_t at, uint32_t handed) {
+  bool check_handoff(const std::vector<Member>& members, size_t at, GraphBufferId handed) {
     const auto place = [&](const Member& m) {
       return uint32_t(std::find(m.bound.begin(), m.bound.end(), handed) - m.bound.begin());
     };
@@ -355,7 +355,8 @@ class Checker {
 
   // ---- Buffers that are gone.
 
-  bool check_elided(const FusionGroup& group, const std::vector<Member>& members, uint32_t buffer) {
+  bool check_elided(const FusionGroup& group, const std::vector<Member>& members,
+                    GraphBufferId buffer) {
     const auto needed = [&](std::string_view why) {
       return wrong(Code::FusionBufferNeeded, group.calls[0],
                    fmt::format("`{}` {}", name_of(buffer), why));
@@ -379,7 +380,7 @@ class Checker {
 
   /// Handed over by computing it, or by shared memory.
   bool is_computed_inside(const FusionGroup& group, const std::vector<Member>& members,
-                          uint32_t buffer) const {
+                          GraphBufferId buffer) const {
     for (size_t i = 1; i < members.size(); ++i)
       if ((group.joins[i - 1] == JoinKind::Recompute || group.joins[i - 1] == JoinKind::Handoff) &&
           touches(members[i], buffer))
@@ -389,7 +390,7 @@ class Checker {
   }
 
   bool check_one_element(const FusionGroup& group, const std::vector<Member>& members,
-                         uint32_t buffer) {
+                         GraphBufferId buffer) {
     const SeenAccess* one = nullptr;
     for (const Member& m : members)
       for (const SeenAccess& a : *m.accesses) {
@@ -417,13 +418,13 @@ class Checker {
     }
   }
 
-  bool is_used_outside(const FusionGroup& group, uint32_t buffer) {
+  bool is_used_outside(const FusionGroup& group, GraphBufferId buffer) {
     find_uses();
     return uses_[buffer].front() < group.calls.front() || uses_[buffer].back() > group.calls.back();
   }
 
   /// Follows every way that the graph can go from a node until the buffer is cleared.
-  bool is_read_after(uint32_t node, uint32_t buffer) {
+  bool is_read_after(uint32_t node, GraphBufferId buffer) {
     std::vector<bool> been(steps_.size() + 1, false);
     std::vector<uint32_t> todo = {node + 1};
     while (!todo.empty()) {
@@ -455,8 +456,8 @@ class Checker {
   const FusionPlan& plan_;
   const FusionOptions& options_;
   Diagnostics errors_;
-  std::vector<std::vector<uint32_t>> uses_;  // by buffer: nodes, in order
-  std::vector<bool> read_by_host_;           // by buffer
+  IdMap<GraphBufferId, std::vector<uint32_t>> uses_;  // by buffer: nodes, in order
+  IdMap<GraphBufferId, bool> read_by_host_;           // by buffer
   std::map<std::tuple<const Program*, std::vector<uint64_t>, std::vector<uint64_t>>,
            std::vector<SeenAccess>>
       seen_;

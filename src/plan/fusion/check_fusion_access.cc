@@ -23,7 +23,7 @@ struct Seen {
 
 class Backwards {
  public:
-  Backwards(const Program& p, const LaunchShape& shape, const std::vector<uint64_t>& scalars)
+  Backwards(const Program& p, const LaunchShape& shape, const IdMap<BufferId, uint64_t>& scalars)
       : p_(p), shape_(shape), scalars_(scalars) {}
 
   SeenAccess see(OpId op) {
@@ -218,9 +218,9 @@ class Backwards {
     id.known = true;
     switch (o.code) {
       case Opcode::Const: return exactly(number(t, o.attr));
-      case Opcode::Scalar: return exactly(number(t, scalars_[uint32_t(o.attr)]));
+      case Opcode::Scalar: return exactly(number(t, scalars_[o.buffer()]));
       case Opcode::Len:
-      case Opcode::Len64: return exactly(shape_.counts[uint32_t(o.attr)]);
+      case Opcode::Len64: return exactly(shape_.counts[o.buffer()]);
       case Opcode::NumWorkgroups: return exactly(shape_.num_workgroups[o.attr]);
       case Opcode::WorkgroupSize: return exactly(p_.workgroup[o.attr]);
       case Opcode::GlobalId: id.factor[o.attr] = 1; return id;
@@ -289,7 +289,7 @@ class Backwards {
 
   const Program& p_;
   const LaunchShape& shape_;
-  const std::vector<uint64_t>& scalars_;
+  const IdMap<BufferId, uint64_t>& scalars_;
   Box box_;
   uint32_t steps_ = 0;
 };
@@ -297,8 +297,8 @@ class Backwards {
 }  // namespace
 
 std::vector<SeenAccess> see_accesses(const Program& kernel, const LaunchShape& shape,
-                                     const std::vector<uint64_t>& scalars,
-                                     const std::vector<bool>& wanted) {
+                                     const IdMap<BufferId, uint64_t>& scalars,
+                                     const IdMap<BufferId, bool>& wanted) {
   std::vector<SeenAccess> list;
   Backwards backwards(kernel, shape, scalars);
   walk(kernel, [&](OpId op) {

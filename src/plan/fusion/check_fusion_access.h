@@ -15,7 +15,7 @@ namespace vyre::plan {
 /// One access: element = Σ factor · id + [low, high], the ids being global, local and
 /// workgroup x y z.
 struct SeenAccess {
-  uint32_t buffer = 0;
+  BufferId buffer{0};
   OpId op = none;
   bool reads = false, writes = false, atomic = false, plain = false;
   std::array<__int128, 9> factor = {};
@@ -25,8 +25,8 @@ struct SeenAccess {
 
 /// Of buffers with `wanted` set.
 std::vector<SeenAccess> see_accesses(const Program& kernel, const LaunchShape& shape,
-                                     const std::vector<uint64_t>& scalars,
-                                     const std::vector<bool>& wanted);
+                                     const IdMap<BufferId, uint64_t>& scalars,
+                                     const IdMap<BufferId, bool>& wanted);
 
 /// Two accesses: is whoever makes the one, if they meet in an element, who makes the other?
 bool meet_only_in_one_invocation(const SeenAccess& a, const SeenAccess& b, const Program& kernel,

@@ -104,15 +104,16 @@ class Fuser {
 
   Part part(const FusionGroup& group, size_t i) const {
     const FusionCall& c = call(group, i);
-    std::vector<uint32_t> memory(c.memory.size(), none);
-    for (size_t b = 0; b < memory.size(); ++b) memory[b] = c.args[b].buffer;
+    IdMap<BufferId, GraphBufferId> memory(c.memory.size());
+    for (const BufferId b : memory.ids()) memory[b] = c.args[b].buffer;
     return make_part(*c.kernel, std::move(memory), uint32_t(i));
   }
 
   /// Buffers of the group that are gone and that a part of it has.
-  static std::vector<uint32_t> gone_in(const std::vector<Part>& parts, const FusionGroup& group) {
-    std::vector<uint32_t> gone;
-    for (const uint32_t m : group.elided)
+  static std::vector<GraphBufferId> gone_in(const std::vector<Part>& parts,
+                                            const FusionGroup& group) {
+    std::vector<GraphBufferId> gone;
+    for (const GraphBufferId m : group.elided)
       if (std::any_of(parts.begin(), parts.end(), [&](const Part& p) {
             return std::find(p.memory.begin(), p.memory.end(), m) != p.memory.end();
           }))
@@ -120,7 +121,7 @@ class Fuser {
     return gone;
   }
 
-  static Part join_open(std::vector<Part>& open, const std::vector<uint32_t>& gone) {
+  static Part join_open(std::vector<Part>& open, const std::vector<GraphBufferId>& gone) {
     if (open.size() == 1 && gone.empty()) return std::move(open[0]);
     return join_in_order(open, gone);
   }
@@ -134,9 +135,9 @@ class Fuser {
         open.push_back(std::move(next));
         continue;
       }
-      const uint32_t handed = handed_over(open, next, group);
+      const GraphBufferId handed = handed_over(open, next, group);
       if (handed == none) return std::nullopt;
-      std::vector<uint32_t> gone = gone_in(open, group);
+      std::vector<GraphBufferId> gone = gone_in(open, group);
       std::erase(gone, handed);
       Part before = join_open(open, gone);
       std::optional<Part> joined = kind == JoinKind::Recompute
@@ -149,17 +150,17 @@ class Fuser {
     return finish(join_open(open, gone_in(open, group)));
   }
 
-  uint32_t handed_over(const std::vector<Part>& open, const Part& next,
-                       const FusionGroup& group) const {
-    for (const uint32_t m : gone_in({next}, group))
+  GraphBufferId handed_over(const std::vector<Part>& open, const Part& next,
+                            const FusionGroup& group) const {
+    for (const GraphBufferId m : gone_in({next}, group))
       for (const Part& p : open)
-        for (size_t b = 0; b < p.memory.size(); ++b)
+        for (const BufferId b : p.memory.ids())
           if (p.memory[b] == m && is_writable(p.program.buffers[b].role)) return m;
     return none;
   }
 
   std::optional<Part> recompute(const FusionGroup& group, size_t i, const Part& before,
-                                const Part& next, uint32_t handed) const {
+                                const Part& next, GraphBufferId handed) const {
     for (size_t k = i; k-- > 0;) {
       const uint32_t c = call_of_[group.calls[k]];
       for (const BufferUse& use : summaries_[c].uses)
@@ -169,11 +170,11 @@ class Fuser {
     return std::nullopt;
   }
 
-  static uint32_t buffer_with(const Part& p, uint32_t memory) {
+  static uint32_t buffer_with(const Part& p, GraphBufferId memory) {
     return uint32_t(std::find(p.memory.begin(), p.memory.end(), memory) - p.memory.begin());
   }
 
-  std::optional<Part> hand_over(const Part& before, const Part& next, uint32_t handed) const {
+  std::optional<Part> hand_over(const Part& before, const Part& next, GraphBufferId handed) const {
     JoinOutcome outcome = fuse_handoff(before.program, buffer_with(before, handed), next.program,
                                        buffer_with(next, handed));
     if (!outcome.joined) return std::nullopt;
@@ -190,10 +191,10 @@ class Fuser {
       JoinedParameter origin = from;
       origin.kernel = side.launch;
       if (from.kind == JoinedParameter::Kind::Buffer) {
-        origin = side.origin[from.index];
-        p.memory.back() = side.memory[from.index];
+        origin = side.origin[BufferId(from.index)];
+        p.memory.back() = side.memory[BufferId(from.index)];
       } else if (from.kind == JoinedParameter::Kind::Count) {
-        origin = side.origin[from.index];
+        origin = side.origin[BufferId(from.index)];
         origin.kind = JoinedParameter::Kind::Count;
       }
       p.origin.back() = origin;
@@ -204,7 +205,7 @@ class Fuser {
   GraphArg argument(const FusionGroup& group, const JoinedParameter& p) const {
     const FusionCall& c = call(group, p.kernel);
     switch (p.kind) {
-      case JoinedParameter::Kind::Buffer: return c.args[p.index];
+      case JoinedParameter::Kind::Buffer: return c.args[BufferId(p.index)];
       case JoinedParameter::Kind::NumWorkgroups: return {none, c.shape.num_workgroups[p.index]};
       case JoinedParameter::Kind::Count: return {none, c.shape.counts[p.index]};
     }
@@ -215,12 +216,12 @@ class Fuser {
   /// depend on which buffers they are.
   std::vector<uint64_t> key_of(const FusionGroup& group) const {
     std::vector<uint64_t> key;
-    std::map<uint32_t, uint32_t> numbers;
+    std::map<GraphBufferId, uint32_t> numbers;
     for (size_t i = 0; i < group.calls.size(); ++i) {
       key.push_back(calls_.steps[group.calls[i]].node->kernel);
       if (i > 0) key.push_back(uint64_t(group.joins[i - 1]));
       for (const GraphArg& a : call(group, i).args) {
-        const uint32_t m = a.buffer;
+        const GraphBufferId m = a.buffer;
         key.push_back(m == none ? none
                                 : numbers.try_emplace(m, uint32_t(numbers.size())).first->second);
         key.push_back(std::binary_search(group.elided.begin(), group.elided.end(), m));
@@ -287,21 +288,22 @@ class Fuser {
   // ---- Buffers that nobody uses any more.
 
   void drop_buffers() {
-    std::vector<bool> used(g_.buffers.size(), false);
+    IdMap<GraphBufferId, bool> used(g_.buffers.size(), false);
     for_each_node(graph().nodes, [&](const GraphNode& n) {
-      for_each_buffer(n, [&](uint32_t b) { used[b] = true; });
+      for_each_buffer(n, [&](GraphBufferId b) { used[b] = true; });
     });
-    std::vector<uint32_t> number(g_.buffers.size(), none);
-    for (uint32_t b = 0; b < g_.buffers.size(); ++b) {
+    IdMap<GraphBufferId, GraphBufferId> number(g_.buffers.size());
+    for (const GraphBufferId b : g_.buffers.ids()) {
       if (!g_.buffers[b].parameter && !used[b]) continue;
-      number[b] = uint32_t(graph().buffers.size());
+      number[b] = graph().buffers.next_id();
       graph().buffers.push_back(g_.buffers[b]);
       out_.buffers.push_back(b);
       out_.shape.counts.push_back(shape_.counts[b]);
       out_.shape.scalars.push_back(shape_.scalars[b]);
     }
-    for_each_node(graph().nodes,
-                  [&](GraphNode& n) { for_each_buffer(n, [&](uint32_t& b) { b = number[b]; }); });
+    for_each_node(graph().nodes, [&](GraphNode& n) {
+      for_each_buffer(n, [&](GraphBufferId& b) { b = number[b]; });
+    });
   }
 
   const Module& module_;

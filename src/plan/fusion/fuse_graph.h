@@ -30,11 +30,11 @@ enum class JoinKind : uint8_t {
 std::string_view name(JoinKind kind);
 
 struct FusionGroup {
-  std::vector<uint32_t> calls;   // nodes of the graph, in order; one: not joined
-  std::vector<JoinKind> joins;   // of each call but the first
-  std::vector<uint32_t> elided;  // buffers that the joined kernel does not have; ascending. The
-                                 // graph loses those that no other call uses
-  uint64_t avoided_bytes = 0;    // of memory traffic, each time the group runs: fusion_traffic.h
+  std::vector<uint32_t> calls;        // nodes of the graph, in order; one: not joined
+  std::vector<JoinKind> joins;        // of each call but the first
+  std::vector<GraphBufferId> elided;  // buffers that the joined kernel does not have; ascending.
+                                      // The graph loses those that no other call uses
+  uint64_t avoided_bytes = 0;  // of memory traffic, each time the group runs: fusion_traffic.h
 };
 
 /// Why a call does not join the one before it; for reports.
@@ -72,8 +72,8 @@ struct FusedCall {
 struct FusedGraph {
   Module module;     // kernels that are still called, the joined ones, and the one graph
   GraphShape shape;  // of the new graph
-  std::vector<FusedCall> origin;  // by node of the new graph; empty for loops
-  std::vector<uint32_t> buffers;  // by buffer of the new graph: that of the original
+  std::vector<FusedCall> origin;                // by node of the new graph; empty for loops
+  IdMap<GraphBufferId, GraphBufferId> buffers;  // of the new graph: that of the original
   const Graph& graph() const { return module.graphs[0]; }
 };
 

@@ -68,8 +68,8 @@ class Fuser {
       lane_ = w_.op(Opcode::Add, Type::U32, {lane_, before});
     }
     lanes_ = row;
-    count_ = w_.op(Opcode::Scalar, Type::U64, {}, k_.count);
-    groups_ = w_.op(Opcode::Scalar, Type::U32, {}, k_.groups);
+    count_ = w_.op(Opcode::Scalar, Type::U64, {}, k_.count.value());
+    groups_ = w_.op(Opcode::Scalar, Type::U32, {}, k_.groups.value());
     invocations_ = w_.op(Opcode::Mul, Type::U32, {groups_, u32(producer_lanes_)});
     base_ = line(win_.stride, win_.first);
     const int64_t a = win_.writer_stride;
@@ -179,12 +179,12 @@ class Fuser {
 
   /// Every invocation finds its private arrays zeroed.
   void clear_arrays() {
-    std::vector<bool> is_producers(to_.buffers.size(), false);
+    IdMap<BufferId, bool> is_producers(to_.buffers.size(), false);
     walk(k_.producer, [&](OpId op) {
       if (info(k_.producer.op(op).code).attribute == AttrKind::Memory)
         is_producers[k_.producer.memory(op).buffer] = true;
     });
-    for (uint32_t i = 0; i < to_.buffers.size(); ++i) {
+    for (const BufferId i : to_.buffers.ids()) {
       uint64_t count = 0;
       if (!is_producers[i] || to_.buffers[i].role != Role::Private ||
           !to_.formulas.is_constant(to_.buffers[i].count, &count))
@@ -220,7 +220,7 @@ class Fuser {
   bool uses_window(OpId op) const {
     const AttrKind kind = info(to_.op(op).code).attribute;
     return (kind == AttrKind::Memory || kind == AttrKind::Buffer) &&
-           uint32_t(to_.op(op).attr) == k_.window;
+           to_.op(op).buffer() == k_.window;
   }
 
   /// The buffer's length is a number of the launch.
@@ -375,9 +375,9 @@ class Fuser {
 
 JoinOutcome fuse_handoff(const Program& producer, uint32_t producer_buffer, const Program& consumer,
                          uint32_t consumer_buffer, uint64_t budget) {
+  const BufferId out(producer_buffer), in(consumer_buffer);
   JoinOutcome outcome;
-  const auto facts =
-      find_handoff(producer, producer_buffer, consumer, consumer_buffer, budget, outcome.why_not);
+  const auto facts = find_handoff(producer, out, consumer, in, budget, outcome.why_not);
   if (!facts) return outcome;
   const size_t buffers = producer.buffers.size() + consumer.buffers.size() + 1;
   if (buffers > most_buffers) {
@@ -385,8 +385,7 @@ JoinOutcome fuse_handoff(const Program& producer, uint32_t producer_buffer, cons
                                   buffers, most_buffers);
     return outcome;
   }
-  HandoffKernels kernels =
-      join_kernels(producer, producer_buffer, consumer, consumer_buffer, facts->window.elements);
+  HandoffKernels kernels = join_kernels(producer, out, consumer, in, facts->window.elements);
   Fuser(kernels, *facts).run();
   JoinedProgram joined;
   joined.program = std::move(kernels.to);

@@ -15,9 +15,9 @@ FusionCall resolve(const Module& module, const GraphNode& node, const GraphShape
   call.memory.assign(k.buffers.size(), none);
   call.args.resize(k.buffers.size());
   call.scalars.assign(k.buffers.size(), 0);
-  std::vector<std::optional<uint64_t>> counts(k.buffers.size()), scalars(k.buffers.size());
+  IdMap<BufferId, std::optional<uint64_t>> counts(k.buffers.size()), scalars(k.buffers.size());
   for (const CallArgument& a : arguments(k, node)) {
-    const uint32_t i = a.index;
+    const BufferId i = a.index;
     call.args[i] = *a.given;
     call.memory[i] = a.given->buffer;
     if (a.is_scalar()) {
@@ -45,7 +45,7 @@ FusionCall resolve(const Module& module, const GraphNode& node, const GraphShape
 
 FusionCalls::FusionCalls(const Module& module, const Graph& graph, const GraphShape& shape)
     : steps(flatten(graph)), reserved(graph.buffers.size(), false) {
-  for (size_t i = 0; i < graph.buffers.size(); ++i) reserved[i] = graph.buffers[i].parameter;
+  for (const GraphBufferId i : graph.buffers.ids()) reserved[i] = graph.buffers[i].parameter;
   bool open = false;  // the last step was a call
   for (uint32_t i = 0; i < steps.size(); ++i) {
     const GraphStep& step = steps[i];
@@ -66,7 +66,7 @@ void FusionCalls::find_live(const Graph& graph) {
   first_use_.assign(graph.buffers.size(), none);
   last_use_.assign(graph.buffers.size(), 0);
   for (uint32_t c = 0; c < calls.size(); ++c)
-    for (const uint32_t m : calls[c].memory) {
+    for (const GraphBufferId m : calls[c].memory) {
       if (m == none) continue;
       first_use_[m] = std::min(first_use_[m], c);
       last_use_[m] = c;
@@ -77,11 +77,14 @@ void FusionCalls::find_live(const Graph& graph) {
   after_.assign(words_ * calls.size(), 0);
 
   using Set = std::vector<uint64_t>;
-  const auto add = [](Set& set, uint32_t b) { set[b / 64] |= uint64_t{1} << (b % 64); };
-  const auto has = [](const Set& set, uint32_t b) { return (set[b / 64] >> (b % 64) & 1) != 0; };
-  const auto remove = [](Set& set, uint32_t b) { set[b / 64] &= ~(uint64_t{1} << (b % 64)); };
+  const auto bit = [](GraphBufferId b) { return uint64_t{1} << (b.value() % 64); };
+  const auto add = [&](Set& set, GraphBufferId b) { set[b.value() / 64] |= bit(b); };
+  const auto has = [&](const Set& set, GraphBufferId b) {
+    return (set[b.value() / 64] & bit(b)) != 0;
+  };
+  const auto remove = [&](Set& set, GraphBufferId b) { set[b.value() / 64] &= ~bit(b); };
   const auto roles = [&](const FusionCall& call, auto&& fn) {
-    for (size_t b = 0; b < call.memory.size(); ++b)
+    for (const BufferId b : call.memory.ids())
       if (call.memory[b] != none) fn(call.memory[b], call.kernel->buffers[b].role);
   };
 
@@ -94,16 +97,16 @@ void FusionCalls::find_live(const Graph& graph) {
   std::vector<Set> needs(steps.size());  // of loops, by their End
   for (uint32_t i = 0, c = 0; i < steps.size(); ++i) {
     const GraphNode& node = *steps[i].node;
-    const auto need = [&](uint32_t b) {
+    const auto need = [&](GraphBufferId b) {
       if (!has(open.back().written, b)) add(open.back().needs, b);
     };
     switch (steps[i].kind) {
       case GraphStep::Kind::Call:
         for_each_element(node, [&](const GraphElement& e) { need(e.buffer); });
-        roles(calls[c], [&](uint32_t b, Role role) {
+        roles(calls[c], [&](GraphBufferId b, Role role) {
           if (role != Role::Out) need(b);
         });
-        roles(calls[c], [&](uint32_t b, Role role) {
+        roles(calls[c], [&](GraphBufferId b, Role role) {
           if (role == Role::Out) add(open.back().written, b);
         });
         ++c;
@@ -122,7 +125,7 @@ void FusionCalls::find_live(const Graph& graph) {
   }
 
   Set live(words_, 0);
-  for (uint32_t b = 0; b < graph.buffers.size(); ++b)
+  for (const GraphBufferId b : graph.buffers.ids())
     if (graph.buffers[b].parameter) add(live, b);
   std::vector<Set> live_after;  // at the ends of the loops around
   for (size_t i = steps.size(), c = calls.size(); i-- > 0;) {
@@ -130,10 +133,10 @@ void FusionCalls::find_live(const Graph& graph) {
       case GraphStep::Kind::Call:
         --c;
         std::copy(live.begin(), live.end(), after_.begin() + std::ptrdiff_t(c * words_));
-        roles(calls[c], [&](uint32_t b, Role role) {
+        roles(calls[c], [&](GraphBufferId b, Role role) {
           if (role == Role::Out) remove(live, b);
         });
-        roles(calls[c], [&](uint32_t b, Role role) {
+        roles(calls[c], [&](GraphBufferId b, Role role) {
           if (role != Role::Out) add(live, b);
         });
         for_each_element(*steps[i].node, [&](const GraphElement& e) { add(live, e.buffer); });

@@ -14,9 +14,9 @@ namespace vyre::plan {
 struct FusionCall {
   uint32_t node = 0;
   const Program* kernel = nullptr;
-  std::vector<uint32_t> memory;   // by buffer of the kernel: the graph's buffer or scalar, or none
-  std::vector<GraphArg> args;     // by buffer of the kernel
-  std::vector<uint64_t> scalars;  // bits, by buffer of the kernel
+  IdMap<BufferId, GraphBufferId> memory;  // the graph's buffer or scalar, or none
+  IdMap<BufferId, GraphArg> args;
+  IdMap<BufferId, uint64_t> scalars;  // bits
   LaunchShape shape;
   /// "" or why it stays alone: its launch is known only when it is reached, or fails, or is empty.
   std::string alone;
@@ -34,28 +34,31 @@ struct FusionCalls {
   GraphSteps steps;  // of the graph
   std::vector<FusionCall> calls;
   std::vector<Stretch> stretches;
-  std::vector<bool> reserved;  // by graph buffer: parameters, flags of loops, device grids
+  IdMap<GraphBufferId, bool> reserved;  // parameters, flags of loops, device grids
 
   FusionCalls(const Module& module, const Graph& graph, const GraphShape& shape);
 
   /// True if the contents of the buffer are needed after the call.
-  bool is_live_after(uint32_t call, uint32_t buffer) const { return bit(after_, call, buffer); }
+  bool is_live_after(uint32_t call, GraphBufferId buffer) const {
+    return bit(after_, call, buffer);
+  }
   /// True if all accesses of the buffer are in the calls [first, last].
-  bool is_only_used_in(uint32_t buffer, uint32_t first, uint32_t last) const {
+  bool is_only_used_in(GraphBufferId buffer, uint32_t first, uint32_t last) const {
     return first_use_[buffer] >= first && last_use_[buffer] <= last;
   }
 
  private:
-  bool bit(const std::vector<uint64_t>& bits, uint32_t call, uint32_t buffer) const {
-    return all_live_ || (bits[call * words_ + buffer / 64] >> (buffer % 64) & 1) != 0;
+  bool bit(const std::vector<uint64_t>& bits, uint32_t call, GraphBufferId buffer) const {
+    const uint32_t b = buffer.value();
+    return all_live_ || (bits[call * words_ + b / 64] >> (b % 64) & 1) != 0;
   }
   void find_live(const Graph& graph);
 
   static constexpr size_t most_words = size_t{16} << 20;  // sets of a hostile graph
   bool all_live_ = false;
   size_t words_ = 0;
-  std::vector<uint64_t> after_;                 // by call, then by buffer
-  std::vector<uint32_t> first_use_, last_use_;  // by buffer: the call
+  std::vector<uint64_t> after_;                          // by call, then by buffer
+  IdMap<GraphBufferId, uint32_t> first_use_, last_use_;  // the call
 };
 
 }  // namespace vyre::plan

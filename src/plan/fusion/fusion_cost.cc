@@ -22,7 +22,7 @@ double vector_ns(const Phase& phase, double lanes, const DeviceCosts& costs) {
   double ns = (phase.guard_operations + work.operations + narrow) * costs.op_ns +
               work.barriers * costs.barrier_ns;
   for (const AccessWork& access : work.accesses) {
-    if (phase.in_registers >> access.buffer & 1) continue;
+    if (phase.in_registers & bit_of(access.buffer)) continue;
     const Role role = phase.kernel->buffers[access.buffer].role;
     AccessPattern pattern = pattern_of(access.slope, phase.lane_step);
     if (role == Role::Private) pattern = AccessPattern::Contiguous;

@@ -22,7 +22,7 @@ void FusionGrowth::add_body(uint32_t call) {
 }
 
 /// The bodies so far are executed where a call loads the buffer, once for each load.
-void FusionGrowth::recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer) {
+void FusionGrowth::recompute_bodies(uint32_t at, BufferId load, GraphBufferId buffer) {
   const std::vector<Body> before = std::move(bodies_);
   bodies_.clear();
   std::optional<double> store;
@@ -70,10 +70,11 @@ KernelEstimate FusionGrowth::estimated() const {
     Phase phase{call.kernel, &summary(body.call).work, body.invocations, body.times,
                 body.lane_step};
     if (body.is_recomputed) phase.guard_operations = guard_operations;
-    for (size_t b = 0; b < call.memory.size() && first_ != last_; ++b) {
-      const uint32_t m = call.memory[b];
+    for (const BufferId b : call.memory.ids()) {
+      if (first_ == last_) break;
+      const GraphBufferId m = call.memory[b];
       const Touched* t = m == none ? nullptr : find(m);
-      if (t && m != tile_ && is_elidable(m, *t, last_)) phase.in_registers |= uint64_t{1} << b;
+      if (t && m != tile_ && is_elidable(m, *t, last_)) phase.in_registers |= bit_of(b);
     }
     k.phases.push_back(phase);
   }

@@ -63,7 +63,7 @@ void FusionGrowth::add_costs(uint32_t call) {
 }
 
 void FusionGrowth::touch(const FusionCall& call, const BufferUse& use) {
-  const uint32_t m = call.memory[use.buffer];
+  const GraphBufferId m = call.memory[use.buffer];
   const Role role = call.kernel->buffers[use.buffer].role;
   Touched& t = touched_[m];
   const bool is_new = t.epoch != epoch_;
@@ -93,7 +93,7 @@ void FusionGrowth::touch(const FusionCall& call, const BufferUse& use) {
   t.simple &= use.only_plain && !use.store_in_test;
   t.stores += use.stores;
   t.must_stay_uniform |=
-      (summary(uint32_t(&call - calls_.calls.data())).needs_uniform >> use.buffer & 1) != 0;
+      (summary(uint32_t(&call - calls_.calls.data())).needs_uniform & bit_of(use.buffer)) != 0;
 }
 
 // ---- Appending.
@@ -118,7 +118,7 @@ bool FusionGrowth::fits_limits(uint32_t call, std::string& why) const {
 
 bool FusionGrowth::may_follow(const FusionCall& call, const BufferUse& use, bool& handed_over,
                               std::string& why) const {
-  const uint32_t m = call.memory[use.buffer];
+  const GraphBufferId m = call.memory[use.buffer];
   const Touched* t = find(m);
   if (!t) return true;
   const uint32_t at = uint32_t(&call - calls_.calls.data());
@@ -130,7 +130,7 @@ bool FusionGrowth::may_follow(const FusionCall& call, const BufferUse& use, bool
   }
   const bool is_role_changed = t->writable || is_writable(role);
   const bool needs_uniform =
-      t->must_stay_uniform || (summary(at).needs_uniform >> use.buffer & 1) != 0;
+      t->must_stay_uniform || (summary(at).needs_uniform & bit_of(use.buffer)) != 0;
   if (is_role_changed && needs_uniform) {
     why = fmt::format("a barrier depends on loads of `{}`, which must stay read-only", name);
     progress_ = Progress::Inapplicable;
@@ -165,17 +165,17 @@ bool FusionGrowth::may_follow(const FusionCall& call, const BufferUse& use, bool
 }
 
 /// The last call of the group that uses the buffer, or that may write it.
-uint32_t FusionGrowth::last_user(uint32_t buffer, bool writes) const {
+uint32_t FusionGrowth::last_user(GraphBufferId buffer, bool writes) const {
   for (uint32_t c = last_ + 1; c-- > first_;) {
     const FusionCall& call = calls_.calls[c];
-    for (size_t b = 0; b < call.memory.size(); ++b)
+    for (const BufferId b : call.memory.ids())
       if (call.memory[b] == buffer && (!writes || is_writable(call.kernel->buffers[b].role)))
         return c;
   }
   return last_;
 }
 
-std::string FusionGrowth::why_crossing(uint32_t at, uint32_t buffer) const {
+std::string FusionGrowth::why_crossing(uint32_t at, GraphBufferId buffer) const {
   const Touched& t = touched_[buffer];
   return fmt::format("an element of `{}` may be used by several invocations of {} and {}",
                      graph_.buffers[buffer].name, stage(last_user(buffer, t.writes)), stage(at));
@@ -228,13 +228,13 @@ std::string FusionGrowth::why_other_subgroup(uint32_t at) const {
 // ---- What need not be in memory.
 
 /// Nobody sees what was in the buffer before the group, and nobody what is there after it.
-bool FusionGrowth::is_fresh(uint32_t buffer, const Touched& t, uint32_t last) const {
+bool FusionGrowth::is_fresh(GraphBufferId buffer, const Touched& t, uint32_t last) const {
   if (calls_.reserved[buffer] || calls_.is_live_after(last, buffer)) return false;
   if (t.starts_as_zeros) return true;
   return !in_loop_ && calls_.is_only_used_in(buffer, first_, last);
 }
 
-bool FusionGrowth::is_elidable(uint32_t buffer, const Touched& t, uint32_t last) const {
+bool FusionGrowth::is_elidable(GraphBufferId buffer, const Touched& t, uint32_t last) const {
   if (t.gone) return true;
   if (!is_fresh(buffer, t, last) || t.atomics || !t.simple) return false;
   if (!t.used) return true;
@@ -248,16 +248,16 @@ bool FusionGrowth::is_elidable(uint32_t buffer, const Touched& t, uint32_t last)
   return t.own == Known::Yes;
 }
 
-uint32_t FusionGrowth::uncleared() const {
-  for (const uint32_t m : list_)
+GraphBufferId FusionGrowth::uncleared() const {
+  for (const GraphBufferId m : list_)
     if (touched_[m].cleared_again && !is_elidable(m, touched_[m], last_)) return m;
   return none;
 }
 
-std::vector<uint32_t> FusionGrowth::elided() const {
-  std::vector<uint32_t> list = early_;
+std::vector<GraphBufferId> FusionGrowth::elided() const {
+  std::vector<GraphBufferId> list = early_;
   if (last_ != first_)
-    for (const uint32_t m : list_)
+    for (const GraphBufferId m : list_)
       if (!touched_[m].gone && is_elidable(m, touched_[m], last_)) list.push_back(m);
   std::sort(list.begin(), list.end());
   return list;
@@ -265,7 +265,7 @@ std::vector<uint32_t> FusionGrowth::elided() const {
 
 uint64_t FusionGrowth::bytes() const {
   uint64_t sum = 0;
-  for (const uint32_t m : list_) {
+  for (const GraphBufferId m : list_) {
     const Touched& t = touched_[m];
     if (t.gone || (first_ != last_ && is_elidable(m, t, last_))) continue;
     sum += t.bytes * (uint64_t{t.reads_first} + t.writes);
@@ -277,11 +277,11 @@ uint64_t FusionGrowth::bytes() const {
 
 /// The one buffer that the group hands to the call, if the call writes nothing that the group uses;
 /// else none and why. "" if the group hands nothing to the call, or the call updates what it wrote.
-uint32_t FusionGrowth::handed_buffer(uint32_t at, std::string& why) const {
+GraphBufferId FusionGrowth::handed_buffer(uint32_t at, std::string& why) const {
   const FusionCall& call = calls_.calls[at];
-  uint32_t handed = none, updated = none, other = none;
+  GraphBufferId handed = none, updated = none, other = none;
   for (const BufferUse& use : summary(at).uses) {
-    const uint32_t m = call.memory[use.buffer];
+    const GraphBufferId m = call.memory[use.buffer];
     const Touched* t = find(m);
     if (!t) continue;
     if (is_writable(call.kernel->buffers[use.buffer].role) || t->gone)
@@ -293,7 +293,7 @@ uint32_t FusionGrowth::handed_buffer(uint32_t at, std::string& why) const {
   }
   why.clear();
   if (handed == none) return none;
-  const auto name = [&](uint32_t m) -> const std::string& { return graph_.buffers[m].name; };
+  const auto name = [&](GraphBufferId m) -> const std::string& { return graph_.buffers[m].name; };
   if (updated != none && touched_[updated].writable) return none;
   if (updated != none)
     why = fmt::format("{} overwrites `{}`, which {} reads", stage(at), name(updated),
@@ -306,11 +306,11 @@ uint32_t FusionGrowth::handed_buffer(uint32_t at, std::string& why) const {
 }
 
 /// Why the buffer must be in memory even though the call computes what it reads of it.
-std::string FusionGrowth::why_not_fresh(uint32_t at, uint32_t buffer) const {
+std::string FusionGrowth::why_not_fresh(uint32_t at, GraphBufferId buffer) const {
   if (std::string why = why_live_after(calls_, graph_, at, buffer); !why.empty()) return why;
   const std::string& name = graph_.buffers[buffer].name;
   for (uint32_t c = first_; c-- > 0;)
-    for (const uint32_t m : calls_.calls[c].memory)
+    for (const GraphBufferId m : calls_.calls[c].memory)
       if (m == buffer)
         return fmt::format("{} updates `{}`, which {} uses before it",
                            stage(last_user(buffer, true)), name, stage(c));
@@ -319,12 +319,12 @@ std::string FusionGrowth::why_not_fresh(uint32_t at, uint32_t buffer) const {
 }
 
 /// True if only this call needs the buffer, and it is all that the group so far writes.
-bool FusionGrowth::becomes_gone(uint32_t at, uint32_t buffer, std::string& why) const {
+bool FusionGrowth::becomes_gone(uint32_t at, GraphBufferId buffer, std::string& why) const {
   if (!is_fresh(buffer, touched_[buffer], at)) {
     why = why_not_fresh(at, buffer);
     return false;
   }
-  for (const uint32_t m : list_) {
+  for (const GraphBufferId m : list_) {
     const Touched& t = touched_[m];
     if (m == buffer || t.gone || !t.writable) continue;
     if (is_elidable(m, t, at)) continue;
@@ -335,7 +335,7 @@ bool FusionGrowth::becomes_gone(uint32_t at, uint32_t buffer, std::string& why) 
 }
 
 /// Why the buffer is not stored once by each invocation at an index that its global_id.x gives.
-std::string FusionGrowth::why_not_one_store(uint32_t buffer) const {
+std::string FusionGrowth::why_not_one_store(GraphBufferId buffer) const {
   const Touched& t = touched_[buffer];
   const IndexForm& f = t.form;
   const FusionCall& launch = calls_.calls[launch_];
@@ -355,8 +355,8 @@ std::string FusionGrowth::why_not_one_store(uint32_t buffer) const {
 }
 
 /// From here on the kernel is launched as the call; what it had read it may now read anywhere.
-void FusionGrowth::take_launch_of(uint32_t at, uint32_t gone) {
-  for (const uint32_t m : list_) {
+void FusionGrowth::take_launch_of(uint32_t at, GraphBufferId gone) {
+  for (const GraphBufferId m : list_) {
     Touched& t = touched_[m];
     t.one_form = false;
     if (m != gone && !t.writable) continue;
@@ -365,7 +365,7 @@ void FusionGrowth::take_launch_of(uint32_t at, uint32_t gone) {
   }
   launch_ = at;
   for (const BufferUse& use : summary(at).uses) {
-    const uint32_t m = calls_.calls[at].memory[use.buffer];
+    const GraphBufferId m = calls_.calls[at].memory[use.buffer];
     if (const Touched* t = find(m); t && t->gone) continue;
     touch(calls_.calls[at], use);
   }
@@ -375,9 +375,9 @@ void FusionGrowth::take_launch_of(uint32_t at, uint32_t gone) {
 }
 
 /// The one buffer that the group hands to the call, or none and why.
-uint32_t FusionGrowth::begin_join(uint32_t at, std::string& why) {
+GraphBufferId FusionGrowth::begin_join(uint32_t at, std::string& why) {
   progress_ = Progress::Inapplicable;
-  const uint32_t m = handed_buffer(at, why);
+  const GraphBufferId m = handed_buffer(at, why);
   if (!why.empty()) progress_ = Progress::Checked;
   if (m != none) progress_ = Progress::Limited;
   return m;
@@ -389,7 +389,7 @@ bool FusionGrowth::recompute(uint32_t at, std::string& why) {
     why = std::move(text);
     return false;
   };
-  const uint32_t m = begin_join(at, why);
+  const GraphBufferId m = begin_join(at, why);
   if (m == none) return false;
   if (!pure_ || endless_) return refuse(why_not_pure());
   const std::string& name = graph_.buffers[m].name;
@@ -399,9 +399,10 @@ bool FusionGrowth::recompute(uint32_t at, std::string& why) {
   progress_ = Progress::Checked;
   const Touched& t = touched_[m];
   if (!becomes_gone(at, m, why)) return false;
-  for (const uint32_t other : list_)
+  for (const GraphBufferId other : list_)
     if (other != m && touched_[other].writable && !touched_[other].gone &&
-        std::any_of(call.memory.begin(), call.memory.end(), [&](uint32_t b) { return b == other; }))
+        std::any_of(call.memory.begin(), call.memory.end(),
+                    [&](GraphBufferId b) { return b == other; }))
       return refuse(
           fmt::format("{} also needs `{}` of the group", stage(at), graph_.buffers[other].name));
   if (const std::string text = why_not_one_store(m); !text.empty())
@@ -419,7 +420,7 @@ bool FusionGrowth::recompute(uint32_t at, std::string& why) {
         fmt::format("{} loads `{}` at {} places of its code, and recomputation takes at "
                     "most {}",
                     stage(at), name, load->loads, most_inlined_loads));
-  if (t.must_stay_uniform || (summary(at).needs_uniform >> load->buffer & 1))
+  if (t.must_stay_uniform || (summary(at).needs_uniform & bit_of(load->buffer)))
     return refuse(fmt::format("a barrier depends on loads of `{}`", name));
   if (const uint64_t ops = ops_ * std::max(1u, load->loads) + summary(at).ops; ops > most_ops)
     return refuse(
@@ -506,7 +507,7 @@ bool FusionGrowth::extend(std::string& why) {
 /// True if the invocations of a call go over several elements of what the group hands to it.
 bool FusionGrowth::reads_in_a_loop(uint32_t at) const {
   std::string why;
-  const uint32_t m = handed_buffer(at, why);
+  const GraphBufferId m = handed_buffer(at, why);
   if (m == none) return false;
   for (const BufferUse& use : summary(at).uses)
     if (calls_.calls[at].memory[use.buffer] == m) return use.loaded > use.loads;
@@ -525,7 +526,7 @@ bool FusionGrowth::handoff(uint32_t at, std::string& why) {
     why = std::move(text);
     return false;
   };
-  const uint32_t m = begin_join(at, why);
+  const GraphBufferId m = begin_join(at, why);
   if (m == none) return false;
   if (first_ != last_)
     return refuse(
@@ -534,7 +535,7 @@ bool FusionGrowth::handoff(uint32_t at, std::string& why) {
   if (traps_) return refuse(fmt::format("{} may trap", stage(trapping_)));
   progress_ = Progress::Checked;
   if (!becomes_gone(at, m, why)) return false;
-  for (const uint32_t other : list_)
+  for (const GraphBufferId other : list_)
     if (other != m && touched_[other].writable)
       return refuse(fmt::format("{} also writes `{}`", stage(last_user(other, true)),
                                 graph_.buffers[other].name));

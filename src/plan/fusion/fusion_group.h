@@ -33,14 +33,14 @@ class FusionGrowth {
 
   /// A buffer that keeps the group as it is now from being made, because it is to be cleared inside
   /// of it and is in memory (until a further call is the last that needs it); else none.
-  uint32_t uncleared() const;
+  GraphBufferId uncleared() const;
   /// Memory traffic of the group, in bytes.
   uint64_t bytes() const;
   /// Estimated time of the group's launch.
   double nanoseconds() const;
   /// The largest cost that the last join adds: "`f` is computed 2.0 times per element"; "" if none.
   std::string added_cost() const;
-  std::vector<uint32_t> elided() const;
+  std::vector<GraphBufferId> elided() const;
   const std::vector<JoinKind>& joins() const { return joins_; }
   uint32_t first() const { return first_; }
   uint32_t last() const { return last_; }
@@ -74,10 +74,10 @@ class FusionGrowth {
   };
 
   const CallSummary& summary(uint32_t call) const { return summaries_[call]; }
-  Touched* find(uint32_t buffer) {
+  Touched* find(GraphBufferId buffer) {
     return touched_[buffer].epoch == epoch_ ? &touched_[buffer] : nullptr;
   }
-  const Touched* find(uint32_t buffer) const {
+  const Touched* find(GraphBufferId buffer) const {
     return touched_[buffer].epoch == epoch_ ? &touched_[buffer] : nullptr;
   }
   void touch(const FusionCall& call, const BufferUse& use);
@@ -85,7 +85,7 @@ class FusionGrowth {
   bool reads_in_a_loop(uint32_t call) const;
   void replay(std::span<const JoinKind> joins);
   void add_body(uint32_t call);
-  void recompute_bodies(uint32_t at, uint32_t load, uint32_t buffer);
+  void recompute_bodies(uint32_t at, BufferId load, GraphBufferId buffer);
   KernelEstimate estimated() const;
   double margin() const;
   bool may_coarsen() const;
@@ -93,22 +93,22 @@ class FusionGrowth {
   bool append(uint32_t call, std::string& why);
   bool may_follow(const FusionCall& call, const BufferUse& use, bool& handed_over,
                   std::string& why) const;
-  uint32_t begin_join(uint32_t call, std::string& why);
+  GraphBufferId begin_join(uint32_t call, std::string& why);
   bool recompute(uint32_t call, std::string& why);
   bool handoff(uint32_t call, std::string& why);
   std::string stage(uint32_t call) const { return stage_name(calls_, call); }
-  uint32_t last_user(uint32_t buffer, bool writes) const;
-  std::string why_crossing(uint32_t call, uint32_t buffer) const;
-  std::string why_not_fresh(uint32_t call, uint32_t buffer) const;
-  std::string why_not_one_store(uint32_t buffer) const;
+  uint32_t last_user(GraphBufferId buffer, bool writes) const;
+  std::string why_crossing(uint32_t call, GraphBufferId buffer) const;
+  std::string why_not_fresh(uint32_t call, GraphBufferId buffer) const;
+  std::string why_not_one_store(GraphBufferId buffer) const;
   std::string why_not_pure() const;
   std::string why_other_subgroup(uint32_t call) const;
-  uint32_t handed_buffer(uint32_t call, std::string& why) const;
-  bool becomes_gone(uint32_t call, uint32_t buffer, std::string& why) const;
-  void take_launch_of(uint32_t call, uint32_t gone);
+  GraphBufferId handed_buffer(uint32_t call, std::string& why) const;
+  bool becomes_gone(uint32_t call, GraphBufferId buffer, std::string& why) const;
+  void take_launch_of(uint32_t call, GraphBufferId gone);
   bool is_inlined() const;
-  bool is_elidable(uint32_t buffer, const Touched& t, uint32_t last) const;
-  bool is_fresh(uint32_t buffer, const Touched& t, uint32_t last) const;
+  bool is_elidable(GraphBufferId buffer, const Touched& t, uint32_t last) const;
+  bool is_fresh(GraphBufferId buffer, const Touched& t, uint32_t last) const;
 
   /// Of two kernels and the buffer between them.
   struct Window {
@@ -124,9 +124,9 @@ class FusionGrowth {
   const FusionCalls& calls_;
   std::span<const CallSummary> summaries_;
   const FusionOptions& options_;
-  std::vector<Touched> touched_;  // by buffer of the graph
-  std::vector<uint32_t> list_;    // buffers that are touched
-  std::vector<uint32_t> early_;   // gone by recomputation, and what only their producer had
+  IdMap<GraphBufferId, Touched> touched_;  // by buffer of the graph
+  std::vector<GraphBufferId> list_;        // buffers that are touched
+  std::vector<GraphBufferId> early_;  // gone by recomputation, and what only their producer had
   std::vector<JoinKind> joins_;
   uint32_t epoch_ = 0;
   uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the stretch
@@ -142,7 +142,7 @@ class FusionGrowth {
   };
   std::vector<Body> bodies_;
   // Of the kernel so far.
-  uint32_t tile_ = none;  // the buffer that is a tile of shared memory
+  GraphBufferId tile_ = none;  // the buffer that is a tile of shared memory
   uint64_t tile_bytes_ = 0;
   uint32_t launch_ = 0;  // the call that it is launched as
   uint32_t subgroup_ = 0;

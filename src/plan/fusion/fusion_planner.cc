@@ -29,7 +29,7 @@ std::vector<CallSummary> summarize_all(const FusionCalls& calls) {
     const FusionCall& call = calls.calls[i];
     if (!call.alone.empty()) continue;
     std::vector<bool> bound;
-    for (const uint32_t m : call.memory) bound.push_back(m != none);
+    for (const GraphBufferId m : call.memory) bound.push_back(m != none);
     const auto [found, is_new] =
         known.try_emplace(Key{call.kernel, call.shape.counts, call.scalars, bound}, i);
     list[i] = is_new ? summarize(call) : list[found->second];
@@ -101,7 +101,7 @@ class Planner {
     std::string why;
     if (!growth_.extend(why)) return why;
     const std::string call = stage_name(calls_, growth_.last());
-    if (const uint32_t buffer = growth_.uncleared(); buffer != none)
+    if (const GraphBufferId buffer = growth_.uncleared(); buffer != none)
       return fmt::format("`{}` must be cleared before {}", graph_.buffers[buffer].name, call);
     if (next_calls > 1 && growth_.nanoseconds() < apart)
       return fmt::format("fusing {} with {} instead costs less", call,

@@ -37,7 +37,7 @@ std::string impurity(const Program& kernel) {
 
 namespace {
 
-std::string why_reserved(const FusionCalls& calls, const Graph& graph, uint32_t buffer) {
+std::string why_reserved(const FusionCalls& calls, const Graph& graph, GraphBufferId buffer) {
   const std::string& name = graph.buffers[buffer].name;
   if (graph.buffers[buffer].parameter) return fmt::format("`{}` is a parameter of the graph", name);
   for (const GraphStep& step : calls.steps)
@@ -49,13 +49,13 @@ std::string why_reserved(const FusionCalls& calls, const Graph& graph, uint32_t 
 }  // namespace
 
 std::string why_live_after(const FusionCalls& calls, const Graph& graph, uint32_t call,
-                           uint32_t buffer) {
+                           GraphBufferId buffer) {
   if (calls.reserved[buffer]) return why_reserved(calls, graph, buffer);
   if (!calls.is_live_after(call, buffer)) return "";
   const std::string& name = graph.buffers[buffer].name;
   for (uint32_t c = call + 1; c < calls.calls.size(); ++c) {
     const FusionCall& user = calls.calls[c];
-    for (size_t b = 0; b < user.memory.size(); ++b)
+    for (const BufferId b : user.memory.ids())
       if (user.memory[b] == buffer && user.kernel->buffers[b].role != Role::Out)
         return fmt::format("{} reads `{}` later", stage_name(calls, c), name);
   }

@@ -26,7 +26,7 @@ std::string impurity(const Program& kernel);
 /// Returns why a buffer that `call` reads is needed after it: it is a parameter, a control value,
 /// or read again. "" if it is not needed.
 std::string why_live_after(const FusionCalls& calls, const Graph& graph, uint32_t call,
-                           uint32_t buffer);
+                           GraphBufferId buffer);
 
 /// Returns which loop begins or ends between a call and the one before it.
 std::string why_loop_border(const FusionCalls& calls, uint32_t call);

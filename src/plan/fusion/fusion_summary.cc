@@ -57,7 +57,7 @@ class Summarizer {
   CallSummary run() {
     for (int d = 0; d < 3; ++d)
       global_[d] = {0, std::max<int64_t>(0, int64_t(call_.invocations(d)) - 1)};
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) add_buffer(i);
+    for (const BufferId i : p_.buffers.ids()) add_buffer(i);
     block(body_block, 1);
     s_.coarsens = coarsening(p_) > 1;
     find_uniform_needs();
@@ -65,7 +65,7 @@ class Summarizer {
   }
 
  private:
-  void add_buffer(uint32_t i) {
+  void add_buffer(BufferId i) {
     const Buffer& b = p_.buffers[i];
     const uint64_t bytes = call_.shape.counts[i] * size_of(b.element);
     if (b.role == Role::Shared) s_.shared_bytes += bytes;
@@ -111,7 +111,7 @@ class Summarizer {
     work.straight &= !is_loop(o.code) && row.effect != Effect::Sync && row.effect != Effect::Atomic;
     if (row.attribute == AttrKind::Memory) {
       const bool stores = o.code == Opcode::Store || o.code == Opcode::StoreN;
-      const uint32_t buffer = p_.memory(op).buffer;
+      const BufferId buffer = p_.memory(op).buffer;
       const std::optional<double> slope = slopes_.of(p_.operand(op, 0));
       work.add_access({buffer, stores, slope, times});
       if (row.effect == Effect::Atomic && !slope && is_parameter(p_.buffers[buffer].role))
@@ -129,9 +129,9 @@ class Summarizer {
     switch (op.code) {
       case Opcode::Scalar:
         if (!is_integer(op.type)) return std::nullopt;
-        return double(int64_t(value_of(op.type, call_.scalars[op.attr])));
+        return double(int64_t(value_of(op.type, call_.scalars[op.buffer()])));
       case Opcode::Len:
-      case Opcode::Len64: return double(call_.shape.counts[op.attr]);
+      case Opcode::Len64: return double(call_.shape.counts[op.buffer()]);
       case Opcode::NumWorkgroups: return double(call_.shape.num_workgroups[op.attr]);
       case Opcode::WorkgroupSize: return double(p_.workgroup[op.attr]);
       default: return std::nullopt;
@@ -429,8 +429,8 @@ class Summarizer {
       case Opcode::NumWorkgroups: return number(call_.shape.num_workgroups[o.attr]);
       case Opcode::WorkgroupSize: return number(p_.workgroup[o.attr]);
       case Opcode::Len:
-      case Opcode::Len64: return number(call_.shape.counts[o.attr]);
-      case Opcode::Scalar: return number(value_of(t, call_.scalars[o.attr]));
+      case Opcode::Len64: return number(call_.shape.counts[o.buffer()]);
+      case Opcode::Scalar: return number(value_of(t, call_.scalars[o.buffer()]));
       case Opcode::Cast:
         if (!is_integer(p_.type(p_.operand(op, 0)))) return std::nullopt;
         return operand(0);
@@ -563,7 +563,7 @@ class Summarizer {
 
   void access(OpId op, uint64_t times) {
     const Op& o = p_.op(op);
-    const uint32_t buffer = p_.memory(op).buffer;
+    const BufferId buffer = p_.memory(op).buffer;
     const bool stores = o.code == Opcode::Store || o.code == Opcode::StoreN;
     const bool loads = !stores && !is_atomic(o.code);
     if (use_of_[buffer] == none) return;
@@ -601,7 +601,7 @@ class Summarizer {
   /// the lowest that reaches a value, so buffers can be tried one by one.
   void find_uniform_needs() {
     if (!s_.barrier && !s_.subgroup) return;
-    for (uint32_t i = 0; i < p_.buffers.size(); ++i) {
+    for (const BufferId i : p_.buffers.ids()) {
       const Role role = p_.buffers[i].role;
       if ((role != Role::In && role != Role::Uniform) || use_of_[i] == none) continue;
       if (!s_.uses[use_of_[i]].reads) continue;
@@ -613,7 +613,7 @@ class Summarizer {
         m.read_only = false;
         changed.op(op).attr = m.pack();
       });
-      if (has_errors(check(changed))) s_.needs_uniform |= uint64_t{1} << i;
+      if (has_errors(check(changed))) s_.needs_uniform |= bit_of(i);
     }
   }
 
@@ -623,7 +623,7 @@ class Summarizer {
   IdMap<ValueId, Form> forms_;
   IdMap<ValueId, uint32_t> conditions_;
   std::vector<Condition> kept_;
-  std::vector<uint32_t> use_of_;
+  IdMap<BufferId, uint32_t> use_of_;
   LaneSlopes slopes_;
   std::vector<bool> touched_;
   std::array<Interval, 3> global_ = {};

@@ -37,7 +37,7 @@ struct IndexForm {
 
 /// All accesses of a call to one of its buffers.
 struct BufferUse {
-  uint32_t buffer = 0;  // of the kernel
+  BufferId buffer{0};  // of the kernel
   bool reads = false, writes = false;
   bool atomics = false;
   bool only_plain = true;          // load and store only

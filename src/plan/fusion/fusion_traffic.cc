@@ -35,19 +35,19 @@ class TrafficCounter {
   };
 
   /// Bytes that the call moves as a launch of its own, of the elided buffers.
-  uint64_t of_call(uint32_t node, const std::vector<uint32_t>& elided) {
+  uint64_t of_call(uint32_t node, const std::vector<GraphBufferId>& elided) {
     const GraphNode& of = *steps_[node].node;
     const Result<GraphCall> call = bind_call(module_, graph_, shape_, of);
     if (!call) return 0;  // such a call is not fused
     const Kernel& kernel = analyze(of.kernel);
     uint64_t sum = 0;
-    for (const uint32_t buffer : elided) {
+    for (const GraphBufferId buffer : elided) {
       uint64_t passes = 0;
       bool loads = false, stores = false;
-      for (uint32_t i = 0; i < call->bound.size(); ++i) {
+      for (const BufferId i : call->bound.ids()) {
         if (call->bound[i] != buffer) continue;
-        loads |= (kernel.effects.reads >> i & 1) != 0;
-        stores |= (kernel.effects.writes >> i & 1) != 0;
+        loads |= (kernel.effects.reads & bit_of(i)) != 0;
+        stores |= (kernel.effects.writes & bit_of(i)) != 0;
         passes += is_cleared(*call, kernel, i);
       }
       passes += uint64_t{loads} + stores;
@@ -56,7 +56,7 @@ class TrafficCounter {
     return sum;
   }
 
-  bool is_cleared(const GraphCall& call, const Kernel& kernel, uint32_t i) const {
+  bool is_cleared(const GraphCall& call, const Kernel& kernel, BufferId i) const {
     if (call.kernel.buffers[i].role != Role::Out) return false;
     return !options_.proves_full_writes || !kernel.full_writes.covers(i, call.shape, call.scalars);
   }

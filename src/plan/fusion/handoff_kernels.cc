@@ -15,7 +15,7 @@ class Joiner {
  public:
   explicit Joiner(HandoffKernels& k) : k_(k), to_(k.to) {}
 
-  void run(const Program& producer, uint32_t out, const Program& consumer, uint32_t in,
+  void run(const Program& producer, BufferId out, const Program& consumer, BufferId in,
            uint64_t elements) {
     to_.name = fmt::format("{}_{}", short_name(producer.name), short_name(consumer.name));
     to_.op_id = consumer.op_id;
@@ -33,14 +33,14 @@ class Joiner {
     // Parameters come first, numbers of launches before all others: formulas may use them.
     const Buffer& buffer = k_.consumer.buffers[in];
     k_.count = add_scalar(Type::U64, fmt::format("{}_count", short_name(buffer.name)),
-                          {JoinedParameter::Kind::Count, 0, out});
+                          {JoinedParameter::Kind::Count, 0, out.value()});
     k_.groups = add_scalar(Type::U32, fmt::format("{}_groups", short_name(producer.name)),
                            {JoinedParameter::Kind::NumWorkgroups, 0, 0});
-    std::vector<uint32_t> from_producer(producer.buffers.size(), none);
-    std::vector<uint32_t> from_consumer(consumer.buffers.size(), none);
+    IdMap<BufferId, BufferId> from_producer(producer.buffers.size());
+    IdMap<BufferId, BufferId> from_consumer(consumer.buffers.size());
     add_parameters(k_.producer, 0, out, from_producer);
     add_parameters(k_.consumer, 1, in, from_consumer);
-    k_.window = uint32_t(to_.buffers.size());
+    k_.window = to_.buffers.next_id();
     from_producer[out] = from_consumer[in] = k_.window;
     Buffer window = buffer;
     window.role = Role::Shared;
@@ -57,14 +57,14 @@ class Joiner {
   }
 
  private:
-  uint32_t add_scalar(Type type, std::string name, JoinedParameter from) {
+  BufferId add_scalar(Type type, std::string name, JoinedParameter from) {
     Buffer b;
     b.name = unique(std::move(name));
     b.role = Role::Scalar;
     b.element = type;
     to_.buffers.push_back(std::move(b));
     k_.parameters.push_back(from);
-    return uint32_t(to_.buffers.size() - 1);
+    return BufferId(to_.buffers.size() - 1);
   }
 
   std::string unique(std::string name) {
@@ -74,8 +74,8 @@ class Joiner {
     return tried;
   }
 
-  void add(const Program& from, uint32_t i, std::vector<uint32_t>& number) {
-    number[i] = uint32_t(to_.buffers.size());
+  void add(const Program& from, BufferId i, IdMap<BufferId, BufferId>& number) {
+    number[i] = to_.buffers.next_id();
     to_.buffers.push_back(from.buffers[i]);
     Buffer& b = to_.buffers.back();
     if (is_parameter(b.role)) b.name = unique(b.name);
@@ -88,37 +88,40 @@ class Joiner {
                            begin + std::ptrdiff_t(count * size_of(b.element)));
   }
 
-  void add_parameters(const Program& from, uint32_t kernel, uint32_t without,
-                      std::vector<uint32_t>& number) {
-    for (uint32_t i = 0; i < from.buffers.size(); ++i) {
+  void add_parameters(const Program& from, uint32_t kernel, BufferId without,
+                      IdMap<BufferId, BufferId>& number) {
+    for (const BufferId i : from.buffers.ids()) {
       const Role role = from.buffers[i].role;
       if (i == without || !is_parameter(role)) continue;
       add(from, i, number);
       if (role != Role::Scratch)
-        k_.parameters.push_back({JoinedParameter::Kind::Buffer, kernel, i});
+        k_.parameters.push_back({JoinedParameter::Kind::Buffer, kernel, i.value()});
     }
   }
 
-  void add_arrays(const Program& from, std::vector<uint32_t>& number) {
-    for (uint32_t i = 0; i < from.buffers.size(); ++i)
+  void add_arrays(const Program& from, IdMap<BufferId, BufferId>& number) {
+    for (const BufferId i : from.buffers.ids())
       if (!is_parameter(from.buffers[i].role)) add(from, i, number);
   }
 
   /// Formulas of a kernel, with the buffer's length being the scalar.
-  void move_formulas(Program& from, uint32_t buffer, const std::vector<uint32_t>& number) {
+  void move_formulas(Program& from, BufferId buffer, const IdMap<BufferId, BufferId>& number) {
     std::vector<FormulaId> moved;
     for (const FormulaNode& n : from.formulas.nodes) {
       switch (n.op) {
         case FormulaOp::Const: moved.push_back(to_.formulas.constant(n.value, n.negative)); break;
         case FormulaOp::Len:
-          moved.push_back(n.a == buffer ? to_.formulas.scalar(k_.count)
-                                        : to_.formulas.len(number[n.a]));
+          moved.push_back(BufferId(n.a) == buffer
+                              ? to_.formulas.scalar(k_.count.value())
+                              : to_.formulas.len(number[BufferId(n.a)].value()));
           break;
-        case FormulaOp::Scalar: moved.push_back(to_.formulas.scalar(number[n.a])); break;
+        case FormulaOp::Scalar:
+          moved.push_back(to_.formulas.scalar(number[BufferId(n.a)].value()));
+          break;
         default: moved.push_back(to_.formulas.binary(n.op, moved[n.a], moved[n.b]));
       }
     }
-    for (uint32_t i = 0; i < from.buffers.size(); ++i) {
+    for (const BufferId i : from.buffers.ids()) {
       if (number[i] == k_.window || from.buffers[i].count == no_formula) continue;
       to_.buffers[number[i]].count = moved[from.buffers[i].count];
     }
@@ -147,12 +150,12 @@ class Joiner {
     }
   }
 
-  static void renumber(Program& from, const std::vector<uint32_t>& number) {
+  static void renumber(Program& from, const IdMap<BufferId, BufferId>& number) {
     for (Op& o : from.ops) {
       const AttrKind kind = info(o.code).attribute;
       if (kind != AttrKind::Memory && kind != AttrKind::Buffer) continue;
       if (kind == AttrKind::Buffer) {
-        o.attr = number[uint32_t(o.attr)];
+        o.set_buffer(number[o.buffer()]);
         continue;
       }
       MemoryRef m = MemoryRef::unpack(o.attr);
@@ -171,8 +174,8 @@ class Joiner {
 
 }  // namespace
 
-HandoffKernels join_kernels(const Program& producer, uint32_t producer_buffer,
-                            const Program& consumer, uint32_t consumer_buffer, uint64_t elements) {
+HandoffKernels join_kernels(const Program& producer, BufferId producer_buffer,
+                            const Program& consumer, BufferId consumer_buffer, uint64_t elements) {
   HandoffKernels k;
   Joiner(k).run(producer, producer_buffer, consumer, consumer_buffer, elements);
   return k;

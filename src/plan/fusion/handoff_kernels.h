@@ -12,13 +12,13 @@ struct HandoffKernels {
   Program to;  // no ops yet but an empty body
   Program producer, consumer;
   std::vector<JoinedParameter> parameters;
-  uint32_t count = 0;   // the scalar: elements of the buffer, u64
-  uint32_t groups = 0;  // the scalar: workgroups of the producer's launch, u32
-  uint32_t window = 0;  // the shared array; the kernels' buffer is this one
+  BufferId count = none;   // the scalar: elements of the buffer, u64
+  BufferId groups = none;  // the scalar: workgroups of the producer's launch, u32
+  BufferId window = none;  // the shared array; the kernels' buffer is this one
 };
 
 /// `elements`: of the shared array.
-HandoffKernels join_kernels(const Program& producer, uint32_t producer_buffer,
-                            const Program& consumer, uint32_t consumer_buffer, uint64_t elements);
+HandoffKernels join_kernels(const Program& producer, BufferId producer_buffer,
+                            const Program& consumer, BufferId consumer_buffer, uint64_t elements);
 
 }  // namespace vyre::plan

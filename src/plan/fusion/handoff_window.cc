@@ -33,8 +33,8 @@ struct Span {
 
 class Finder {
  public:
-  Finder(const Program& producer, uint32_t producer_buffer, const Program& consumer,
-         uint32_t consumer_buffer, uint64_t budget, std::string& why_not)
+  Finder(const Program& producer, BufferId producer_buffer, const Program& consumer,
+         BufferId consumer_buffer, uint64_t budget, std::string& why_not)
       : producer_(producer),
         consumer_(consumer),
         out_(producer_buffer),
@@ -77,7 +77,7 @@ class Finder {
     const Program& p = producer_;
     if (p.grid_dims != 1 || p.workgroup[1] != 1 || p.workgroup[2] != 1)
       return refuse(fmt::format("the launch of `{}` has more than one dimension", producer_.name));
-    for (uint32_t i = 0; i < p.buffers.size(); ++i) {
+    for (const BufferId i : p.buffers.ids()) {
       const Buffer& b = p.buffers[i];
       if (i == out_ || !is_writable(b.role) || b.role == Role::Private) continue;
       if (is_parameter(b.role) && b.role != Role::Scratch)
@@ -290,7 +290,7 @@ class Finder {
 
   const Program& producer_;
   const Program& consumer_;
-  const uint32_t out_, in_;
+  const BufferId out_, in_;
   const uint64_t budget_;
   std::string& why_not_;
   std::vector<Access> stores_, loads_;
@@ -299,8 +299,8 @@ class Finder {
 
 }  // namespace
 
-std::optional<HandoffFacts> find_handoff(const Program& producer, uint32_t producer_buffer,
-                                         const Program& consumer, uint32_t consumer_buffer,
+std::optional<HandoffFacts> find_handoff(const Program& producer, BufferId producer_buffer,
+                                         const Program& consumer, BufferId consumer_buffer,
                                          uint64_t budget, std::string& why_not) {
   why_not.clear();
   return Finder(producer, producer_buffer, consumer, consumer_buffer, budget, why_not).run();
@@ -309,8 +309,8 @@ std::optional<HandoffFacts> find_handoff(const Program& producer, uint32_t produ
 std::optional<HandoffWindow> find_handoff_window(const Program& producer, uint32_t producer_buffer,
                                                  const Program& consumer, uint32_t consumer_buffer,
                                                  uint64_t budget, std::string& why_not) {
-  const auto facts =
-      find_handoff(producer, producer_buffer, consumer, consumer_buffer, budget, why_not);
+  const auto facts = find_handoff(producer, BufferId(producer_buffer), consumer,
+                                  BufferId(consumer_buffer), budget, why_not);
   if (!facts) return std::nullopt;
   return facts->window;
 }

@@ -19,8 +19,8 @@ struct HandoffFacts {
 };
 
 /// The facts, or why there is no handoff.
-std::optional<HandoffFacts> find_handoff(const Program& producer, uint32_t producer_buffer,
-                                         const Program& consumer, uint32_t consumer_buffer,
+std::optional<HandoffFacts> find_handoff(const Program& producer, BufferId producer_buffer,
+                                         const Program& consumer, BufferId consumer_buffer,
                                          uint64_t budget, std::string& why_not);
 
 }  // namespace vyre::plan

@@ -27,7 +27,7 @@ Program with_one_return(const Program& program) {
   return result;
 }
 
-BodyCopy::BodyCopy(SsaBuilder& builder, const Program& from, std::vector<uint32_t> buffers)
+BodyCopy::BodyCopy(SsaBuilder& builder, const Program& from, IdMap<BufferId, BufferId> buffers)
     : b_(builder),
       from_(from),
       buffers_(std::move(buffers)),
@@ -78,35 +78,34 @@ void BodyCopy::exit(OpId id, const std::vector<VarId>& yields, const std::vector
 }
 
 void BodyCopy::op(OpId id, const std::vector<VarId>&) {
-  const Op& o = from_.op(id);
+  Op o = from_.op(id);
   if (const ValueId v = replace(id); v != none) {
     map_[from_.result(id)] = v;
     return;
   }
-  uint64_t attr = o.attr;
   const AttrKind kind = info(o.code).attribute;
   if (kind == AttrKind::Memory || kind == AttrKind::Buffer) {
-    const uint32_t buffer = buffers_[uint32_t(attr)];
+    const BufferId buffer = buffers_[o.buffer()];
     if (buffer == none) {
       const ValueId v = access(id);
       if (o.results.count) map_[from_.result(id)] = v;
       return;
     }
-    attr = (attr & ~uint64_t{0xffffffff}) | buffer;
+    o.set_buffer(buffer);
     if (kind == AttrKind::Memory) {
-      MemoryRef m = MemoryRef::unpack(attr);
+      MemoryRef m = MemoryRef::unpack(o.attr);
       m.read_only = false;  // another body may write it
-      attr = m.pack();
+      o.attr = m.pack();
     }
   }
   std::vector<Type> types;
   for (const ValueId v : from_.results(id)) types.push_back(from_.type(v));
   if (o.code == Opcode::LoadN) {
-    const std::vector<ValueId> got = b_.load_n(o.type, operands(id)[0], o.results.count, attr);
+    const std::vector<ValueId> got = b_.load_n(o.type, operands(id)[0], o.results.count, o.attr);
     for (uint32_t i = 0; i < got.size(); ++i) map_[from_.result(id, i)] = got[i];
     return;
   }
-  const ValueId result = b_.op(o.code, o.type, operands(id), attr);
+  const ValueId result = b_.op(o.code, o.type, operands(id), o.attr);
   if (o.results.count) map_[from_.result(id)] = result;
 }
 

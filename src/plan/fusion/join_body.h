@@ -14,7 +14,7 @@ Program with_one_return(const Program& program);
 class BodyCopy {
  public:
   /// `buffers`: by buffer of the kernel, that of the new program; none where access() is asked.
-  BodyCopy(SsaBuilder& builder, const Program& from, std::vector<uint32_t> buffers);
+  BodyCopy(SsaBuilder& builder, const Program& from, IdMap<BufferId, BufferId> buffers);
   virtual ~BodyCopy() = default;
   void run() { block(body_block, {}, {}); }
 
@@ -36,7 +36,7 @@ class BodyCopy {
   void control(OpId id, const std::vector<VarId>& loop);
   std::vector<ValueId> operands(OpId id) const;
 
-  std::vector<uint32_t> buffers_;
+  IdMap<BufferId, BufferId> buffers_;
   IdMap<ValueId, ValueId> map_;
   std::vector<LocId> locations_;
 };

@@ -18,26 +18,26 @@ std::string JoinedHead::unique(std::string_view name) {
   return text;
 }
 
-uint32_t JoinedHead::add(Buffer buffer, uint32_t memory, const JoinedParameter& origin) {
+BufferId JoinedHead::add(Buffer buffer, GraphBufferId memory, const JoinedParameter& origin) {
   buffer.name = unique(buffer.name);
   buffer.loc = none;
   b_.program.buffers.push_back(std::move(buffer));
   memory_.push_back(memory);
   origin_.push_back(origin);
-  return uint32_t(b_.program.buffers.size() - 1);
+  return BufferId(b_.program.buffers.size() - 1);
 }
 
-uint32_t JoinedHead::add_scalar(std::string name, Type type, const JoinedParameter& origin) {
+BufferId JoinedHead::add_scalar(std::string name, Type type, const JoinedParameter& origin) {
   return add({std::move(name), Role::Scalar, type, no_formula, 0, none}, none, origin);
 }
 
-uint32_t JoinedHead::add_private(std::string_view name, Type element, uint64_t count) {
+BufferId JoinedHead::add_private(std::string_view name, Type element, uint64_t count) {
   return add(
       {std::string(name), Role::Private, element, b_.program.formulas.constant(count), 0, none},
       none, {});
 }
 
-bool JoinedHead::is_gone(uint32_t memory) const {
+bool JoinedHead::is_gone(GraphBufferId memory) const {
   return memory != none && std::binary_search(gone_.begin(), gone_.end(), memory);
 }
 
@@ -61,11 +61,11 @@ FormulaId JoinedHead::translate(const Part& part, FormulaId id) {
     if (n.op == FormulaOp::Const) {
       made[i] = to.constant(n.value, n.negative);
     } else if (n.op == FormulaOp::Len || n.op == FormulaOp::Scalar) {
-      const uint32_t number = numbers_[&part][n.a];
+      const BufferId number = numbers_[&part][BufferId(n.a)];
       if (number == none)
-        made[i] = gone_length(part.memory[n.a]);
+        made[i] = gone_length(part.memory[BufferId(n.a)]);
       else
-        made[i] = n.op == FormulaOp::Len ? to.len(number) : to.scalar(number);
+        made[i] = n.op == FormulaOp::Len ? to.len(number.value()) : to.scalar(number.value());
     } else {
       made[i] = to.binary(n.op, made[n.a], made[n.b]);
     }
@@ -73,11 +73,11 @@ FormulaId JoinedHead::translate(const Part& part, FormulaId id) {
   return made[id];
 }
 
-FormulaId JoinedHead::gone_length(uint32_t memory) { return counts_.at(memory).formula; }
+FormulaId JoinedHead::gone_length(GraphBufferId memory) { return counts_.at(memory).formula; }
 
 /// A buffer that is no parameter any more, but whose length bodies may still ask for.
-void JoinedHead::add_gone(const Part& part, uint32_t i) {
-  const uint32_t memory = part.memory[i];
+void JoinedHead::add_gone(const Part& part, BufferId i) {
+  const GraphBufferId memory = part.memory[i];
   if (counts_.contains(memory)) return;
   const FormulaPool& formulas = b_.program.formulas;
   GoneCount count;
@@ -91,17 +91,17 @@ void JoinedHead::add_gone(const Part& part, uint32_t i) {
     JoinedParameter origin = part.origin[i];
     origin.kind = JoinedParameter::Kind::Count;
     count.scalar = add_scalar("count_of_" + part.program.buffers[i].name, Type::U64, origin);
-    count.formula = b_.program.formulas.scalar(count.scalar);
+    count.formula = b_.program.formulas.scalar(count.scalar.value());
   }
   counts_[memory] = count;
 }
 
 void JoinedHead::add_parameters(const Part& part) {
-  std::vector<uint32_t>& numbers = numbers_[&part];
+  IdMap<BufferId, BufferId>& numbers = numbers_[&part];
   numbers.assign(part.program.buffers.size(), none);
-  for (uint32_t i = 0; i < part.program.buffers.size(); ++i) {
+  for (const BufferId i : part.program.buffers.ids()) {
     const Buffer& from = part.program.buffers[i];
-    const uint32_t memory = part.memory[i];
+    const GraphBufferId memory = part.memory[i];
     if (!is_parameter(from.role)) continue;
     if (is_gone(memory)) {
       add_gone(part, i);
@@ -123,7 +123,7 @@ void JoinedHead::add_parameters(const Part& part) {
 }
 
 void JoinedHead::add_arrays(const Part& part) {
-  std::vector<uint32_t>& numbers = numbers_[&part];
+  IdMap<BufferId, BufferId>& numbers = numbers_[&part];
   constexpr size_t alignment = 16;
   if (!part.program.table_bytes.empty())
     b_.program.table_bytes.resize((b_.program.table_bytes.size() + alignment - 1) / alignment *
@@ -131,7 +131,7 @@ void JoinedHead::add_arrays(const Part& part) {
   const uint64_t tables = b_.program.table_bytes.size();
   b_.program.table_bytes.insert(b_.program.table_bytes.end(), part.program.table_bytes.begin(),
                                 part.program.table_bytes.end());
-  for (uint32_t i = 0; i < part.program.buffers.size(); ++i) {
+  for (const BufferId i : part.program.buffers.ids()) {
     if (is_parameter(part.program.buffers[i].role)) continue;
     Buffer b = part.program.buffers[i];
     b.count = translate(part, b.count);
@@ -146,9 +146,9 @@ void JoinedHead::take_grid(const Part& part) {
   for (int d = 0; d < 3; ++d) b_.program.grid[d] = translate(part, part.program.grid[d]);
 }
 
-ValueId JoinedHead::count_of(uint32_t memory) {
+ValueId JoinedHead::count_of(GraphBufferId memory) {
   const GoneCount& count = counts_.at(memory);
-  if (count.scalar != none) return b_.op(Opcode::Scalar, Type::U64, {}, count.scalar);
+  if (count.scalar != none) return b_.op(Opcode::Scalar, Type::U64, {}, count.scalar.value());
   const FormulaNode& n = b_.program.formulas[count.formula];
   if (n.op == FormulaOp::Const) return b_.constant(Type::U64, n.value);
   return b_.op(Opcode::Len64, Type::Void, {}, n.a);

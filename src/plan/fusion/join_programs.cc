@@ -13,12 +13,12 @@ namespace {
 struct Slot {
   Type element = Type::U32;
   VarId variable = 0;
-  uint32_t array = none;  // instead of a variable, where storing rounds
+  BufferId array = none;  // instead of a variable, where storing rounds
 };
 
 class Joiner {
  public:
-  Joiner(std::string name, const std::vector<uint32_t>& gone)
+  Joiner(std::string name, const std::vector<GraphBufferId>& gone)
       : b(shorten(std::move(name))), head(b, gone) {}
 
   static std::string shorten(std::string name) {
@@ -92,7 +92,8 @@ void merge_head(Program& to, const Program& from) {
 /// Accesses to buffers that are gone become those of slots.
 class SlotCopy : public BodyCopy {
  public:
-  SlotCopy(Joiner& joiner, const Part& part, const Program& body, std::map<uint32_t, Slot>& slots)
+  SlotCopy(Joiner& joiner, const Part& part, const Program& body,
+           std::map<GraphBufferId, Slot>& slots)
       : BodyCopy(joiner.b, body, joiner.head.buffers_of(part)),
         j_(joiner),
         part_(part),
@@ -101,7 +102,7 @@ class SlotCopy : public BodyCopy {
  protected:
   ValueId access(OpId op) override {
     const Op& o = from_.op(op);
-    const uint32_t memory = part_.memory[uint32_t(o.attr)];
+    const GraphBufferId memory = part_.memory[o.buffer()];
     const auto length = [&] { return j_.head.count_of(memory); };
     if (o.code == Opcode::Len64) return length();
     if (o.code == Opcode::Len) return b_.op(Opcode::Cast, Type::U32, {length()});
@@ -118,7 +119,7 @@ class SlotCopy : public BodyCopy {
  private:
   Joiner& j_;
   const Part& part_;
-  std::map<uint32_t, Slot>& slots_;
+  std::map<GraphBufferId, Slot>& slots_;
 };
 
 // ---- By computing again.
@@ -184,8 +185,8 @@ bool is_short(const Program& body) {
 class ConsumerCopy : public BodyCopy {
  public:
   ConsumerCopy(Joiner& joiner, const Part& part, const Program& body, const Part& producer,
-               const Program& producer_body, uint32_t handed, uint32_t workgroups, int64_t scale,
-               int64_t offset, Slot& rounded)
+               const Program& producer_body, GraphBufferId handed, BufferId workgroups,
+               int64_t scale, int64_t offset, Slot& rounded)
       : BodyCopy(joiner.b, body, joiner.head.buffers_of(part)),
         j_(joiner),
         producer_(producer),
@@ -202,7 +203,7 @@ class ConsumerCopy : public BodyCopy {
     const ValueId count = j_.head.count_of(handed_);
     if (o.code == Opcode::Len64) return count;
     if (o.code == Opcode::Len) return b_.op(Opcode::Cast, Type::U32, {count});
-    const ValueId groups = b_.op(Opcode::Scalar, Type::U32, {}, workgroups_);
+    const ValueId groups = b_.op(Opcode::Scalar, Type::U32, {}, workgroups_.value());
     const Invocation at = invocation_that_writes(mapped(from_.operand(op, 0)), count, groups);
     Slot result = rounded_;
     if (rounded_.array == none)
@@ -262,40 +263,41 @@ class ConsumerCopy : public BodyCopy {
   const Part& producer_;
   const Program& producer_body_;
   const bool is_short_ = is_short(producer_body_);
-  uint32_t handed_, workgroups_;
+  GraphBufferId handed_;
+  BufferId workgroups_;
   int64_t scale_, offset_;
   Slot& rounded_;
 };
 
 }  // namespace
 
-Part make_part(const Program& program, std::vector<uint32_t> memory, uint32_t kernel) {
+Part make_part(const Program& program, IdMap<BufferId, GraphBufferId> memory, uint32_t kernel) {
   Part part{program, std::move(memory), {}, kernel};
-  for (uint32_t i = 0; i < program.buffers.size(); ++i)
-    part.origin.push_back({JoinedParameter::Kind::Buffer, kernel, i});
+  for (const BufferId i : program.buffers.ids())
+    part.origin.push_back({JoinedParameter::Kind::Buffer, kernel, i.value()});
   return part;
 }
 
-Part join_in_order(const std::vector<Part>& parts, const std::vector<uint32_t>& elided) {
+Part join_in_order(const std::vector<Part>& parts, const std::vector<GraphBufferId>& elided) {
   std::string name = parts[0].program.name;
   for (size_t i = 1; i < parts.size(); ++i) name = joined_name(name, parts[i].program.name);
   Joiner j(std::move(name), elided);
   for (const Part& part : parts) j.head.add_parameters(part);
   for (const Part& part : parts) j.head.add_arrays(part);
-  std::map<uint32_t, Slot> slots;
+  std::map<GraphBufferId, Slot> slots;
   for (const Part& part : parts)
-    for (uint32_t i = 0; i < part.memory.size(); ++i)
+    for (const BufferId i : part.memory.ids())
       if (j.head.is_gone(part.memory[i]) && !slots.contains(part.memory[i]))
         slots[part.memory[i]] =
             j.make_slot(part.program.buffers[i].name, part.program.buffers[i].element);
   for (const auto& [memory, slot] : slots)  // an array is zeros once, but this may run again
     if (slot.array != none) j.set(slot, j.zero(slot.element));
-  std::vector<uint32_t> touched;
+  std::vector<GraphBufferId> touched;
   for (const Part& part : parts) {
     merge_head(j.b.program, part.program);
     // An `out` argument is zeros when its call starts.
-    for (uint32_t i = 0; i < part.memory.size(); ++i) {
-      const uint32_t m = part.memory[i];
+    for (const BufferId i : part.memory.ids()) {
+      const GraphBufferId m = part.memory[i];
       if (!j.head.is_gone(m)) continue;
       const bool again = std::find(touched.begin(), touched.end(), m) != touched.end();
       if (again && part.program.buffers[i].role == Role::Out)
@@ -310,19 +312,19 @@ Part join_in_order(const std::vector<Part>& parts, const std::vector<uint32_t>& 
   return j.finish(parts[0], parts[0].launch);
 }
 
-Part join_by_recomputing(const Part& producer, const Part& consumer, uint32_t handed, int64_t scale,
-                         int64_t offset) {
-  const std::vector<uint32_t> gone = {handed};
+Part join_by_recomputing(const Part& producer, const Part& consumer, GraphBufferId handed,
+                         int64_t scale, int64_t offset) {
+  const std::vector<GraphBufferId> gone = {handed};
   Joiner j(joined_name(producer.program.name, consumer.program.name), gone);
   j.head.add_parameters(producer);
   j.head.add_parameters(consumer);
-  const uint32_t workgroups =
+  const BufferId workgroups =
       j.head.add_scalar("workgroups_of_" + Joiner::shorten(producer.program.name), Type::U32,
                         {JoinedParameter::Kind::NumWorkgroups, producer.launch, 0});
   j.head.add_arrays(producer);
   j.head.add_arrays(consumer);
   Slot rounded;
-  for (uint32_t i = 0; i < producer.memory.size(); ++i)
+  for (const BufferId i : producer.memory.ids())
     if (producer.memory[i] == handed) {
       rounded.element = producer.program.buffers[i].element;
       if (is_storage_only(rounded.element))
@@ -341,7 +343,7 @@ Part join_by_recomputing(const Part& producer, const Part& consumer, uint32_t ha
 
 JoinedProgram finish(Part part) {
   JoinedProgram joined;
-  for (uint32_t i = 0; i < part.program.buffers.size(); ++i) {
+  for (const BufferId i : part.program.buffers.ids()) {
     const Role role = part.program.buffers[i].role;
     if (is_parameter(role) && role != Role::Scratch) joined.parameters.push_back(part.origin[i]);
   }

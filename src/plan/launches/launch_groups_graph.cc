@@ -37,18 +37,18 @@ LaunchStage measure(const GraphCall& call, const opt::EffectSummary& effects) {
   LaunchStage stage;
   const Program& k = call.kernel;
   stage.layout_hash = layout_hash(k, call.shape);
-  std::vector<uint32_t> counted;
-  for (uint32_t i = 0; i < k.buffers.size(); ++i) {
+  std::vector<GraphBufferId> counted;
+  for (const BufferId i : k.buffers.ids()) {
     const uint64_t bytes = call.shape.counts[i] * size_of(k.buffers[i].element);
     const Role role = k.buffers[i].role;
     if (role == Role::Scratch || role == Role::Shared) stage.scratch += bytes;
     if (call.bound[i] == none) continue;
     // An `out` argument is cleared before the call, so it is written in any case.
-    if (role == Role::Out || effects.writes >> i & 1) {
+    if (role == Role::Out || effects.writes & bit_of(i)) {
       stage.output += bytes;
       continue;
     }
-    if (!(effects.reads >> i & 1)) continue;
+    if (!(effects.reads & bit_of(i))) continue;
     if (std::find(counted.begin(), counted.end(), call.bound[i]) != counted.end()) continue;
     counted.push_back(call.bound[i]);
     stage.input += bytes;

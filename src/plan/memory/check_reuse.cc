@@ -13,9 +13,9 @@ namespace {
 
 /// What is known of a buffer's bytes when an arm begins, on every way that leads there.
 struct Known {
-  bool intact = false;     // they hold what the buffer should hold
-  bool untouched = true;   // nobody has used the buffer so far
-  uint32_t spoiler = ~0u;  // why not intact: the buffer that was written there
+  bool intact = false;           // they hold what the buffer should hold
+  bool untouched = true;         // nobody has used the buffer so far
+  GraphBufferId spoiler = none;  // why not intact: the buffer that was written there
   /// Another way leads here, too. True if that changes what is known.
   bool meet(const Known& other) {
     const bool changed = (intact && !other.intact) || (untouched && !other.untouched);
@@ -25,7 +25,7 @@ struct Known {
     return changed;
   }
 };
-using State = std::vector<Known>;  // by buffer
+using State = IdMap<GraphBufferId, Known>;
 
 class Checker {
  public:
@@ -60,7 +60,7 @@ class Checker {
     return a.name.empty() ? fmt::format("arm {}", a.id)
                           : fmt::format("arm {} (`{}`)", a.id, a.name);
   }
-  bool shares(uint32_t b) const { return plan_.placement[b].slot != Placement::own; }
+  bool shares(GraphBufferId b) const { return plan_.placement[b].slot != Placement::own; }
 
   void check_input() {
     std::map<uint32_t, uint32_t> ids;
@@ -68,8 +68,9 @@ class Checker {
       if (const auto [at, is_new] = ids.insert({in_.arms[i].id, i}); !is_new)
         malformed("arms {} and {} of the list both have the id {}", at->second, i, at->first);
       for (const ArmUse& use : in_.arms[i].uses)
-        if (use.buffer >= in_.buffers.size())
-          malformed("{} uses buffer {}; there are {}", arm(i), use.buffer, in_.buffers.size());
+        if (!in_.buffers.contains(use.buffer))
+          malformed("{} uses buffer {}; there are {}", arm(i), use.buffer.value(),
+                    in_.buffers.size());
     }
     for (const auto& [a, b] : in_.concurrent)
       if (std::max(a, b) >= in_.arms.size())
@@ -89,22 +90,23 @@ class Checker {
     if (plan_.placement.size() != in_.buffers.size())
       malformed("there are places for {} buffers, but {} buffers", plan_.placement.size(),
                 in_.buffers.size());
-    for (size_t b = 0; b < plan_.placement.size(); ++b)
+    for (const GraphBufferId b : plan_.placement.ids())
       if (const uint32_t slot = plan_.placement[b].slot;
           slot != Placement::own && slot >= plan_.slot_bytes.size())
-        malformed("buffer {} is in slot {}; there are {}", b, slot, plan_.slot_bytes.size());
+        malformed("buffer {} is in slot {}; there are {}", b.value(), slot,
+                  plan_.slot_bytes.size());
     for (const auto& [a, b] : plan_.clears) {
-      if (a >= in_.arms.size() || b >= in_.buffers.size()) {
-        malformed("buffer {} is cleared before arm {}; there are {} and {}", b, a,
+      if (a >= in_.arms.size() || !in_.buffers.contains(b)) {
+        malformed("buffer {} is cleared before arm {}; there are {} and {}", b.value(), a,
                   in_.buffers.size(), in_.arms.size());
         continue;
       }
       // What is not in a slot is the executor's own business, or the host's data.
-      if (b < plan_.placement.size() && !shares(b))
-        malformed("buffer {} is cleared before arm {}, but it has memory of its own", b, a);
+      if (plan_.placement.contains(b) && !shares(b))
+        malformed("buffer {} is cleared before arm {}, but it has memory of its own", b.value(), a);
       for (const ReuseInput::Loop& loop : in_.loops)
         if (loop.first < a && a <= loop.last)
-          malformed("buffer {} is cleared inside the loop of arms {} to {}", b, loop.first,
+          malformed("buffer {} is cleared inside the loop of arms {} to {}", b.value(), loop.first,
                     loop.last);
     }
     // Who executes a plan goes through its clears once, from the first to the last.
@@ -113,27 +115,27 @@ class Checker {
   }
 
   void check_places() {
-    std::vector<bool> seen(in_.buffers.size());
-    for (size_t b = 0; b < seen.size(); ++b)
+    IdMap<GraphBufferId, bool> seen(in_.buffers.size());
+    for (const GraphBufferId b : seen.ids())
       seen[b] = in_.buffers[b].host || in_.buffers[b].indirect;
     for (const Arm& a : in_.arms)
       for (const ArmUse& use : a.uses)
         if (use.atomics) seen[use.buffer] = true;
-    for (uint32_t b = 0; b < in_.buffers.size(); ++b) {
+    for (const GraphBufferId b : in_.buffers.ids()) {
       if (!shares(b)) continue;
       const auto [slot, offset] = plan_.placement[b];
       if (seen[b])
         report(Code::ReuseOfEscapingBuffer, "give it memory of its own",
-               "buffer {} is in slot {}, but the host, an atomic, a loop or a grid sees it", b,
-               slot);
+               "buffer {} is in slot {}, but the host, an atomic, a loop or a grid sees it",
+               b.value(), slot);
       if (offset % in_.alignment != 0)
         report(Code::ReuseMisaligned, "make the plan anew with the device's alignment",
-               "buffer {} is at offset {} of slot {}, which is no multiple of {}", b, offset, slot,
-               in_.alignment);
+               "buffer {} is at offset {} of slot {}, which is no multiple of {}", b.value(),
+               offset, slot, in_.alignment);
       const uint64_t room = plan_.slot_bytes[slot];
       if (offset > room || room - offset < in_.buffers[b].bytes)
         report(Code::ReuseOutOfSlot, "make the plan anew with the buffer's real size",
-               "buffer {} has {} bytes at offset {} of slot {}, which has {} bytes", b,
+               "buffer {} has {} bytes at offset {} of slot {}, which has {} bytes", b.value(),
                in_.buffers[b].bytes, offset, slot, room);
     }
   }
@@ -146,7 +148,7 @@ class Checker {
     };
     unsigned __int128 slots = 0, alone = 0;
     for (const uint64_t bytes : plan_.slot_bytes) slots += bytes;
-    for (uint32_t b = 0; b < in_.buffers.size(); ++b)
+    for (const GraphBufferId b : in_.buffers.ids())
       if (shares(b)) {
         const unsigned __int128 bytes = in_.buffers[b].bytes;
         alone += (bytes + in_.alignment - 1) / in_.alignment * in_.alignment;
@@ -162,14 +164,14 @@ class Checker {
   /// By buffer: others that have bytes in common with it. A sweep over each slot.
   void find_overlaps() {
     overlaps_.resize(in_.buffers.size());
-    std::vector<uint32_t> order;
-    for (uint32_t b = 0; b < in_.buffers.size(); ++b)
+    std::vector<GraphBufferId> order;
+    for (const GraphBufferId b : in_.buffers.ids())
       if (shares(b) && in_.buffers[b].bytes > 0) order.push_back(b);
-    const auto place = [&](uint32_t b) {
+    const auto place = [&](GraphBufferId b) {
       return std::tuple(plan_.placement[b].slot, plan_.placement[b].offset, b);
     };
     std::sort(order.begin(), order.end(),
-              [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+              [&](GraphBufferId a, GraphBufferId b) { return place(a) < place(b); });
     for (size_t k = 0; k < order.size(); ++k)
       for (size_t l = k + 1; l < order.size(); ++l) {
         const Placement &a = plan_.placement[order[k]], &b = plan_.placement[order[l]];
@@ -179,7 +181,7 @@ class Checker {
       }
     for (auto& list : overlaps_) std::sort(list.begin(), list.end());
   }
-  bool overlap(uint32_t a, uint32_t b) const {
+  bool overlap(GraphBufferId a, GraphBufferId b) const {
     return std::binary_search(overlaps_[a].begin(), overlaps_[a].end(), b);
   }
 
@@ -211,32 +213,34 @@ class Checker {
     }
   }
   void check_pair(uint32_t a, uint32_t b) {
-    for (const uint32_t x : used_[a])
-      for (const uint32_t y : overlaps_[x])
+    for (const GraphBufferId x : used_[a])
+      for (const GraphBufferId y : overlaps_[x])
         if (std::binary_search(used_[b].begin(), used_[b].end(), y))
           report(Code::ReuseAtTheSameTime, "give one of them another place",
                  "buffers {} and {} share bytes of slot {}, but {} uses the one while {} uses the "
                  "other",
-                 std::min(x, y), std::max(x, y), plan_.placement[x].slot, arm(a), arm(b));
+                 std::min(x, y).value(), std::max(x, y).value(), plan_.placement[x].slot, arm(a),
+                 arm(b));
   }
   void check_clears(uint32_t clearing, uint32_t other) {
-    for (const uint32_t buffer : cleared_[clearing])
+    for (const GraphBufferId buffer : cleared_[clearing])
       if (uses(other, buffer)) not_cleared(other, buffer, "at the same time");
   }
-  bool uses(uint32_t a, uint32_t b) const {
+  bool uses(uint32_t a, GraphBufferId b) const {
     const auto& list = in_.arms[a].uses;
     return std::any_of(list.begin(), list.end(),
                        [b](const ArmUse& use) { return use.buffer == b; });
   }
-  void not_cleared(uint32_t at, uint32_t buffer, std::string_view why) {
+  void not_cleared(uint32_t at, GraphBufferId buffer, std::string_view why) {
     report(Code::ReuseMissingClear, "clear it once, before its first use",
-           "buffer {} must be zeros where {} uses it, but it is cleared {}", buffer, arm(at), why);
+           "buffer {} must be zeros where {} uses it, but it is cleared {}", buffer.value(),
+           arm(at), why);
   }
 
   /// Rounds over all arms until no loop learns anything more; the last one reports.
   void walk() {
     State start(in_.buffers.size());
-    for (uint32_t b = 0; b < start.size(); ++b)
+    for (const GraphBufferId b : start.ids())
       start[b].intact = !shares(b) || in_.buffers[b].bytes == 0;
     loops_ = in_.loops;
     std::sort(loops_.begin(), loops_.end(), [](const auto& a, const auto& b) {
@@ -251,7 +255,7 @@ class Checker {
     bool changed = false;
     std::vector<State> skipped(loops_.size());
     for (uint32_t i = 0; i < in_.arms.size(); ++i) {
-      for (const uint32_t buffer : cleared_[i]) clear(state, i, buffer, reports);
+      for (const GraphBufferId buffer : cleared_[i]) clear(state, i, buffer, reports);
       for (size_t l = 0; l < loops_.size(); ++l) {  // outer ones begin first
         if (loops_[l].first != i) continue;
         skipped[l] = state;
@@ -273,18 +277,18 @@ class Checker {
   }
   static bool meet(State& into, const State& other) {
     bool changed = false;
-    for (size_t b = 0; b < into.size(); ++b) changed |= into[b].meet(other[b]);
+    for (const GraphBufferId b : into.ids()) changed |= into[b].meet(other[b]);
     return changed;
   }
 
-  void write(State& state, uint32_t buffer) {
-    for (const uint32_t other : overlaps_[buffer]) {
+  void write(State& state, GraphBufferId buffer) {
+    for (const GraphBufferId other : overlaps_[buffer]) {
       state[other].intact = false;
       state[other].spoiler = buffer;
     }
   }
 
-  void clear(State& state, uint32_t i, uint32_t buffer, bool reports) {
+  void clear(State& state, uint32_t i, GraphBufferId buffer, bool reports) {
     if (!shares(buffer)) return;
     if (reports && !state[buffer].untouched) not_cleared(i, buffer, "after it has been used");
     write(state, buffer);
@@ -296,12 +300,12 @@ class Checker {
       const bool needs = !use.overwrites && (use.reads || use.writes || use.atomics);
       const Known& known = state[use.buffer];
       if (!needs || known.intact || !reports) continue;
-      if (known.untouched || known.spoiler == ~0u)
+      if (known.untouched || known.spoiler == none)
         not_cleared(i, use.buffer, "nowhere before");
       else
         report(Code::ReuseClobbersContents, "give one of them another place",
                "{} needs the contents of buffer {}, but buffer {} may have been written there",
-               arm(i), use.buffer, known.spoiler);
+               arm(i), use.buffer.value(), known.spoiler.value());
       state[use.buffer].intact = true;  // what follows from it is not said again
     }
     for (const ArmUse& use : in_.arms[i].uses) {
@@ -317,9 +321,9 @@ class Checker {
 
   const ReuseInput& in_;
   const ReusePlan& plan_;
-  std::vector<std::vector<uint32_t>> overlaps_;  // by buffer
+  IdMap<GraphBufferId, std::vector<GraphBufferId>> overlaps_;
   // By arm: buffers that it uses or clears, that it clears, that it uses while another does.
-  std::vector<std::vector<uint32_t>> used_, cleared_, racing_;
+  std::vector<std::vector<GraphBufferId>> used_, cleared_, racing_;
   std::vector<ReuseInput::Loop> loops_;  // outer before inner
   std::vector<State> heads_;             // by loop: what its last arm left, over all rounds
   std::set<std::string> said_;

@@ -7,13 +7,13 @@
 
 namespace vyre::plan {
 
-std::vector<bool> non_escaping(const ReuseInput& input) {
-  std::vector<bool> stays(input.buffers.size());
-  for (size_t b = 0; b < input.buffers.size(); ++b)
+IdMap<GraphBufferId, bool> non_escaping(const ReuseInput& input) {
+  IdMap<GraphBufferId, bool> stays(input.buffers.size());
+  for (const GraphBufferId b : input.buffers.ids())
     stays[b] = !input.buffers[b].host && !input.buffers[b].indirect;
   for (const Arm& arm : input.arms)
     for (const ArmUse& use : arm.uses)
-      if (use.atomics && use.buffer < stays.size()) stays[use.buffer] = false;
+      if (use.atomics && stays.contains(use.buffer)) stays[use.buffer] = false;
   return stays;
 }
 
@@ -44,14 +44,14 @@ std::vector<Recyclable> recyclable(const ReuseInput& input) {
   return found;
 }
 
-std::vector<uint32_t> recyclable_after(const ReuseInput& input, uint32_t arm_id) {
-  std::vector<uint32_t> buffers;
+std::vector<GraphBufferId> recyclable_after(const ReuseInput& input, uint32_t arm_id) {
+  std::vector<GraphBufferId> buffers;
   for (const Recyclable& r : recyclable(input))
     if (r.arm == arm_id) buffers.push_back(r.buffer);
   return buffers;
 }
 
-bool is_recyclable(const ReuseInput& input, uint32_t buffer) {
+bool is_recyclable(const ReuseInput& input, GraphBufferId buffer) {
   const std::vector<Recyclable> all = recyclable(input);
   return std::any_of(all.begin(), all.end(),
                      [buffer](const Recyclable& r) { return r.buffer == buffer; });
@@ -90,8 +90,8 @@ class Planner {
     const auto arms = static_cast<uint32_t>(in_.arms.size());
     item_.assign(lives_.buffers.size(), Lifetimes::never);
     for (uint32_t c = 0; c < lives_.buffers.size(); ++c) {
-      const uint32_t b = lives_.buffers[c];
-      if (b == Lifetimes::never || in_.buffers[b].bytes == 0) continue;
+      const GraphBufferId b = lives_.buffers[c];
+      if (b == none || in_.buffers[b].bytes == 0) continue;
       item_[c] = static_cast<uint32_t>(items_.size());
       const uint64_t rest = in_.buffers[b].bytes % in_.alignment;
       items_.push_back({in_.buffers[b].bytes + (rest == 0 ? 0 : in_.alignment - rest), arms, 0});

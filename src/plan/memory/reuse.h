@@ -29,7 +29,7 @@ namespace vyre::plan {
 
 /// One use of a buffer by an arm.
 struct ArmUse {
-  uint32_t buffer = 0;
+  GraphBufferId buffer{0};
   // None of these: it is bound, so it must have its bytes, but nobody looks at them.
   bool reads = false;
   bool writes = false;
@@ -60,7 +60,7 @@ struct ReuseBuffer {
 
 /// What the planner works on. Made from a graph by reuse_input(), or by hand (tests, megakernels).
 struct ReuseInput {
-  std::vector<ReuseBuffer> buffers;
+  PublicIdMap<GraphBufferId, ReuseBuffer> buffers;
   std::vector<Arm> arms;  // in order of execution
   /// Arms [first, last] that run again and again. Loops are nested or apart.
   struct Loop {
@@ -81,21 +81,21 @@ ReuseInput reuse_input(const Module& module, const Graph& graph, const GraphShap
 
 /// Buffers whose contents no host, no atomic, no indirect launch and no later arm can see being
 /// changed after their last use: what may be recycled at all.
-std::vector<bool> non_escaping(const ReuseInput& input);
+IdMap<GraphBufferId, bool> non_escaping(const ReuseInput& input);
 
 /// (id of an arm, buffer): when this arm is done, and those that run with it, nobody needs what is
 /// in the buffer. For an arm that ends a loop: when the loop is done, of buffers that live through
 /// it. In order of the arms.
 struct Recyclable {
   uint32_t arm = 0;
-  uint32_t buffer = 0;
+  GraphBufferId buffer{0};
   bool operator==(const Recyclable&) const = default;
 };
 std::vector<Recyclable> recyclable(const ReuseInput& input);
 /// Buffers of one arm. An unknown arm has none.
-std::vector<uint32_t> recyclable_after(const ReuseInput& input, uint32_t arm_id);
+std::vector<GraphBufferId> recyclable_after(const ReuseInput& input, uint32_t arm_id);
 /// By any arm?
-bool is_recyclable(const ReuseInput& input, uint32_t buffer);
+bool is_recyclable(const ReuseInput& input, GraphBufferId buffer);
 /// Number of (arm, buffer) pairs.
 uint64_t recyclable_pairs(const ReuseInput& input);
 
@@ -110,13 +110,13 @@ struct Placement {
 
 /// All sums are of bytes rounded up to the alignment, as allocations are.
 struct ReusePlan {
-  std::vector<Placement> placement;  // by buffer
+  PublicIdMap<GraphBufferId, Placement> placement;
   std::vector<uint64_t> slot_bytes;
   /// Buffers that must be cleared, because they start as zeros and the memory may have been used:
   /// (index of the arm, buffer). Once a run, when the run first comes to the arm; if the arm is the
   /// first of a loop, before the loop, whether that runs or not. Never an arm inside a loop
   /// otherwise. Ascending.
-  std::vector<std::pair<uint32_t, uint32_t>> clears;
+  std::vector<std::pair<uint32_t, GraphBufferId>> clears;
   uint64_t before = 0;    // of all buffers in slots, each in its own memory
   uint64_t after = 0;     // of the slots
   uint64_t live_sum = 0;  // the largest sum that is needed at once: no plan has less

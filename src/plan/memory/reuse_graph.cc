@@ -33,7 +33,7 @@ class Reader {
 
   ReuseInput run() {
     in_.buffers.resize(g_.buffers.size());
-    for (size_t b = 0; b < g_.buffers.size(); ++b) {
+    for (const GraphBufferId b : g_.buffers.ids()) {
       if (g_.buffers[b].role != Role::Scalar) in_.buffers[b].bytes = shape_.bytes(g_, b);
       in_.buffers[b].host = g_.buffers[b].parameter;
     }
@@ -61,13 +61,13 @@ class Reader {
     Arm arm{at, k.name, {}};
     for (const CallArgument& a : arguments(k, node)) {
       if (a.is_scalar() || a.given->buffer == none) continue;
-      const uint32_t p = a.index;
+      const uint64_t bit = bit_of(a.index);
       ArmUse use;
       use.buffer = a.given->buffer;
       use.overwrites = a.parameter->role == Role::Out;
-      use.reads = effects->reads >> p & 1;
-      use.writes = use.overwrites || (effects->writes >> p & 1);
-      use.atomics = effects->atomics >> p & 1;
+      use.reads = effects->reads & bit;
+      use.writes = use.overwrites || (effects->writes & bit);
+      use.atomics = effects->atomics & bit;
       merge(arm, use);
     }
     in_.arms.push_back(std::move(arm));

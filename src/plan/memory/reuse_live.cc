@@ -37,15 +37,15 @@ class Finder {
 
  private:
   void choose_buffers() {
-    const std::vector<bool> stays = non_escaping(in_);
-    std::vector<bool> used(in_.buffers.size(), false);
+    const IdMap<GraphBufferId, bool> stays = non_escaping(in_);
+    IdMap<GraphBufferId, bool> used(in_.buffers.size(), false);
     for (const Arm& arm : in_.arms)
       for (const ArmUse& use : arm.uses) used[use.buffer] = true;
     auto& chosen = out_.buffers;
-    for (uint32_t b = 0; b < in_.buffers.size(); ++b)
+    for (const GraphBufferId b : in_.buffers.ids())
       if (stays[b] && used[b] && in_.buffers[b].bytes <= most_reused_bytes) chosen.push_back(b);
     if (chosen.size() > most_reused) {
-      std::stable_sort(chosen.begin(), chosen.end(), [&](uint32_t a, uint32_t b) {
+      std::stable_sort(chosen.begin(), chosen.end(), [&](GraphBufferId a, GraphBufferId b) {
         return in_.buffers[a].bytes > in_.buffers[b].bytes;
       });
       chosen.resize(most_reused);
@@ -179,7 +179,7 @@ class Finder {
   void drop(const std::vector<bool>& hopeless) {
     for (uint32_t c = 0; c < hopeless.size(); ++c) {
       if (!hopeless[c]) continue;
-      out_.buffers[c] = Lifetimes::never;
+      out_.buffers[c] = none;
       for (size_t i = 0; i < arms_; ++i) {
         out_.live.reset(i, c);
         out_.used.reset(i, c);
@@ -191,8 +191,8 @@ class Finder {
   const ReuseInput& in_;
   const size_t arms_;
   Lifetimes out_;
-  BitRows needs_, keeps_;         // by arm: contents matter; contents are not overwritten
-  std::vector<uint32_t> column_;  // by buffer
+  BitRows needs_, keeps_;  // by arm: contents matter; contents are not overwritten
+  IdMap<GraphBufferId, uint32_t> column_;
   std::vector<uint32_t> outermost_;
 };
 
@@ -204,7 +204,7 @@ bool makes_sense(const ReuseInput& input) {
   for (const Arm& arm : input.arms) {
     if (!ids.insert(arm.id).second) return false;
     for (const ArmUse& use : arm.uses)
-      if (use.buffer >= input.buffers.size()) return false;
+      if (!input.buffers.contains(use.buffer)) return false;
   }
   for (const auto& [a, b] : input.concurrent)
     if (a >= arms || b >= arms) return false;

@@ -44,8 +44,8 @@ inline constexpr uint64_t most_reused_bytes = uint64_t{1} << 48;
 struct Lifetimes {
   static constexpr uint32_t never = ~0u;
 
-  /// Buffers that may be recycled and that some arm uses, or never; columns of the tables.
-  std::vector<uint32_t> buffers;
+  /// Buffers that may be recycled and that some arm uses, or none; columns of the tables.
+  std::vector<GraphBufferId> buffers;
   BitRows live;    // by arm: their memory is in use
   BitRows needed;  // by arm, and one more for the end: their contents are needed when it begins
   BitRows used;    // by arm: it uses them

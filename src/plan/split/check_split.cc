@@ -52,7 +52,7 @@ class PlanCheck {
       about("has another number of buffers");
       return;
     }
-    for (size_t b = 0; b < p_.buffers.size(); ++b)
+    for (const BufferId b : p_.buffers.ids())
       if (!same(s.buffers[b], p_.buffers[b])) about("has other buffers than the program");
     for (size_t h = 0; h < plan_.hidden.size(); ++h) {
       const Buffer& b = s.buffers[p_.buffers.size() + h];

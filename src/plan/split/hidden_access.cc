@@ -37,7 +37,7 @@ void HiddenAccess::begin_segment() {
 
 uint64_t HiddenAccess::memory(uint32_t hidden) const {
   MemoryRef m;
-  m.buffer = static_cast<uint32_t>(p_.buffers.size()) + hidden;
+  m.buffer = p_.buffers.next_id() + hidden;
   m.scope = Scope::Workgroup;
   return m.pack();
 }
@@ -164,13 +164,13 @@ void HiddenAccess::copy_shared(const KeptArray& array, bool save) {
 void HiddenAccess::copy_arrays(uint64_t arrays, bool save) {
   bool shared = false;
   for (const KeptArray& array : live_.arrays)
-    if (arrays >> array.array & 1) shared |= p_.buffers[array.array].role == Role::Shared;
+    if (arrays & bit_of(array.array)) shared |= p_.buffers[array.array].role == Role::Shared;
   const auto wait = [&] {
     w_.effect(Opcode::Barrier, Type::Void, {}, static_cast<uint64_t>(Scope::Workgroup));
   };
   if (save && shared) wait();
   for (const KeptArray& array : live_.arrays) {
-    if (!(arrays >> array.array & 1)) continue;
+    if (!(arrays & bit_of(array.array))) continue;
     if (p_.buffers[array.array].role == Role::Shared)
       copy_shared(array, save);
     else

@@ -34,7 +34,7 @@ class LoadMerger : public SegmentWalk {
     if (load_ == none || segment_ != load_segment_ + 1) return;
     // Every way from the load leads over this cut: no branch that the host decides ends or begins
     // before.
-    merged_[load_] = host_branches() == branches_ && !(writes_ >> p_.memory(load_).buffer & 1);
+    merged_[load_] = host_branches() == branches_ && !(writes_ & bit_of(p_.memory(load_).buffer));
     load_ = none;
   }
 
@@ -231,9 +231,9 @@ class LiveWalk : public SegmentWalk {
   void find_arrays() {
     const size_t n = out_.segments.size();
     uint64_t arrays = 0;
-    for (size_t i = 0; i < p_.buffers.size() && i < 64; ++i)
+    for (const BufferId i : p_.buffers.ids())
       if (p_.buffers[i].role == Role::Shared || p_.buffers[i].role == Role::Private)
-        arrays |= 1ull << i;
+        arrays |= bit_of(i);
     std::vector<uint64_t> written(n + 1, 0), read(n + 1, 0);  // before a segment; from a segment on
     for (size_t s = 0; s < n; ++s) written[s + 1] = written[s] | out_.segments[s].writes;
     for (size_t s = n; s-- > 0;) read[s] = read[s + 1] | out_.segments[s].reads;
@@ -248,8 +248,8 @@ class LiveWalk : public SegmentWalk {
       kept |= needs.save;
     }
     for (SegmentNeeds& needs : out_.segments) needs.restore &= kept;
-    for (uint32_t i = 0; i < 64; ++i) {
-      if (!(kept >> i & 1)) continue;
+    for (const BufferId i : p_.buffers.ids()) {
+      if (!(kept & bit_of(i))) continue;
       KeptArray array;
       array.array = i;
       p_.formulas.is_constant(p_.buffers[i].count, &array.count);

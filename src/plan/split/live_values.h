@@ -18,7 +18,7 @@ struct Slot {
 
 /// A shared or private array that is kept: where in the hidden buffer with its rate and element.
 struct KeptArray {
-  uint32_t array = 0;   // buffer of the program
+  BufferId array{0};
   uint64_t count = 0;   // elements
   uint32_t hidden = 0;  // index into LiveValues::hidden
   uint64_t offset = 0;

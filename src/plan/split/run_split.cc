@@ -31,7 +31,7 @@ class SplitRun {
     if (auto done = execute(); !done) return done.errors();
     interp::Outcome outcome;
     outcome.buffers.resize(p_.buffers.size());
-    for (size_t i = 0; i < p_.buffers.size(); ++i)
+    for (const BufferId i : p_.buffers.ids())
       if (is_host_output(p_.buffers[i].role)) outcome.buffers[i] = std::move(storage_[i]);
     outcome.shape = std::move(shape_);
     outcome.lane_ops = lane_ops_;
@@ -52,10 +52,12 @@ class SplitRun {
     subgroup_ = *subgroup;
 
     uint64_t bytes = 0, output = 0;
-    for (size_t i = 0; i < p_.buffers.size() + plan_.hidden.size(); ++i) {
+    for (const BufferId i : extended_.counts.ids()) {
+      if (i >= first_parameter()) break;
       const uint64_t size = extended_.counts[i] * size_of(element(i));
-      if (i >= p_.buffers.size() || is_parameter(p_.buffers[i].role)) bytes += size;
-      if (i < p_.buffers.size() && is_host_output(p_.buffers[i].role)) output += size;
+      const Role role = role_of(i);
+      if (is_parameter(role)) bytes += size;
+      if (is_host_output(role)) output += size;
     }
     if (options_.output_limit != 0 && output > options_.output_limit)
       return diagnose(
@@ -71,9 +73,13 @@ class SplitRun {
   }
 
   /// Of the buffers of a segment: the program's, the hidden ones, the parameters of the host.
-  Type element(size_t i) const {
-    if (i < p_.buffers.size()) return p_.buffers[i].element;
-    const size_t h = i - p_.buffers.size();
+  BufferId first_parameter() const { return p_.buffers.next_id() + uint32_t(plan_.hidden.size()); }
+  Role role_of(BufferId i) const {
+    return p_.buffers.contains(i) ? p_.buffers[i].role : Role::Scratch;
+  }
+  Type element(BufferId i) const {
+    if (p_.buffers.contains(i)) return p_.buffers[i].element;
+    const size_t h = i - p_.buffers.next_id();
     return h < plan_.hidden.size() ? plan_.hidden[h].element
                                    : plan_.parameters[h - plan_.hidden.size()];
   }
@@ -83,12 +89,12 @@ class SplitRun {
     storage_.resize(n);
     views_.resize(n);
     scalars_.assign(n, 0);
-    for (size_t i = 0; i < n; ++i) {
-      if (i >= p_.buffers.size() + plan_.hidden.size()) {
+    for (const BufferId i : extended_.counts.ids()) {
+      if (i >= first_parameter()) {
         views_[i] = {nullptr, 1, size_of(element(i)), 0};
         continue;
       }
-      const Role role = i < p_.buffers.size() ? p_.buffers[i].role : Role::Scratch;
+      const Role role = role_of(i);
       const uint64_t size = extended_.counts[i] * size_of(element(i));
       std::byte* base = nullptr;
       if (role == Role::In || role == Role::Uniform) {
@@ -103,8 +109,8 @@ class SplitRun {
         base = storage_[i].data();
       }
       views_[i] = {base, extended_.counts[i], size, 0};
-      if (i >= p_.buffers.size() &&
-          plan_.hidden[i - p_.buffers.size()].rate == HiddenBuffer::Rate::Once)
+      if (!p_.buffers.contains(i) &&
+          plan_.hidden[i - p_.buffers.next_id()].rate == HiddenBuffer::Rate::Once)
         once_ = i;
     }
   }
@@ -161,11 +167,11 @@ class SplitRun {
   interp::Clock clock_;
   interp::Memory memory_;
   LaunchShape shape_, extended_;
-  std::vector<std::vector<std::byte>> storage_;
-  std::vector<View> views_;
-  std::vector<uint64_t> scalars_;
+  IdMap<BufferId, std::vector<std::byte>> storage_;
+  IdMap<BufferId, View> views_;
+  IdMap<BufferId, uint64_t> scalars_;
   uint32_t subgroup_ = 32;
-  size_t once_ = 0;
+  BufferId once_{0};
   uint64_t lane_ops_ = 0;
 };
 

@@ -185,16 +185,16 @@ class ChainWriter {
     walk(piece, [&](OpId id) {
       const OpInfo& row = info(piece.op(id).code);
       if (row.attribute != AttrKind::Memory) return;
-      const uint32_t buffer = piece.memory(id).buffer;
-      const bool hidden = buffer >= p_.buffers.size();
-      const bool of_workgroup =
-          hidden ? plan_.hidden[buffer - p_.buffers.size()].rate == HiddenBuffer::Rate::PerWorkgroup
-                 : p_.buffers[buffer].role == Role::Shared;
+      const BufferId buffer = piece.memory(id).buffer;
+      const bool hidden = !p_.buffers.contains(buffer);
+      const bool of_workgroup = hidden ? plan_.hidden[buffer - p_.buffers.next_id()].rate ==
+                                             HiddenBuffer::Rate::PerWorkgroup
+                                       : p_.buffers[buffer].role == Role::Shared;
       if (!of_workgroup) return;
       if (row.effect == Effect::Read || row.effect == Effect::Atomic)
-        access.reads |= 1ull << buffer;
+        access.reads |= bit_of(buffer);
       if (row.effect == Effect::Write || row.effect == Effect::Atomic)
-        access.writes |= 1ull << buffer;
+        access.writes |= bit_of(buffer);
     });
     return access;
   }

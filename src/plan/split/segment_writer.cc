@@ -213,7 +213,7 @@ class SegmentWriter : public SegmentWalk {
       const Effect effect = info(o.code).effect;
       // Nobody counts on the barriers of our own uniform loads.
       const bool own =
-          o.code == Opcode::UniformLoad && program_.memory(id).buffer >= p_.buffers.size();
+          o.code == Opcode::UniformLoad && !p_.buffers.contains(program_.memory(id).buffer);
       const bool removable =
           effect == Effect::Pure || effect == Effect::Read || effect == Effect::Convergent || own;
       if (!removable || o.parent == none) continue;

@@ -19,7 +19,7 @@ using Steady = std::chrono::steady_clock;
 
 /// Is a buffer zeroed by its first use anyway, whatever happens? True if that is a call outside of
 /// all loops that takes it as `out`.
-bool is_cleared_by_first_use(const Module& m, const GraphSteps& steps, uint32_t buffer) {
+bool is_cleared_by_first_use(const Module& m, const GraphSteps& steps, GraphBufferId buffer) {
   for (const GraphStep& step : steps) {
     bool is_read = false;
     for_each_element(*step.node, [&](const GraphElement& e) { is_read |= e.buffer == buffer; });
@@ -122,7 +122,7 @@ class Preparation {
     if (!bound) return bound.errors();
     call.bound = bound->bound;
     call.scalars = bound->scalars;
-    for (const uint32_t b : call.bound)
+    for (const GraphBufferId b : call.bound)
       if (b != none) call.bytes += shape.bytes(s_->graph(), b);
     auto& kernel = kernels_[n.kernel];
     if (!kernel) kernel = device_.compile(m.kernels[n.kernel], compile_);
@@ -149,7 +149,7 @@ class Preparation {
     const Graph& g = s_->graph();
     sizes_ = reuse.slot_bytes;
     s_->homes.resize(g.buffers.size());
-    for (uint32_t i = 0; i < g.buffers.size(); ++i) {
+    for (const GraphBufferId i : g.buffers.ids()) {
       const bool first = is_cleared_by_first_use(s_->planned.fused.module, s_->steps, i);
       if (g.buffers[i].parameter) {
         if (g.buffers[i].role == Role::Out && !first) s_->clear_first.push_back(i);
@@ -192,7 +192,7 @@ class Preparation {
   void sum_up(const GraphShape& shape) {
     const Graph& given = s_->given.graphs[0];
     const plan::IntermediateMemory memory = plan::intermediate_memory(s_->planned, given);
-    for (uint32_t i = 0; i < given.buffers.size(); ++i)
+    for (const GraphBufferId i : given.buffers.ids())
       if (given.buffers[i].parameter && given.buffers[i].role != Role::Scalar)
         s_->need.parameters += shape.bytes(given, i);
     s_->need.scratch = scratch_bytes_;
@@ -262,8 +262,9 @@ Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& cal
                                     const GraphShape& shape) {
   // Buffers of the host have the same numbers in the optimized program.
   const size_t n = program.buffers.size();
-  std::vector<std::optional<uint64_t>> counts(n), scalars(n);
-  for (size_t i = 0; i < n && i < call.bound.size(); ++i) {
+  IdMap<BufferId, std::optional<uint64_t>> counts(n), scalars(n);
+  for (const BufferId i : program.buffers.ids()) {
+    if (!call.bound.contains(i)) break;
     if (program.buffers[i].role == Role::Scalar) scalars[i] = call.scalars[i];
     if (call.bound[i] != none && is_parameter(program.buffers[i].role))
       counts[i] = shape.counts[call.bound[i]];

@@ -20,7 +20,7 @@ std::string telemetry_key(const DeviceInfo& device) { return device.backend + ":
 
 uint64_t parameter_bytes(const Program& p, const LaunchShape& shape) {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < p.buffers.size(); ++i)
+  for (const BufferId i : p.buffers.ids())
     if (is_parameter(p.buffers[i].role)) bytes += shape.counts[i] * size_of(p.buffers[i].element);
   return bytes;
 }

@@ -213,7 +213,7 @@ class CpuDevice : public HostDevice, private ClosedAtProcessEnd {
         .with_fix("use smaller shared or private arrays, or smaller workgroups");
   }
 
-  bool launch(const DeviceLaunch& c, std::span<std::byte* const> buffers,
+  bool launch(const DeviceLaunch& c, const IdMap<BufferId, std::byte*>& buffers,
               const Surroundings& around) override {
     auto& kernel = static_cast<CpuKernel&>(*c.kernel);
     SubmissionOutcome& o = around.outcome;

@@ -72,7 +72,7 @@ Kernel::Kernel(std::shared_ptr<Context> context, std::shared_ptr<const Program> 
       context_(std::move(context)),
       program_(std::move(program)),
       options_(options) {
-  for (uint32_t i = 0; i < program_->buffers.size(); ++i)
+  for (const BufferId i : program_->buffers.ids())
     if (is_parameter(program_->buffers[i].role))
       parameters.push_back({i, program_->buffers[i].role == Role::Scalar});
   for (size_t d = 0; d < 3; ++d) workgroup[d] = program_->workgroup[d];

@@ -32,7 +32,7 @@ class Kernel : public CompiledKernel {
 
   /// Where the kernel's parameters come from, in the order of the block.
   struct Parameter {
-    uint32_t buffer;
+    BufferId buffer;
     bool is_scalar;
   };
 

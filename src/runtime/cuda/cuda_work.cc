@@ -66,7 +66,7 @@ Result<> add_launch(WorkList& list, const DeviceLaunch& c, uint32_t command, uin
       put(at, c.scalars[p.buffer]);
       continue;
     }
-    put(at, c.buffers[p.buffer] + (p.buffer < c.offsets.size() ? c.offsets[p.buffer] : 0));
+    put(at, c.buffers[p.buffer] + (c.offsets.contains(p.buffer) ? c.offsets[p.buffer] : 0));
     put(at, c.shape.counts[p.buffer]);
   }
   list.works.push_back(w);

@@ -84,15 +84,15 @@ class InterpDevice : public HostDevice {
   }
 
  private:
-  bool launch(const DeviceLaunch& c, std::span<std::byte* const> buffers,
+  bool launch(const DeviceLaunch& c, const IdMap<BufferId, std::byte*>& buffers,
               const Surroundings& around) override {
     const Program& p = *c.program;
     interp::Options options = static_cast<const InterpKernel&>(*c.kernel).options;
     if (around.deadline) options.time_limit = seconds_left(*around.deadline);
     options.progress = around.progress;  // at most twenty times a second
     if (c.working_limit > 0) options.memory_limit = std::max(c.working_limit, small_working_bytes);
-    std::vector<interp::View> views(p.buffers.size());
-    for (size_t i = 0; i < p.buffers.size(); ++i) {
+    IdMap<BufferId, interp::View> views(p.buffers.size());
+    for (const BufferId i : p.buffers.ids()) {
       if (!is_parameter(p.buffers[i].role) || p.buffers[i].role == Role::Scalar) continue;
       views[i] = {buffers[i], c.shape.counts[i], c.shape.counts[i] * size_of(p.buffers[i].element),
                   0};

@@ -46,14 +46,15 @@ Result<LaunchShape> extended_shape(const ExecutableState& e, LaunchShape shape) 
 std::vector<LaunchBuffer> launch_buffers(const ExecutableState& e, const LaunchShape& extended) {
   std::vector<LaunchBuffer> list;
   const Program& p = *e.program;
-  const auto n = uint32_t(p.buffers.size());
-  for (uint32_t i = 0; i < n; ++i)
+  for (const BufferId i : p.buffers.ids())
     if (p.buffers[i].role == Role::Scratch)
       list.push_back({i, extended.counts[i] * size_of(p.buffers[i].element),
                       fmt::format("the scratch buffer `{}` of `{}`", p.buffers[i].name, p.name)});
-  for (uint32_t i = 0; e.plan && i < e.plan->hidden.size(); ++i)
-    list.push_back({n + i, extended.counts[n + i] * size_of(e.plan->hidden[i].element),
+  for (uint32_t i = 0; e.plan && i < e.plan->hidden.size(); ++i) {
+    const BufferId id = p.buffers.next_id() + i;
+    list.push_back({id, extended.counts[id] * size_of(e.plan->hidden[i].element),
                     fmt::format("what `{}` keeps at its grid barriers", p.name)});
+  }
   return list;
 }
 
@@ -85,11 +86,11 @@ namespace {
 /// there.
 Result<LaunchShape> optimized_shape(const Program& p, const LaunchInputs& inputs,
                                     const LaunchShape& given) {
-  std::vector<std::optional<uint64_t>> counts(p.buffers.size()), scalars(p.buffers.size());
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  IdMap<BufferId, std::optional<uint64_t>> counts(p.buffers.size()), scalars(p.buffers.size());
+  for (const BufferId i : p.buffers.ids()) {
     const Role role = p.buffers[i].role;
     if (role == Role::Scratch) {
-      if (i < inputs.lengths.size()) counts[i] = inputs.lengths[i];
+      if (inputs.lengths.contains(i)) counts[i] = inputs.lengths[i];
     } else if (role == Role::Scalar) {
       uint64_t bits = 0;
       std::memcpy(&bits, inputs.data[i]->data(), std::min<size_t>(inputs.data[i]->size(), 8));
@@ -111,7 +112,7 @@ Result<MemoryNeed> Device::memory_need(const Executable& executable,
   const Result<LaunchShape> as_given = resolve_launch(given, inputs);
   if (!as_given) return as_given.errors();
   MemoryNeed need;
-  for (size_t i = 0; i < given.buffers.size(); ++i) {
+  for (const BufferId i : given.buffers.ids()) {
     const Role role = given.buffers[i].role;
     if (is_parameter(role) && role != Role::Scratch && role != Role::Scalar)
       need.parameters += as_given->counts[i] * size_of(given.buffers[i].element);

@@ -12,8 +12,7 @@ namespace vyre::driver {
 
 /// Memory for one launch, which holds zeros when it begins.
 struct LaunchBuffer {
-  uint32_t index =
-      0;  // of the program; after its buffers come the spill buffers of a split program
+  BufferId index{0};  // after the program's buffers come the spill buffers of a split program
   uint64_t bytes = 0;
   std::string what;  // for messages
 };

@@ -71,9 +71,9 @@ void enter(DeviceState& d, const std::shared_ptr<TicketState>& t,
 std::optional<LaunchShape> shape_of(const Launch& l) {
   const Program& p = l.executable.optimized();
   const size_t n = p.buffers.size();
-  std::vector<std::optional<uint64_t>> counts(n), scalars(n);
+  IdMap<BufferId, std::optional<uint64_t>> counts(n), scalars(n);
   size_t next = 0;
-  for (size_t i = 0; i < n; ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const vyre::Buffer& b = p.buffers[i];
     if (b.role == Role::Scratch) counts[i] = scratch_length(l, b.name);
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;

@@ -56,8 +56,8 @@ bool SubmissionBuilder::has_scratch_parameters(const Launch& l) {
   return ok;
 }
 
-bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, size_t index, const Argument& a,
-                                 Binding& out) {
+bool SubmissionBuilder::bind_one(const Launch& l, const Program& p, BufferId index,
+                                 const Argument& a, Binding& out) {
   const auto& b = p.buffers[index];
   if (auto d = misfit(a, {b.name, b.role, b.element, "", p.name}, out.bits[index])) {
     report(std::move(*d));
@@ -114,7 +114,7 @@ bool SubmissionBuilder::bind(const Launch& l, const Program& p, Binding& out) {
   out.bound.clear();
   bool ok = has_scratch_parameters(l);
   size_t next = 0;
-  for (size_t i = 0; i < n; ++i)
+  for (const BufferId i : p.buffers.ids())
     if (p.buffers[i].role == Role::Scratch)
       out.counts[i] = scratch_length(l, p.buffers[i].name);
     else if (is_parameter(p.buffers[i].role) && p.buffers[i].role != Role::Scratch)

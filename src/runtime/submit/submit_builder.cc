@@ -189,13 +189,13 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
 /// Zeros for outputs, and who reads and writes what.
 void SubmissionBuilder::prepare(const Launch& l, const Program& p, const DeviceLaunch& c) {
   size_t next = 0;
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role) || b.role == Role::Scratch) continue;
     const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]);
     if (!buffer) continue;
     const bool cleared = b.role == Role::Out && l.clear_outputs;
-    if (cleared && !l.executable.state()->full_writes.covers(uint32_t(i), c.shape, c.scalars))
+    if (cleared && !l.executable.state()->full_writes.covers(i, c.shape, c.scalars))
       fill(c.buffers[i], 0, buffer->bytes, 0);
     if (is_writable(b.role))
       writes(*buffer, cleared);
@@ -209,7 +209,7 @@ bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceLaunch&
   for (const LaunchBuffer& b : launch_buffers(e, c.shape)) {
     const auto memory = temporary(b.bytes, b.what);
     if (!memory) return false;
-    if (b.index >= c.buffers.size()) c.buffers.resize(b.index + 1);
+    if (!c.buffers.contains(b.index)) c.buffers.resize(b.index.value() + 1);
     c.buffers[b.index] = *memory;
   }
   c.scalars.resize(c.buffers.size());

@@ -76,14 +76,14 @@ class SubmissionBuilder {
 
   /// By buffer index of a program.
   struct Binding {
-    std::vector<MemoryHandle> memory;
-    std::vector<uint64_t> bits;
-    std::vector<std::optional<uint64_t>> counts, scalars;
-    std::vector<std::pair<uint32_t, size_t>> bound;  // slot, parameter
+    IdMap<BufferId, MemoryHandle> memory;
+    IdMap<BufferId, uint64_t> bits;
+    IdMap<BufferId, std::optional<uint64_t>> counts, scalars;
+    std::vector<std::pair<uint32_t, BufferId>> bound;  // slot, parameter
   };
   bool bind(const Launch& l, const Program& p, Binding& out);
   bool has_scratch_parameters(const Launch& l);
-  bool bind_one(const Launch& l, const Program& p, size_t index, const Argument& a, Binding& out);
+  bool bind_one(const Launch& l, const Program& p, BufferId index, const Argument& a, Binding& out);
   Result<LaunchShape> shape_of(const Program& p,
                                const std::optional<std::array<uint64_t, 3>>& grid);
   void prepare(const Launch& l, const Program& p, const DeviceLaunch& c);
@@ -92,10 +92,11 @@ class SubmissionBuilder {
   bool leaves_room(const ExecutableState& e, DeviceLaunch& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
   /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
-  bool bind_graph(const LaunchGraph& l, const GraphState& s, std::vector<MemoryRange>& places,
-                  GraphShape& shape);
+  bool bind_graph(const LaunchGraph& l, const GraphState& s,
+                  IdMap<GraphBufferId, MemoryRange>& places, GraphShape& shape);
   bool same_sizes(const GraphState& s, const GraphShape& shape);
-  bool replay(const GraphState& s, const std::vector<MemoryRange>& places, const GraphShape& shape);
+  bool replay(const GraphState& s, const IdMap<GraphBufferId, MemoryRange>& places,
+              const GraphShape& shape);
 
   DeviceState& d_;
   TicketState& t_;

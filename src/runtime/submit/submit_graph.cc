@@ -24,8 +24,9 @@ MemoryRange scratch_memory(const GraphState& s, const DeviceState& d) {
 
 // ---- The launches.
 
-GraphScript::GraphScript(std::shared_ptr<const GraphState> graph, std::vector<MemoryRange> places,
-                         GraphShape shape, DeviceState& device, TicketState& ticket)
+GraphScript::GraphScript(std::shared_ptr<const GraphState> graph,
+                         IdMap<GraphBufferId, MemoryRange> places, GraphShape shape,
+                         DeviceState& device, TicketState& ticket)
     : s_(std::move(graph)),
       places_(std::move(places)),
       shape_(std::move(shape)),
@@ -121,7 +122,7 @@ void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   if (t_.call_times || !d_.backend->info().limits.loops) return;
   std::vector<DeviceCommand> body;
   std::vector<CommandNote> notes;
-  for (const uint32_t b : s_->clear_first) {
+  for (const GraphBufferId b : s_->clear_first) {
     if (places_[b].bytes == 0) continue;
     body.push_back({DeviceFill{places_[b]}});
     notes.push_back(note(Kind::Fill, none));
@@ -261,7 +262,7 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
   Executable executable = call.executable;
   const Program& p = *executable.state()->program;
   LaunchShape shape = call.shape;
-  std::vector<uint64_t> scalars = call.scalars;
+  IdMap<BufferId, uint64_t> scalars = call.scalars;
   if (!node.grid.empty() || shape_.scalars != s_->planned.fused.shape.scalars) {
     const Result<GraphCall> bound =
         bind_call(s_->planned.fused.module, s_->graph(), shape_, node, action.grid);
@@ -295,12 +296,13 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
   c.buffers.assign(own->offsets.size(), 0);
   c.offsets.assign(own->offsets.size(), 0);
   scalars.resize(own->offsets.size());
-  for (size_t i = 0; i < p.buffers.size() && i < call.bound.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
+    if (!call.bound.contains(i)) break;
     if (!is_parameter(p.buffers[i].role) || call.bound[i] == none) continue;
     const MemoryRange& place = places_[call.bound[i]];
     c.buffers[i] = place.memory;
     c.offsets[i] = place.offset;
-    if (p.buffers[i].role == Role::Out && !e.full_writes.covers(uint32_t(i), shape, scalars))
+    if (p.buffers[i].role == Role::Out && !e.full_writes.covers(i, shape, scalars))
       fill(part, place, action.node);
   }
   if (shape.workgroups() == 0) return Ok{};  // outputs are zeros, and that is all
@@ -308,8 +310,8 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
     const Result<MemoryRange> room = scratch(own->bytes, p);
     if (!room) return fail(room.errors());
     fill(part, *room, action.node);
-    for (size_t i = 0; i < own->offsets.size(); ++i) {
-      if (i < p.buffers.size() && p.buffers[i].role != Role::Scratch) continue;
+    for (const BufferId i : own->offsets.ids()) {
+      if (p.buffers.contains(i) && p.buffers[i].role != Role::Scratch) continue;
       c.buffers[i] = room->memory;
       c.offsets[i] = room->offset + own->offsets[i];
     }
@@ -331,7 +333,7 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
 // ---- The command.
 
 bool SubmissionBuilder::bind_graph(const LaunchGraph& l, const GraphState& s,
-                                   std::vector<MemoryRange>& places, GraphShape& shape) {
+                                   IdMap<GraphBufferId, MemoryRange>& places, GraphShape& shape) {
   const Graph& g = s.graph();
   size_t wanted = 0;
   for (const GraphBuffer& b : g.buffers) wanted += b.parameter;
@@ -343,16 +345,18 @@ bool SubmissionBuilder::bind_graph(const LaunchGraph& l, const GraphState& s,
     return false;
   }
   bool ok = true;
-  std::vector<std::pair<uint32_t, uint32_t>> bound;  // slot, parameter
-  for (uint32_t i = 0; i < wanted; ++i) {            // parameters come first
+  std::vector<std::pair<uint32_t, GraphBufferId>> bound;  // slot, parameter
+  for (const GraphBufferId i : g.buffers.ids()) {
+    if (i.value() == wanted) break;  // parameters come first
+    const Argument& argument = l.arguments[i.value()];
     const GraphBuffer& b = g.buffers[i];
     const ParameterInfo parameter{b.name, b.role, b.element, "graph ", g.name};
-    if (auto d = misfit(l.arguments[i], parameter, shape.scalars[i])) {
+    if (auto d = misfit(argument, parameter, shape.scalars[i])) {
       report(std::move(*d));
       ok = false;
       continue;
     }
-    const Buffer* buffer = std::get_if<Buffer>(&l.arguments[i]);
+    const Buffer* buffer = std::get_if<Buffer>(&argument);
     if (!buffer) continue;
     if (!usable(*buffer, b.role != Role::Out)) {
       ok = false;
@@ -391,8 +395,10 @@ bool SubmissionBuilder::same_sizes(const GraphState& s, const GraphShape& shape)
   const GraphShape& planned = s.planned.fused.shape;
   if (shape.scalars == planned.scalars) return true;
   const Graph& given = s.given.graphs[0];
-  std::vector<std::optional<uint64_t>> counts(given.buffers.size()), scalars(given.buffers.size());
-  for (size_t i = 0; i < given.buffers.size() && given.buffers[i].parameter; ++i) {
+  IdMap<GraphBufferId, std::optional<uint64_t>> counts(given.buffers.size()),
+      scalars(given.buffers.size());
+  for (const GraphBufferId i : given.buffers.ids()) {
+    if (!given.buffers[i].parameter) break;
     if (given.buffers[i].role == Role::Scalar)
       scalars[i] = shape.scalars[i];
     else
@@ -416,7 +422,7 @@ bool SubmissionBuilder::same_sizes(const GraphState& s, const GraphShape& shape)
 }
 
 /// As it was recorded before, if the device keeps such things.
-bool SubmissionBuilder::replay(const GraphState& s, const std::vector<MemoryRange>& places,
+bool SubmissionBuilder::replay(const GraphState& s, const IdMap<GraphBufferId, MemoryRange>& places,
                                const GraphShape& shape) {
   if (t_.call_times) return false;
   const std::lock_guard lock(s.replays->mutex);
@@ -440,10 +446,10 @@ void SubmissionBuilder::one(const LaunchGraph& l) {
                                        s->graph().name, s->device, d_.id))
                       .with_fix("prepare the graph on this device"));
   const Graph& g = s->graph();
-  std::vector<MemoryRange> places(g.buffers.size());
+  IdMap<GraphBufferId, MemoryRange> places(g.buffers.size());
   GraphShape shape = s->planned.fused.shape;
   if (!bind_graph(l, *s, places, shape)) return;
-  for (size_t i = 0; i < g.buffers.size(); ++i) {
+  for (const GraphBufferId i : g.buffers.ids()) {
     if (g.buffers[i].parameter) continue;
     const GraphState::Home& home = s->homes[i];
     places[i] = {d_.slots[s->memory[home.index].slot].memory, home.offset, shape.bytes(g, i)};
@@ -456,7 +462,7 @@ void SubmissionBuilder::one(const LaunchGraph& l) {
     t_.graphs[number_] = s;
     return;
   }
-  for (const uint32_t b : s->clear_first)
+  for (const GraphBufferId b : s->clear_first)
     fill(places[b].memory, places[b].offset, places[b].bytes, 0);
   t_.graphs[number_] = s;
   t_.recorder.add(number_,

@@ -27,11 +27,11 @@ LaunchShape without_spill_buffers(LaunchShape shape, const Program& program) {
 }
 
 /// The buffer of words that the host reads to know how a split launch goes on.
-size_t words_of(const ExecutableState& e) {
-  size_t words = 0;
-  for (size_t i = 0; i < e.plan->hidden.size(); ++i)
+BufferId words_of(const ExecutableState& e) {
+  BufferId words{0};
+  for (uint32_t i = 0; i < e.plan->hidden.size(); ++i)
     if (e.plan->hidden[i].rate == plan::HiddenBuffer::Rate::Once)
-      words = e.program->buffers.size() + i;
+      words = e.program->buffers.next_id() + i;
   return words;
 }
 
@@ -58,7 +58,7 @@ DeviceLaunch SplitLaunch::launch(const plan::StepControl::Action& action) const 
 }
 
 DeviceReadback SplitLaunch::poll(uint32_t word) const {
-  const uint64_t offset = words_ < launch_.offsets.size() ? launch_.offsets[words_] : 0;
+  const uint64_t offset = launch_.offsets.contains(words_) ? launch_.offsets[words_] : 0;
   return {{launch_.buffers[words_], offset + uint64_t{word} * 4, 4},
           std::make_shared<std::vector<std::byte>>(4)};
 }

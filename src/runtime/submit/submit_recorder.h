@@ -77,7 +77,7 @@ class SplitLaunch : public Script {
   const DeviceLaunch launch_;
   const bool timed_;
   const LaunchShape shape_;    // of the program, without spill buffers
-  const size_t words_;         // the buffer that the host reads
+  const BufferId words_;       // the buffer that the host reads
   plan::StepControl control_;  // refers to the others
 };
 

@@ -64,7 +64,7 @@ class SelfTest {
     TestRun& run = run_of(g);
     for (;;) {  // each round switches something off, or is the last
       d_.profile = t_.profile;
-      const Result<std::vector<Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
+      const Result<IdMap<BufferId, Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
       if (!got) {
         const Code code = got.errors()[0].code;
         if (is_left_out(code)) return Ok{};
@@ -138,7 +138,7 @@ class SelfTest {
   Result<bool> is_right(const TestGroup& g, const Profile& profile) {
     d_.profile = profile;
     TestRun& run = run_of(g);
-    const Result<std::vector<Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
+    const Result<IdMap<BufferId, Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
     if (!got) {
       const Code code = got.errors()[0].code;
       if (is_left_out(code)) return true;

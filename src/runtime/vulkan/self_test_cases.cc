@@ -53,7 +53,7 @@ TestGroup group_of(const Group& g) {
     const Row& r = g.rows[i];
     parameters += fmt::format("{}r{}: out {}[len(a)]", i ? ", " : "", i, r.type);
     stores += fmt::format("  r{}[i] = {}\n", i, r.expression);
-    made.rows.push_back({find_flags(r.flags), r.key, r.expression, inputs + uint32_t(i)});
+    made.rows.push_back({find_flags(r.flags), r.key, r.expression, BufferId(inputs + i)});
   }
   made.program = self_test_program(
       fmt::format("kernel t({}) workgroup(64) grid(len(a)) {{\n{}{}}}", parameters, body, stores));
@@ -67,7 +67,7 @@ TestGroup group_of(const Whole& w) {
   made.elements = w.elements ? w.elements : many;
   made.program = self_test_program(w.source);
   for (const Row& r : w.rows)
-    for (uint32_t b = 0; b < made.program.buffers.size(); ++b)
+    for (const BufferId b : made.program.buffers.ids())
       if (made.program.buffers[b].name == r.type)
         made.rows.push_back({find_flags(r.flags), r.key, r.expression, b});
   return made;

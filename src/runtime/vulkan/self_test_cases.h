@@ -18,7 +18,7 @@ struct TestRow {
   std::vector<std::pair<ProfileFlag, std::string>> flags;
   std::string key;         // op_key() of the op: what is refused if it stays wrong
   std::string expression;  // for people
-  uint32_t buffer = 0;     // of the program: where the result is
+  BufferId buffer{0};      // of the program: where the result is
 };
 
 struct TestGroup {
@@ -37,6 +37,6 @@ std::vector<TestGroup> self_test_groups();
 
 /// Operands for an input of the program: corners, each with each, then random numbers of kinds that
 /// find mistakes.
-std::vector<std::byte> self_test_input(const Program& program, uint32_t buffer, uint32_t elements);
+std::vector<std::byte> self_test_input(const Program& program, BufferId buffer, uint32_t elements);
 
 }  // namespace vyre::driver::vulkan

@@ -152,14 +152,14 @@ uint64_t operand(Type t, uint64_t element, uint32_t which) {
 
 }  // namespace
 
-std::vector<std::byte> self_test_input(const Program& p, uint32_t buffer, uint32_t elements) {
+std::vector<std::byte> self_test_input(const Program& p, BufferId buffer, uint32_t elements) {
   const Type t = p.buffers[buffer].element;
   const size_t size = size_of(t);
   std::vector<std::byte> bytes(size * elements);
   for (uint32_t i = 0; i < elements; ++i) {
     // Elements of two bytes and less have few values: all of them, and then again.
-    const uint64_t v =
-        size <= 2 && t != Type::Bool ? i * 0x9e37u + buffer * i / 65536 : operand(t, i, buffer % 3);
+    const uint64_t v = size <= 2 && t != Type::Bool ? i * 0x9e37u + buffer.value() * i / 65536
+                                                    : operand(t, i, buffer.value() % 3);
     std::memcpy(bytes.data() + i * size, &v, size);
   }
   return bytes;

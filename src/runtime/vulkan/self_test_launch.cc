@@ -5,7 +5,7 @@
 namespace vyre::driver::vulkan {
 namespace {
 
-/// The memory of a launch's buffers, by buffer.
+/// The memory of a launch's buffers.
 class Memories {
  public:
   explicit Memories(VulkanDevice& device) : d_(device) {}
@@ -17,7 +17,7 @@ class Memories {
 
   Result<> take(const Program& p, const LaunchShape& shape) {
     handles.resize(p.buffers.size());
-    for (uint32_t b = 0; b < p.buffers.size(); ++b) {
+    for (const BufferId b : p.buffers.ids()) {
       if (!is_parameter(p.buffers[b].role) || p.buffers[b].role == Role::Scalar) continue;
       Result<MemoryHandle> m = d_.allocate(shape.counts[b] * size_of(p.buffers[b].element));
       if (!m) return m.errors();
@@ -26,16 +26,16 @@ class Memories {
     return Ok{};
   }
 
-  std::vector<MemoryHandle> handles;
+  IdMap<BufferId, MemoryHandle> handles;
 
  private:
   VulkanDevice& d_;
 };
 
-/// Uploads, the launch, and readbacks to where `results` (by buffer) are.
+/// Uploads, the launch, and readbacks to where `results` are.
 std::vector<DeviceCommand> commands_of(const TestLaunch& l, const LaunchShape& shape,
-                                       const std::vector<MemoryHandle>& memory,
-                                       std::vector<Staging>& results) {
+                                       const IdMap<BufferId, MemoryHandle>& memory,
+                                       IdMap<BufferId, Staging>& results) {
   const auto& buffers = l.program->buffers;
   std::vector<DeviceCommand> commands, readbacks;
   DeviceLaunch launch;
@@ -44,7 +44,7 @@ std::vector<DeviceCommand> commands_of(const TestLaunch& l, const LaunchShape& s
   launch.buffers = memory;
   launch.scalars.assign(buffers.size(), 0);
   launch.shape = shape;
-  for (uint32_t b = 0; b < buffers.size(); ++b) {
+  for (const BufferId b : buffers.ids()) {
     const auto& data = l.inputs.data[b];
     if (buffers[b].role == Role::Scalar)
       std::memcpy(&launch.scalars[b], data->data(), data->size());
@@ -69,7 +69,7 @@ Result<TestEnd> run_test(VulkanDevice& d, const TestLaunch& l) {
   if (!shape) return shape.errors();
   Memories memory(d);
   if (Result<> taken = memory.take(*l.program, *shape); !taken) return taken.errors();
-  std::vector<Staging> results(memory.handles.size());
+  IdMap<BufferId, Staging> results(memory.handles.size());
   const Result<SubmissionHandle> submitted =
       d.submit(0, commands_of(l, *shape, memory.handles, results), {}, l.deadline);
   if (!submitted) return submitted.errors();

@@ -16,7 +16,7 @@ struct TestLaunch {
 struct TestEnd {
   SubmissionOutcome::Kind kind = SubmissionOutcome::Kind::Done;
   OpId stopped_at = none;
-  std::vector<std::vector<std::byte>> buffers;  // that the host gets back, if it is Done
+  IdMap<BufferId, std::vector<std::byte>> buffers;  // that the host gets back, if it is Done
 };
 
 /// An error if the device fails, or says that the launch did.

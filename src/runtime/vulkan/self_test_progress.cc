@@ -111,7 +111,7 @@ Result<bool> go_on(VulkanDevice& d, const char* source, uint32_t all) {
     const Result<TestEnd> end = run_test(d, *launch);
     if (!end) return end.errors();
     const std::vector<uint32_t> ones(all, 1);
-    if (std::ranges::equal(end->buffers[0], std::as_bytes(std::span(ones)))) return true;
+    if (std::ranges::equal(end->buffers[BufferId(0)], std::as_bytes(std::span(ones)))) return true;
   }
   return false;
 }
@@ -164,7 +164,7 @@ Result<bool> is_usable(VulkanDevice& d, TestLaunch l) {
   if (!want) return want.errors();
   const Result<TestEnd> end = run_test(d, l);
   if (!end) return end.errors();
-  return end->buffers[0] == want->buffers[0];
+  return end->buffers[BufferId(0)] == want->buffers[0];
 }
 
 }  // namespace

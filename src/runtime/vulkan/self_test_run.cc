@@ -24,7 +24,7 @@ TestRun::TestRun(const TestGroup& group, uint32_t subgroup_size)
   const Program& p = g_.program;
   inputs_.data.resize(p.buffers.size());
   inputs_.lengths.resize(p.buffers.size());
-  for (uint32_t b = 0; b < p.buffers.size(); ++b) {
+  for (const BufferId b : p.buffers.ids()) {
     if (!is_host_input(p.buffers[b].role)) continue;
     const bool fixed = p.buffers[b].count != no_formula;
     const uint32_t elements = p.buffers[b].role == Role::Scalar ? 1 : fixed ? 4 : g_.elements;
@@ -38,8 +38,8 @@ Result<interp::Outcome>& TestRun::expected() {
   return *expected_;
 }
 
-Result<std::vector<Bytes>> TestRun::actual(VulkanDevice& d,
-                                           const Result<std::shared_ptr<CompiledKernel>>& kernel) {
+Result<IdMap<BufferId, Bytes>> TestRun::actual(
+    VulkanDevice& d, const Result<std::shared_ptr<CompiledKernel>>& kernel) {
   if (!expected()) return expected().errors();
   if (!kernel) return kernel.errors();
   Result<TestEnd> end = run_test(d, {program_, *kernel, inputs_});
@@ -61,7 +61,7 @@ std::string TestRun::difference(const TestRow& row, const Bytes& got) {
     }
   const size_t element = first / size;
   std::string operands;
-  for (uint32_t b = 0; b < g_.program.buffers.size(); ++b) {
+  for (const BufferId b : g_.program.buffers.ids()) {
     const auto& data = inputs_.data[b];
     const size_t n = size_of(g_.program.buffers[b].element);
     if (!data || (element + 1) * n > data->size() || want.size() / size != data->size() / n)

@@ -21,9 +21,9 @@ class TestRun {
   const std::shared_ptr<const Program>& program() const { return program_; }
   /// The interpreter's. Computed once: it does not depend on the profile.
   Result<interp::Outcome>& expected();
-  /// The device's, by buffer, for those that the host gets back. An error of `kernel` is handed on.
-  Result<std::vector<Bytes>> actual(VulkanDevice& device,
-                                    const Result<std::shared_ptr<CompiledKernel>>& kernel);
+  /// The device's, for the buffers that the host gets back. An error of `kernel` is handed on.
+  Result<IdMap<BufferId, Bytes>> actual(VulkanDevice& device,
+                                        const Result<std::shared_ptr<CompiledKernel>>& kernel);
   /// What is wrong with a result, for people; "" if nothing.
   std::string difference(const TestRow& row, const Bytes& got);
 

@@ -252,7 +252,7 @@ Result<> Recorder::launch(const DeviceLaunch& c, size_t number, size_t inside, G
   const Program& p = *c.program;
   bounds_.clear();
   accesses_.clear();
-  for (size_t i = 0; i < p.buffers.size(); ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role)) continue;
     Bound bound;
@@ -264,7 +264,7 @@ Result<> Recorder::launch(const DeviceLaunch& c, size_t number, size_t inside, G
       bound.value = *zeros;
     } else if (c.buffers[i]) {
       const Piece& memory = piece(c.buffers[i]);
-      const uint64_t offset = i < c.offsets.size() ? c.offsets[i] : 0;
+      const uint64_t offset = c.offsets.contains(i) ? c.offsets[i] : 0;
       const uint64_t size = c.shape.counts[i] * size_of(b.element);
       bound = {memory.address + offset, c.shape.counts[i]};
       // Whole words: narrow stores may be made of them (legalize/profile.h).

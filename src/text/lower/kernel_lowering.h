@@ -108,7 +108,7 @@ class KernelLowering {
                  TokenId declared = none);
   ExprId arg(const Expr& e, uint32_t i) const { return context_.ast.ids[e.args.begin + i]; }
   bool count(const Expr& e, uint32_t least, uint32_t most, std::string_view form);
-  uint32_t table(uint32_t decl, const Table& t, TokenId name);
+  BufferId table(uint32_t decl, const Table& t, TokenId name);
 
   // Warnings about what is legal but surely not meant (lint.cc).
   bool is_fixed(ExprId id, bool names) const;
@@ -141,9 +141,9 @@ class KernelLowering {
   bool rest_joins_then(const Stmt& s) const;
   bool ends(Range list) const;
   bool has_return(Range list) const;
-  uint32_t add_array(const Stmt& s, Role role);
+  BufferId add_array(const Stmt& s, Role role);
   std::string unique_name(std::string_view base);
-  uint32_t add_buffer(Buffer b);
+  BufferId add_buffer(Buffer b);
 
   ModuleContext& context_;
   Ast& ast_;
@@ -157,7 +157,7 @@ class KernelLowering {
   size_t counted_ops_ = 0;       // in context_.expanded_ops
   uint32_t depth_ = 0;
   std::vector<StringId> file_names_;
-  std::map<uint32_t, uint32_t> tables_;  // declaration to buffer
+  std::map<uint32_t, BufferId> tables_;  // declaration to buffer
   std::unordered_set<std::string> buffer_names_;
   std::unordered_map<std::string, uint32_t> last_suffix_;  // by base of a unique name
   std::pair<TokenId, TokenId> replaced_;                   // what the latest fix replaces

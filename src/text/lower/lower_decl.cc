@@ -680,7 +680,7 @@ void KernelLowering::header(const Decl& d) {
     Binding bind_to;
     bind_to.kind = Kind::Buffer;
     bind_to.role = b.role;
-    bind_to.id = add_buffer(std::move(b));
+    bind_to.id = add_buffer(std::move(b)).value();
     bind(bind_to, q.name);
   }
   const FormulaResolver all = resolver(uint32_t(d.params.size()));

@@ -562,11 +562,11 @@ const Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
       const auto* c = context_.constant(decl, token);
       if (!c) return nullptr;
       if (c->table) {
-        const uint32_t id = table(decl, *c->table, ast_.decls[decl].name);
+        const BufferId id = table(decl, *c->table, ast_.decls[decl].name);
         static thread_local Binding made;
         made = {};
         made.kind = Kind::Buffer;
-        made.id = id;
+        made.id = id.value();
         made.role = Role::Table;
         return &made;
       }
@@ -615,7 +615,7 @@ ValueId KernelLowering::load(const Expr& e) {
   lint_index(b, e.token, e.a, i);
   at(e.token);
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   return builder.op(Opcode::Load, value_type(builder.program.buffers[b.id].element), {i},
                     ref.pack());
 }
@@ -690,7 +690,7 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
     ok &= operands[i] != none;
   }
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   if (!options(e, 1 + values, op, &ref, b.role)) return none;
   if (op != Opcode::UniformLoad) {
     if (b.role == Role::Private) {
@@ -756,7 +756,7 @@ ValueId KernelLowering::load_as(const Expr& e) {
   }
   at(e.token);
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   return builder.op(Opcode::LoadAs, e.type, {i}, ref.pack());
 }
 

@@ -19,17 +19,17 @@ struct GraphLowering {
   Ast& ast = context.ast;
   GraphAppender nodes{graph};
   uint64_t num_nodes = 0;
-  std::unordered_map<uint32_t, uint32_t> buffer_of_symbol;  // of equal names the first
+  std::unordered_map<uint32_t, GraphBufferId> buffer_of_symbol;  // of equal names the first
   std::unordered_map<uint32_t, const Param*> param_of_symbol;
 
-  uint32_t find(uint32_t symbol) const {
+  GraphBufferId find(uint32_t symbol) const {
     const auto found = buffer_of_symbol.find(symbol);
-    return found == buffer_of_symbol.end() ? none : found->second;
+    return found == buffer_of_symbol.end() ? GraphBufferId() : found->second;
   }
 
   FormulaId formula(ExprId e) {
     return lower_formula(context, graph.formulas, e, [&](uint32_t symbol) {
-      const uint32_t i = find(symbol);
+      const GraphBufferId i = find(symbol);
       if (i == none) {  // a parameter that comes later?
         const auto p = param_of_symbol.find(symbol);
         return p == param_of_symbol.end() ? FormulaName{} : FormulaName{0, !p->second->array, true};
@@ -37,9 +37,9 @@ struct GraphLowering {
       const bool scalar = graph.buffers[i].role == Role::Scalar;
       if (scalar && !is_integer(graph.buffers[i].element))
         return FormulaName{
-            i, true, false, no_formula,
+            i.value(), true, false, no_formula,
             fmt::format("is {}, a size is made of integers", name(graph.buffers[i].element))};
-      return FormulaName{i, scalar, false};
+      return FormulaName{i.value(), scalar, false};
     });
   }
 
@@ -60,11 +60,11 @@ struct GraphLowering {
     b.parameter = parameter;
     b.place = ast.place(name);
     graph.buffers.push_back(std::move(b));
-    buffer_of_symbol.emplace(ast.tokens[name].symbol, uint32_t(graph.buffers.size() - 1));
+    buffer_of_symbol.emplace(ast.tokens[name].symbol, GraphBufferId(graph.buffers.size() - 1));
   }
 
-  uint32_t buffer(TokenId name) {
-    const uint32_t i = find(ast.tokens[name].symbol);
+  GraphBufferId buffer(TokenId name) {
+    const GraphBufferId i = find(ast.tokens[name].symbol);
     if (i != none) return i;
     std::vector<std::string> names;
     if (context.may_suggest())

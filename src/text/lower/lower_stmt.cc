@@ -259,7 +259,7 @@ void KernelLowering::local_constant(const Stmt& s) {
     if (!t) return bind(b, s.name);
     b.kind = Kind::Buffer;
     b.role = Role::Table;
-    b.id = table(none, *t, s.name);
+    b.id = table(none, *t, s.name).value();
   } else {
     b.kind = Kind::Const;
     b.constant = evaluate_constant(context_, s.b, s.type, constants());
@@ -274,10 +274,10 @@ ConstantResolver KernelLowering::constants() const {
   };
 }
 
-uint32_t KernelLowering::add_buffer(Buffer b) {
+BufferId KernelLowering::add_buffer(Buffer b) {
   buffer_names_.insert(b.name);
   builder.program.buffers.push_back(std::move(b));
-  return uint32_t(builder.program.buffers.size() - 1);
+  return BufferId(builder.program.buffers.size() - 1);
 }
 
 std::string KernelLowering::unique_name(std::string_view base) {
@@ -289,7 +289,7 @@ std::string KernelLowering::unique_name(std::string_view base) {
   return n;
 }
 
-uint32_t KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
+BufferId KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
   if (decl != none)
     if (const auto it = tables_.find(decl); it != tables_.end()) return it->second;
   Buffer b;
@@ -301,12 +301,12 @@ uint32_t KernelLowering::table(uint32_t decl, const Table& t, TokenId name) {
   b.loc = builder.loc;
   builder.program.table_bytes.insert(builder.program.table_bytes.end(), t.bytes.begin(),
                                      t.bytes.end());
-  const uint32_t id = add_buffer(std::move(b));
+  const BufferId id = add_buffer(std::move(b));
   if (decl != none) tables_[decl] = id;
   return id;
 }
 
-uint32_t KernelLowering::add_array(const Stmt& s, Role role) {
+BufferId KernelLowering::add_array(const Stmt& s, Role role) {
   FormulaPool& pool = builder.program.formulas;
   const FormulaId size = lower_formula(context_, pool, s.a, constant_sizes(pool, constants()));
   uint64_t count = 0;
@@ -328,7 +328,7 @@ void KernelLowering::array(const Stmt& s, Role role) {
   Binding b;
   b.kind = Kind::Buffer;
   b.role = role;
-  b.id = add_array(s, role);
+  b.id = add_array(s, role).value();
   bind(b, s.name);
 }
 
@@ -406,7 +406,7 @@ void KernelLowering::store(const Stmt& s) {
   lint_index(b, s.name, s.a, i);
   const Type t = value_type(builder.program.buffers[b.id].element);
   MemoryRef ref;
-  ref.buffer = b.id;
+  ref.buffer = BufferId(b.id);
   ValueId v;
   if (s.op == Tok::Assign) {
     v = expect(expression(s.b, t), t, ast_.exprs[s.b].token,
@@ -699,7 +699,7 @@ void KernelLowering::function_alone(const Decl& decl) {
       buffer.role = b.role = q.role;
       buffer.element = q.type;
       b.kind = Kind::Buffer;
-      b.id = add_buffer(std::move(buffer));
+      b.id = add_buffer(std::move(buffer)).value();
     } else {
       b.id = builder.constant(value_type(q.type), 0).value();
     }

@@ -24,7 +24,7 @@ std::string zeroed(std::string_view body) {
   const Program p = kernel_of(body);
   const GpuAnalysis f = analyze_for_gpu(p, 32);
   std::string names;
-  for (size_t i = 0; i < f.buffers.size(); ++i)
+  for (const BufferId i : f.buffers.ids())
     if (f.buffers[i].needs_zeros) names += p.buffers[i].name + " ";
   return names;
 }

@@ -44,7 +44,7 @@ class Instrumented {
     b.role = Role::Private;
     b.element = Type::U8;
     b.count = program.formulas.constant(1);
-    buffer_ = uint32_t(program.buffers.size());
+    buffer_ = program.buffers.next_id();
     program.buffers.push_back(b);
     std::vector<OpId> order;
     walk(original, [&](OpId op) { order.push_back(op); });
@@ -99,7 +99,7 @@ class Instrumented {
     return program.result(op);
   }
 
-  uint32_t buffer_ = 0;
+  BufferId buffer_{0};
   IdMap<OpId, Probe> probes_;
   std::vector<std::pair<OpId, Probe>> results_, first_;
 };
@@ -142,17 +142,17 @@ class Judge final : public interp::Observer {
   Judgement result;
 
   void begin_call(const Graph&, const GraphNode&, const Program&,
-                  std::span<const uint32_t>) override {}
+                  const IdMap<BufferId, GraphBufferId>&) override {}
   void begin_launch(const interp::Launched& launched) override {
     subgroup_ = launched.subgroup_size;
     group_ = launched.code.group_lanes;
     counts_ = launched.shape.counts;
     const BufferCounts& counts = ranges_.rules().counts();
-    for (uint32_t a = 0; a < p_.buffers.size(); ++a) {
+    for (const BufferId a : p_.buffers.ids()) {
       const auto& n = counts.of(a);
       expect(Wide(counts_[a]) >= n.lo && Wide(counts_[a]) <= n.hi,
              [&] { return fmt::format("count of {}", p_.buffers[a].name); });
-      for (uint32_t b = 0; b < p_.buffers.size(); ++b)
+      for (const BufferId b : p_.buffers.ids())
         if (counts.count_is_at_most(a, 0, b))
           expect(counts_[a] <= counts_[b], [&] {
             return fmt::format("count of {} at most that of {}", p_.buffers[a].name,
@@ -341,11 +341,11 @@ class Judge final : public interp::Observer {
   }
 
   void access(OpId op, const interp::Touched& t) {
-    const uint32_t buffer = p_.memory(op).buffer;
+    const BufferId buffer = p_.memory(op).buffer;
     const Effect e = info(p_.op(op).code).effect;
     for (OpId at = op; at != none; at = p_.blocks[p_.op(at).parent].parent) {
       const EffectSummary& known = effects_.of(at);
-      const bool reads = known.reads >> buffer & 1, writes = known.writes >> buffer & 1;
+      const bool reads = known.reads & bit_of(buffer), writes = known.writes & bit_of(buffer);
       expect(e == Effect::Write    ? writes
              : e == Effect::Atomic ? reads || writes
                                    : reads,
@@ -386,7 +386,7 @@ class Judge final : public interp::Observer {
   std::map<OpId, IdMap<ValueId, bool>> lives_;
   std::map<ValueId, uint64_t> grid_;
   std::map<uint64_t, State> states_;  // by the first workgroup of a frame: frames may move
-  std::vector<uint64_t> counts_;
+  IdMap<BufferId, uint64_t> counts_;
   uint32_t subgroup_ = 32, group_ = 1;
   Diagnostic failure_ = diagnose(Code::Trapped, {}, "a fact is wrong");
 };

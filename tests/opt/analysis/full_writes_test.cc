@@ -45,7 +45,7 @@ class Kernel {
     const auto& y = run->buffers[3];
     const bool full = std::count(y.begin(), y.end(), std::byte{0}) == 0;
     const uint64_t scalars[] = {s.w, s.h, 0, 0};
-    const bool proved = writes_.covers(3, run->shape, scalars);
+    const bool proved = writes_.covers(BufferId(3), run->shape, scalars);
     EXPECT_TRUE(full || !proved) << s.w << " x " << s.h << ", " << s.y << " elements, grid "
                                  << s.grid[0] << " " << s.grid[1] << " " << s.grid[2];
     return proved;

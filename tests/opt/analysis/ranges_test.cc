@@ -214,8 +214,9 @@ kernel k(a: in u32[], x: out u32[len(a)], y: out u32[ceil_div(len(a), 4)], z: ou
   for (const std::string_view buffer : {"y", "z"})
     for (const OpId op : stores_to(p, buffer)) EXPECT_TRUE(bounds.proves_access(op)) << buffer;
   const BufferCounts& counts = ranges.rules().counts();
-  EXPECT_TRUE(counts.count_is_at_most(0, 0, 1) && counts.count_is_at_most(1, 0, 0));
-  EXPECT_FALSE(counts.count_is_at_most(0, 0, 2));
+  EXPECT_TRUE(counts.count_is_at_most(BufferId(0), 0, BufferId(1)) &&
+              counts.count_is_at_most(BufferId(1), 0, BufferId(0)));
+  EXPECT_FALSE(counts.count_is_at_most(BufferId(0), 0, BufferId(2)));
 }
 
 // ---- Index forms.
@@ -287,8 +288,8 @@ TEST(Escape, who_sees_a_buffer_and_who_reads_it) {
     barrier workgroup
     y[0] = t[0])");
   const Escape e(p);
-  const auto find = [&](std::string_view name) -> uint32_t {
-    for (uint32_t i = 0; i < p.buffers.size(); ++i)
+  const auto find = [&](std::string_view name) -> BufferId {
+    for (const BufferId i : p.buffers.ids())
       if (p.buffers[i].name == name) return i;
     return none;
   };

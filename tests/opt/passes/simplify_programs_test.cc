@@ -22,21 +22,21 @@ struct Writer {
   Type t;
   std::array<uint64_t, Rule::most_variables> constants{};
   SsaBuilder b{"k"};
-  std::array<uint32_t, Rule::most_variables> scalars{};
+  std::array<BufferId, Rule::most_variables> scalars{};
 
-  uint32_t add_buffer(std::string name, Role role, Type element) {
+  BufferId add_buffer(std::string name, Role role, Type element) {
     Buffer buffer;
     buffer.name = std::move(name);
     buffer.role = role;
     buffer.element = element;
     b.program.buffers.push_back(buffer);
-    return uint32_t(b.program.buffers.size() - 1);
+    return BufferId(b.program.buffers.size() - 1);
   }
 
   ValueId write(uint8_t id) {
     const RuleNode& node = rule[id];
     if (node.kind == Kind::Variable)
-      return b.op(Opcode::Scalar, rule.op_type(id, t), {}, scalars[node.index]);
+      return b.op(Opcode::Scalar, rule.op_type(id, t), {}, scalars[node.index].value());
     if (node.kind == Kind::Constant) return b.constant(rule.op_type(id, t), constants[node.index]);
     if (node.kind == Kind::Literal)
       return b.constant(rule.op_type(id, t), rule.literal_bits(id, t));
@@ -48,7 +48,7 @@ struct Writer {
   Program run(const std::vector<Type>& types) {
     for (uint8_t i = 0; i < rule.variables; ++i)
       scalars[i] = add_buffer(std::string(1, char('a' + i)), Role::Scalar, types[i]);
-    const uint32_t out = add_buffer("out", Role::Out, rule.value_type(rule.left, t));
+    const BufferId out = add_buffer("out", Role::Out, rule.value_type(rule.left, t));
     const ValueId result = write(rule.left);
     MemoryRef memory;
     memory.buffer = out;
@@ -57,12 +57,12 @@ struct Writer {
     b.return_();
     Program p = b.program;
     // One value for each scalar, however often the rule names it.
-    std::vector<ValueId> first(p.buffers.size());
+    IdMap<BufferId, ValueId> first(p.buffers.size());
     IdMap<ValueId, ValueId> map = identity(p.values);
     for (const ValueId v : map.ids()) {
       const OpId def = p.values[v].def;
       if (def == none || p.op(def).code != Opcode::Scalar) continue;
-      ValueId& known = first[p.op(def).attr];
+      ValueId& known = first[p.op(def).buffer()];
       if (known == none) known = v;
       map[v] = known;
     }

@@ -51,7 +51,7 @@ FusionPlan apart(const GraphText& t) {
 
 /// Puts the groups [first, last] of a plan with one call each together.
 void join(FusionPlan& plan, size_t first, size_t last, JoinKind kind,
-          std::vector<uint32_t> elided = {}) {
+          std::vector<GraphBufferId> elided = {}) {
   FusionGroup group;
   for (size_t i = first; i <= last; ++i) group.calls.push_back(plan.groups[i].calls[0]);
   group.joins.assign(last - first, kind);
@@ -64,7 +64,7 @@ void join(FusionPlan& plan, size_t first, size_t last, JoinKind kind,
 TEST(CheckFusion, refuses_each_broken_plan_with_its_code) {
   GraphText t(text);
   t.set("x", std::vector<uint32_t>(100, 5));
-  const uint32_t a = t.find("a"), b = t.find("b"), y = t.find("y");
+  const GraphBufferId a = t.find("a"), b = t.find("b"), y = t.find("y");
   const JoinKind same = JoinKind::SameInvocation;
   const std::pair<const char*, Wrong> list[] = {
       // V0871
@@ -87,7 +87,7 @@ TEST(CheckFusion, refuses_each_broken_plan_with_its_code) {
        {Code::FusionPlanBroken, [&](FusionPlan& p) { join(p, 0, 1, JoinKind(9)); }}},
       {"an empty group", {Code::FusionPlanBroken, [](FusionPlan& p) { p.groups.push_back({}); }}},
       {"a buffer that is not there",
-       {Code::FusionPlanBroken, [&](FusionPlan& p) { join(p, 0, 1, same, {77}); }}},
+       {Code::FusionPlanBroken, [&](FusionPlan& p) { join(p, 0, 1, same, {GraphBufferId(77)}); }}},
       // V0872
       {"over a loop's begin",
        {Code::FusionAcrossLoop, [&](FusionPlan& p) { join(p, 5, 6, same); }}},

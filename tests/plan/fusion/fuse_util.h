@@ -34,11 +34,11 @@ struct GraphText {
     inputs.lengths.resize(graph().buffers.size());
   }
   const Graph& graph() const { return module.graphs.at(0); }
-  uint32_t find(std::string_view name) const {
-    for (uint32_t i = 0; i < graph().buffers.size(); ++i)
+  GraphBufferId find(std::string_view name) const {
+    for (const GraphBufferId i : graph().buffers.ids())
       if (graph().buffers[i].name == name) return i;
     ADD_FAILURE() << "no buffer " << name;
-    return 0;
+    return GraphBufferId(0);
   }
   template <class T>
   GraphText& set(std::string_view name, const std::vector<T>& values) {
@@ -72,7 +72,7 @@ inline std::string describe(const GraphText& t, const FusionPlan& plan) {
       if (i) text += " +" + std::string(name(g.joins[i - 1])) + " ";
       text += t.module.kernels[steps[g.calls[i]].node->kernel].name;
     }
-    for (const uint32_t b : g.elided) text += " -" + t.graph().buffers[b].name;
+    for (const GraphBufferId b : g.elided) text += " -" + t.graph().buffers[b].name;
     text += "\n";
   }
   return text;
@@ -100,7 +100,7 @@ inline FusedGraph same_fused(const GraphText& t, const FusionPlan& plan) {
   const Diagnostics found = check(fused->module);
   EXPECT_FALSE(has_errors(found)) << render(found, {}) << print(fused->module);
   interp::GraphInputs inputs;
-  for (const uint32_t b : fused->buffers) {
+  for (const GraphBufferId b : fused->buffers) {
     inputs.data.push_back(t.inputs.data[b]);
     inputs.lengths.push_back(t.inputs.lengths[b]);
   }
@@ -118,7 +118,7 @@ inline FusedGraph same_fused(const GraphText& t, const FusionPlan& plan) {
                 without_stage(joined.errors()[0].message));
       continue;
     }
-    for (size_t i = 0; i < fused->buffers.size(); ++i)
+    for (const GraphBufferId i : fused->buffers.ids())
       EXPECT_EQ(whole->buffers[fused->buffers[i]], joined->buffers[i])
           << "buffer " << fused->graph().buffers[i].name << "\n"
           << print(fused->module);

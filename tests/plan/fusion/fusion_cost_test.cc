@@ -155,7 +155,7 @@ TEST(FusionCost, estimates_grow_with_work_gathers_bytes_and_lost_lanes) {
   const Program& p = parsed.module->kernels[0];
   CallWork work;
   work.operations = 10;
-  work.add_access({.buffer = 0, .slope = 1, .times = 1});
+  work.add_access({.buffer = BufferId(0), .slope = 1, .times = 1});
   for (const DeviceCosts* costs : {&cpu_costs, &gpu_costs, &interpreter_costs}) {
     const KernelEstimate plain = estimate_of(p, work);
     const double base = estimate_ns(plain, *costs);

@@ -44,22 +44,23 @@ TEST_F(Pair, V0881_plan_for_another_graph) {
   other.placement[0].slot = 1;
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
   other = plan;
-  other.clears = {{4, 0}};
+  other.clears = {cleared(4, 0)};
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
-  other.clears = {{0, 2}};
+  other.clears = {cleared(0, 2)};
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
-  other.clears = {{2, 1}, {0, 0}};  // who goes through them in order is late for the second
+  other.clears = {cleared(2, 1),
+                  cleared(0, 0)};  // who goes through them in order is late for the second
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
   other.placement[1] = {};
   other.before = 64;
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
-  other.clears = {{3, 1}};  // not in a slot: what is there is needed
+  other.clears = {cleared(3, 1)};  // not in a slot: what is there is needed
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
   other.clears = {};
   EXPECT_EQ(codes(in, other), Codes{});
   other = plan;
   in.loops = {{0, 3}};
-  other.clears = {{2, 1}};  // would be cleared in every round
+  other.clears = {cleared(2, 1)};  // would be cleared in every round
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
 }
 
@@ -95,7 +96,7 @@ TEST_F(Pair, V0885_contents_that_are_still_needed) {
 
 TEST_F(Pair, V0885_contents_that_the_next_round_needs) {
   in.arms[0].uses = {writes_some(0)};
-  plan.clears = {{0, 0}};
+  plan.clears = {cleared(0, 0)};
   EXPECT_EQ(codes(in, plan), Codes{});
   in.loops = {{0, 3}};
   EXPECT_EQ(codes(in, plan), Codes{Code::ReuseClobbersContents});
@@ -125,11 +126,11 @@ TEST_F(Pair, V0886_arms_that_run_at_the_same_time) {
 TEST_F(Pair, V0887_zeros_that_nobody_makes) {
   in.arms[2].uses = {writes_some(1)};
   EXPECT_EQ(codes(in, plan), Codes{Code::ReuseMissingClear});
-  plan.clears = {{2, 1}};
+  plan.clears = {cleared(2, 1)};
   EXPECT_EQ(codes(in, plan), Codes{});
-  plan.clears = {{3, 1}};  // too late
+  plan.clears = {cleared(3, 1)};  // too late
   EXPECT_EQ(codes(in, plan), Codes{Code::ReuseMissingClear});
-  plan.clears = {{1, 1}};  // too early: another is in use there
+  plan.clears = {cleared(1, 1)};  // too early: another is in use there
   EXPECT_EQ(codes(in, plan), (Codes{Code::ReuseAtTheSameTime, Code::ReuseClobbersContents}));
   in.arms[1].uses = {};
   in.arms[0].uses = {fills(0)};
@@ -176,7 +177,7 @@ TEST(CheckReuse, same_loop_end_and_begin_in_any_order) {
   plan.slot_bytes = {8};
   plan.before = 16;
   plan.after = 8;
-  plan.clears = {{0, 0}};
+  plan.clears = {cleared(0, 0)};
   in.alignment = 1;
   for (const auto& loops : {std::vector<ReuseInput::Loop>{{0, 2}, {1, 2}},
                             std::vector<ReuseInput::Loop>{{1, 2}, {0, 2}}}) {
@@ -191,22 +192,23 @@ TEST(CheckReuse, same_loop_end_and_begin_in_any_order) {
 bool goes_wrong(const ReuseInput& in, const ReusePlan& plan, uint64_t seed) {
   std::mt19937_64 random(seed);
   struct Byte {
-    uint32_t owner = ~0u;
+    GraphBufferId owner = none;
     uint64_t value = 0;
     bool operator==(const Byte&) const = default;
   };
-  std::vector<std::vector<Byte>> slots, own;
+  std::vector<std::vector<Byte>> slots;
+  IdMap<GraphBufferId, std::vector<Byte>> own;
   for (const uint64_t bytes : plan.slot_bytes) slots.emplace_back(bytes);
   for (const ReuseBuffer& b : in.buffers) own.emplace_back(b.bytes, Byte{});
   uint64_t stamp = 0;
   bool wrong = false;
-  const auto each = [&](uint32_t b, auto&& fn) {
+  const auto each = [&](GraphBufferId b, auto&& fn) {
     if (plan.placement[b].slot == Placement::own) return;
     auto& slot = slots[plan.placement[b].slot];
     for (uint64_t k = 0; k < in.buffers[b].bytes; ++k)
       fn(slot[plan.placement[b].offset + k], own[b][k]);
   };
-  const auto clear = [&](uint32_t b) { each(b, [&](Byte& x, Byte&) { x = Byte{b, 0}; }); };
+  const auto clear = [&](GraphBufferId b) { each(b, [&](Byte& x, Byte&) { x = Byte{b, 0}; }); };
   const auto run = [&](uint32_t i) {
     for (const ArmUse& use : in.arms[i].uses) {
       if (use.overwrites) {
@@ -273,7 +275,9 @@ TEST(CheckReuse, plans_run_right_byte_by_byte) {
 
 /// Breaks a plan in one place.
 void mutate(const ReuseInput& in, ReusePlan& plan, std::mt19937_64& random) {
-  const auto pick = [&](auto& list) -> auto& { return list[random() % list.size()]; };
+  const auto pick = [&](auto& list) -> auto& {
+    return *(list.begin() + long(random() % list.size()));
+  };
   switch (random() % 9) {
     case 0:
       if (!plan.clears.empty())

@@ -21,11 +21,11 @@ struct Loaded {
   GraphShape shape;
   ReuseInput input;
   const Graph& graph() const { return module.graphs[0]; }
-  uint32_t buffer(std::string_view name) const {
-    for (uint32_t b = 0; b < graph().buffers.size(); ++b)
+  GraphBufferId buffer(std::string_view name) const {
+    for (const GraphBufferId b : graph().buffers.ids())
       if (graph().buffers[b].name == name) return b;
     ADD_FAILURE() << name;
-    return 0;
+    return GraphBufferId(0);
   }
 };
 
@@ -136,7 +136,7 @@ graph g(x: in u32[], k: u32, y: inout u32[]) {
   EXPECT_TRUE(in.buffers[l.buffer("n")].indirect);
   EXPECT_EQ(in.buffers[l.buffer("t")].bytes, 256u);
   EXPECT_EQ(in.buffers[l.buffer("k")].bytes, 0u);
-  const std::vector<bool> stays = non_escaping(in);
+  const IdMap<GraphBufferId, bool> stays = non_escaping(in);
   EXPECT_FALSE(stays[l.buffer("n")]);
   EXPECT_FALSE(stays[l.buffer("f")]);
   EXPECT_TRUE(stays[l.buffer("u")]);

@@ -27,7 +27,7 @@ class Replayer final : public interp::Observer {
   ReuseReplay done;
 
   void begin_call(const Graph&, const GraphNode& node, const Program& kernel,
-                  std::span<const uint32_t> bound) override {
+                  const IdMap<BufferId, GraphBufferId>& bound) override {
     ++done.calls;
     kernel_ = &kernel;
     bound_ = bound;
@@ -38,7 +38,7 @@ class Replayer final : public interp::Observer {
     for (; next_clear_ < plan_.clears.size() && plan_.clears[next_clear_].first <= arm_;
          ++next_clear_)
       clear(plan_.clears[next_clear_].second);
-    for (uint32_t p = 0; p < bound.size(); ++p)
+    for (const BufferId p : bound.ids())
       if (bound[p] != none && kernel.buffers[p].role == Role::Out) {
         take(bound[p], 0, in_.buffers[bound[p]].bytes);
         used_[bound[p]] = true;
@@ -55,7 +55,7 @@ class Replayer final : public interp::Observer {
   interp::Next touch(const interp::Frame& frame, const interp::Instr& instr,
                      const interp::Touched& t) override {
     if (failure_) return interp::Next::Stop;
-    const uint32_t buffer = bound_[instr.buffer];
+    const GraphBufferId buffer = bound_[instr.buffer];
     if (buffer == none) return interp::Next::GoOn;
     const Op& op = kernel_->op(instr.op);
     const bool atomic = instr.what == interp::Do::Atomic;
@@ -100,7 +100,7 @@ class Replayer final : public interp::Observer {
     return static_cast<__int128>(index) + instr.plus;
   }
 
-  void check_declared(uint32_t buffer, bool reads, bool writes, bool atomic) {
+  void check_declared(GraphBufferId buffer, bool reads, bool writes, bool atomic) {
     for (const ArmUse& use : in_.arms[arm_].uses)
       if (use.buffer == buffer && (use.reads || !reads) && (use.writes || !writes) &&
           (use.atomics || !atomic))
@@ -111,14 +111,14 @@ class Replayer final : public interp::Observer {
                              : "written"));
   }
 
-  void check_owner(uint32_t buffer, uint64_t first, uint64_t bytes) {
+  void check_owner(GraphBufferId buffer, uint64_t first, uint64_t bytes) {
     const Placement& p = plan_.placement[buffer];
     for (uint64_t k = first; k < first + bytes; ++k) {
       const uint64_t at = p.offset + k;
       if (at >= owner_[p.slot].size())
         return fail(
             fmt::format("byte {} of `{}` is outside of its slot", k, g_.buffers[buffer].name));
-      const uint32_t owner = owner_[p.slot][at];
+      const GraphBufferId owner = owner_[p.slot][at];
       if (owner == buffer) continue;
       return fail(fmt::format("byte {} of `{}` is read, but {}", k, g_.buffers[buffer].name,
                               owner == none
@@ -127,7 +127,7 @@ class Replayer final : public interp::Observer {
     }
   }
 
-  void take(uint32_t buffer, uint64_t first, uint64_t bytes) {
+  void take(GraphBufferId buffer, uint64_t first, uint64_t bytes) {
     const Placement& p = plan_.placement[buffer];
     if (p.slot == Placement::own || bytes == 0) return;
     auto& owner = owner_[p.slot];
@@ -137,7 +137,7 @@ class Replayer final : public interp::Observer {
     std::fill_n(owner.begin() + static_cast<int64_t>(p.offset + first), bytes, buffer);
   }
 
-  void clear(uint32_t buffer) {
+  void clear(GraphBufferId buffer) {
     ++done.clears;
     if (used_[buffer])
       return fail(fmt::format("`{}` is cleared after it has been used", g_.buffers[buffer].name));
@@ -155,12 +155,12 @@ class Replayer final : public interp::Observer {
   const ReuseInput& in_;
   const ReusePlan& plan_;
   std::unordered_map<const GraphNode*, uint32_t> arm_of_call_;
-  std::vector<std::vector<uint32_t>> owner_;  // by slot, by byte: the buffer, or none
-  std::vector<bool> used_;                    // by buffer
+  std::vector<std::vector<GraphBufferId>> owner_;  // by slot, by byte: the buffer, or none
+  IdMap<GraphBufferId, bool> used_;
   size_t next_clear_ = 0;
   uint32_t arm_ = 0;
   const Program* kernel_ = nullptr;
-  std::span<const uint32_t> bound_;
+  IdMap<BufferId, GraphBufferId> bound_;
   std::optional<Diagnostic> failure_;
 };
 

@@ -13,6 +13,13 @@ namespace vyre::plan {
 namespace {
 
 using Buffers = std::vector<uint32_t>;
+using Clears = std::vector<std::pair<uint32_t, GraphBufferId>>;
+
+Buffers free_after(const ReuseInput& in, uint32_t arm) {
+  Buffers list;
+  for (const GraphBufferId b : recyclable_after(in, arm)) list.push_back(b.value());
+  return list;
+}
 
 ReusePlan checked_plan(const ReuseInput& in) {
   ReusePlan plan = plan_reuse(in);
@@ -44,26 +51,26 @@ TEST(Reuse, chain_needs_two_buffers_at_a_time) {
   EXPECT_TRUE(share(in, plan, 1, 3));
   EXPECT_TRUE(plan.clears.empty());
   EXPECT_EQ(non_escaping(in), (std::vector<bool>{false, true, true, true, false}));
-  EXPECT_EQ(recyclable_after(in, 100), Buffers{});
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{1});
-  EXPECT_EQ(recyclable_after(in, 103), Buffers{3});
+  EXPECT_EQ(free_after(in, 100), Buffers{});
+  EXPECT_EQ(free_after(in, 101), Buffers{1});
+  EXPECT_EQ(free_after(in, 103), Buffers{3});
   EXPECT_EQ(recyclable_pairs(in), 3u);
 }
 
 TEST(Reuse, inputs_are_never_recycled) {
   const Reuse in = chain();
-  EXPECT_FALSE(is_recyclable(in, 0));
-  EXPECT_FALSE(is_recyclable(in, 4));
-  EXPECT_TRUE(is_recyclable(in, 1));
-  EXPECT_FALSE(is_recyclable(in, 77));
+  EXPECT_FALSE(is_recyclable(in, GraphBufferId(0)));
+  EXPECT_FALSE(is_recyclable(in, GraphBufferId(4)));
+  EXPECT_TRUE(is_recyclable(in, GraphBufferId(1)));
+  EXPECT_FALSE(is_recyclable(in, GraphBufferId(77)));
   const ReusePlan plan = plan_reuse(in);
   EXPECT_EQ(plan.placement[0].slot, Placement::own);
   EXPECT_EQ(plan.placement[4].slot, Placement::own);
 }
 
 TEST(Reuse, unknown_arm_has_nothing) {
-  EXPECT_EQ(recyclable_after(chain(), 0), Buffers{});
-  EXPECT_EQ(recyclable_after(chain(), 104), Buffers{});
+  EXPECT_EQ(free_after(chain(), 0), Buffers{});
+  EXPECT_EQ(free_after(chain(), 104), Buffers{});
 }
 
 TEST(Reuse, diamond_keeps_both_sides_and_what_they_came_from) {
@@ -71,9 +78,9 @@ TEST(Reuse, diamond_keeps_both_sides_and_what_they_came_from) {
   in.arm({fills(0)}).arm({reads(0), fills(1)}).arm({reads(0), fills(2)});
   in.arm({reads(1), reads(2), fills(3)});
   const ReusePlan plan = checked_plan(in);
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{});
-  EXPECT_EQ(recyclable_after(in, 102), Buffers{0});
-  EXPECT_EQ(recyclable_after(in, 103), (Buffers{1, 2, 3}));
+  EXPECT_EQ(free_after(in, 101), Buffers{});
+  EXPECT_EQ(free_after(in, 102), Buffers{0});
+  EXPECT_EQ(free_after(in, 103), (Buffers{1, 2, 3}));
   EXPECT_EQ(plan.live_sum, 90u);
   EXPECT_EQ(plan.after, 90u);
   EXPECT_TRUE(share(in, plan, 0, 3));
@@ -82,9 +89,9 @@ TEST(Reuse, diamond_keeps_both_sides_and_what_they_came_from) {
 TEST(Reuse, two_arms_of_one_name_are_two_arms) {
   Reuse in({8, 8});
   in.arm({fills(0)}, "same").arm({reads(0), fills(1)}, "same").arm({reads(1)}, "same");
-  EXPECT_EQ(recyclable_after(in, 100), Buffers{});
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{0});
-  EXPECT_EQ(recyclable_after(in, 102), Buffers{1});
+  EXPECT_EQ(free_after(in, 100), Buffers{});
+  EXPECT_EQ(free_after(in, 101), Buffers{0});
+  EXPECT_EQ(free_after(in, 102), Buffers{1});
   checked_plan(in);
 }
 
@@ -93,7 +100,7 @@ TEST(Reuse, buffer_that_is_written_in_part_is_cleared) {
   in.arm({fills(0)}).arm({reads(0)}).arm({writes_some(1)}).arm({reads(1)}).arm({reads(2)});
   const ReusePlan plan = checked_plan(in);
   EXPECT_EQ(plan.after, 64u);
-  EXPECT_EQ(plan.clears, (std::vector<std::pair<uint32_t, uint32_t>>{{2, 1}, {4, 2}}));
+  EXPECT_EQ(plan.clears, (Clears{cleared(2, 1), cleared(4, 2)}));
 }
 
 TEST(Reuse, clear_comes_before_the_outermost_loop) {
@@ -101,7 +108,7 @@ TEST(Reuse, clear_comes_before_the_outermost_loop) {
   in.arm({fills(0)}).arm({reads(0)}).arm({}).arm({writes_some(1)}).arm({reads(1)});
   in.loops = {{2, 4}, {3, 3}};
   const ReusePlan plan = checked_plan(in);
-  EXPECT_EQ(plan.clears, (std::vector<std::pair<uint32_t, uint32_t>>{{2, 1}}));
+  EXPECT_EQ(plan.clears, (Clears{cleared(2, 1)}));
   EXPECT_TRUE(share(in, plan, 0, 1));
   in.loops = {{1, 4}};  // now buffer 0 is used in the loop, through which buffer 1 lives
   EXPECT_FALSE(share(in, checked_plan(in), 0, 1));
@@ -110,8 +117,8 @@ TEST(Reuse, clear_comes_before_the_outermost_loop) {
 TEST(Reuse, empty_arm_changes_nothing) {
   Reuse in({8, 8});
   in.arm({fills(0)}).arm({}).arm({reads(0), fills(1)}).arm({});
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{});
-  EXPECT_EQ(recyclable_after(in, 103), Buffers{});
+  EXPECT_EQ(free_after(in, 101), Buffers{});
+  EXPECT_EQ(free_after(in, 103), Buffers{});
   EXPECT_EQ(recyclable_pairs(in), 2u);
   EXPECT_EQ(checked_plan(in).after, 16u);
 }
@@ -138,8 +145,8 @@ TEST(Reuse, buffer_used_by_concurrent_branches_is_free_when_both_are_done) {
   in.arm({fills(0)}).arm({reads(0), fills(1)}).arm({reads(0), fills(2)});
   in.arm({reads(1), reads(2), fills(3)});
   in.concurrent = {{1, 2}};
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{});
-  EXPECT_EQ(recyclable_after(in, 102), Buffers{0});
+  EXPECT_EQ(free_after(in, 101), Buffers{});
+  EXPECT_EQ(free_after(in, 102), Buffers{0});
   const ReusePlan plan = checked_plan(in);
   EXPECT_FALSE(share(in, plan, 0, 1));
   EXPECT_FALSE(share(in, plan, 0, 2));
@@ -148,8 +155,8 @@ TEST(Reuse, buffer_used_by_concurrent_branches_is_free_when_both_are_done) {
   Reuse one({8, 8});
   one.arm({fills(0)}).arm({reads(0)}).arm({}).arm({});
   one.concurrent = {{1, 2}};
-  EXPECT_EQ(recyclable_after(one, 101), Buffers{});
-  EXPECT_EQ(recyclable_after(one, 102), Buffers{0});
+  EXPECT_EQ(free_after(one, 101), Buffers{});
+  EXPECT_EQ(free_after(one, 102), Buffers{0});
 }
 
 TEST(Reuse, clear_comes_before_concurrent_users) {
@@ -157,7 +164,7 @@ TEST(Reuse, clear_comes_before_concurrent_users) {
   in.arm({fills(0)}).arm({reads(0)}).arm({writes_some(1)}).arm({writes_some(1)}).arm({reads(1)});
   in.concurrent = {{2, 3}};
   const ReusePlan plan = checked_plan(in);
-  EXPECT_EQ(plan.clears, (std::vector<std::pair<uint32_t, uint32_t>>{{1, 1}}));
+  EXPECT_EQ(plan.clears, (Clears{cleared(1, 1)}));
   EXPECT_FALSE(share(in, plan, 0, 1));
   Reuse first({8});
   first.arm({writes_some(0)}).arm({writes_some(0)});
@@ -180,8 +187,8 @@ TEST(Reuse, loop_keeps_what_its_next_round_reads) {
   EXPECT_TRUE(share(in, checked_plan(in), 0, 1));
   in.loops = {{1, 4, true}};
   EXPECT_FALSE(share(in, checked_plan(in), 0, 1));
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{0});
-  EXPECT_EQ(recyclable_after(in, 104), (Buffers{0, 1}));
+  EXPECT_EQ(free_after(in, 101), Buffers{0});
+  EXPECT_EQ(free_after(in, 104), (Buffers{0, 1}));
   // Filled again at the end of the round, it is free in the middle of it.
   Reuse late({8, 8});
   late.arm({fills(0)}).arm({reads(0)}).arm({fills(1)}).arm({reads(1)}).arm({fills(0)});
@@ -195,7 +202,7 @@ TEST(Reuse, loop_that_may_not_run_leaves_zeros) {
   in.loops = {{2, 2, true}};
   EXPECT_TRUE(checked_plan(in).clears.empty());
   in.loops[0].runs = false;
-  EXPECT_EQ(checked_plan(in).clears, (std::vector<std::pair<uint32_t, uint32_t>>{{2, 0}}));
+  EXPECT_EQ(checked_plan(in).clears, (Clears{cleared(2, 0)}));
 }
 
 TEST(Reuse, buffer_is_free_between_two_lives) {
@@ -203,8 +210,8 @@ TEST(Reuse, buffer_is_free_between_two_lives) {
   in.arm({fills(0)}).arm({reads(0)}).arm({fills(1)}).arm({reads(1)}).arm({fills(0)});
   in.arm({reads(0)});
   EXPECT_EQ(checked_plan(in).after, 8u);
-  EXPECT_EQ(recyclable_after(in, 101), Buffers{0});
-  EXPECT_EQ(recyclable_after(in, 105), Buffers{0});
+  EXPECT_EQ(free_after(in, 101), Buffers{0});
+  EXPECT_EQ(free_after(in, 105), Buffers{0});
 }
 
 TEST(Reuse, atomics_and_indirect_launches_keep_a_buffer) {
@@ -226,12 +233,12 @@ TEST(Reuse, offsets_and_sums_are_aligned) {
   EXPECT_EQ(plan.placement[2].slot, Placement::own);  // has no bytes
   EXPECT_EQ(plan.before, 1024u);
   EXPECT_EQ(plan.after, 1024u);
-  EXPECT_TRUE(is_recyclable(in, 2));
+  EXPECT_TRUE(is_recyclable(in, GraphBufferId(2)));
 }
 
 TEST(Reuse, bound_but_unread_buffer_has_its_bytes) {
   Reuse in({8, 8});
-  in.arm({fills(0), ArmUse{.buffer = 1}}).arm({reads(0)});
+  in.arm({fills(0), ArmUse{.buffer = GraphBufferId(1)}}).arm({reads(0)});
   const ReusePlan plan = checked_plan(in);
   EXPECT_FALSE(share(in, plan, 0, 1));
   EXPECT_TRUE(plan.clears.empty());
@@ -303,7 +310,7 @@ TEST(Reuse, generated_graphs_stay_near_the_largest_live_sum) {
 /// The largest sum if a buffer counts from its first to its last use.
 uint64_t span_sum(const ReuseInput& in, const ReusePlan& plan) {
   std::vector<uint64_t> sums(in.arms.size());
-  for (uint32_t b = 0; b < in.buffers.size(); ++b) {
+  for (const GraphBufferId b : in.buffers.ids()) {
     if (plan.placement[b].slot == Placement::own) continue;
     size_t first = in.arms.size(), last = 0;
     for (size_t i = 0; i < in.arms.size(); ++i)

@@ -10,11 +10,17 @@
 
 namespace vyre::plan {
 
-inline ArmUse reads(uint32_t b) { return {.buffer = b, .reads = true}; }
-inline ArmUse fills(uint32_t b) { return {.buffer = b, .writes = true, .overwrites = true}; }
-inline ArmUse writes_some(uint32_t b) { return {.buffer = b, .writes = true}; }
+inline ArmUse reads(uint32_t b) { return {.buffer = GraphBufferId(b), .reads = true}; }
+inline ArmUse fills(uint32_t b) {
+  return {.buffer = GraphBufferId(b), .writes = true, .overwrites = true};
+}
+inline ArmUse writes_some(uint32_t b) { return {.buffer = GraphBufferId(b), .writes = true}; }
 inline ArmUse atomics(uint32_t b) {
-  return {.buffer = b, .reads = true, .writes = true, .atomics = true};
+  return {.buffer = GraphBufferId(b), .reads = true, .writes = true, .atomics = true};
+}
+
+inline std::pair<uint32_t, GraphBufferId> cleared(uint32_t arm, uint32_t b) {
+  return {arm, GraphBufferId(b)};
 }
 
 /// Buffers of the given sizes; arms come by arm().
@@ -59,7 +65,7 @@ inline ReuseInput generate_reuse(uint64_t seed, size_t most_arms, Chance chance 
     Arm arm{i * 7 + 3, one_in(2) ? "same" : "", {}};
     const auto has = [&](uint32_t b) {
       return std::any_of(arm.uses.begin(), arm.uses.end(),
-                         [b](const ArmUse& u) { return u.buffer == b; });
+                         [b](const ArmUse& u) { return u.buffer.value() == b; });
     };
     const auto old = [&] {
       const uint64_t back = one_in(10) ? made.size() : std::min<uint64_t>(reach, made.size());

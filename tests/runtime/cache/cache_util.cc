@@ -25,7 +25,8 @@ Program toy_program(uint32_t constant, uint32_t shared_count, bool swap_buffers)
   b.loc = p.add_location({.file = p.add_string("toy.vyre"), .line = 2, .column = 3});
   b.begin_region("body");
   const ValueId i = b.op(Opcode::GlobalId, Type::Void, {}, 0);
-  b.effect(Opcode::Store, Type::U32, {i, b.constant_u32(constant)}, MemoryRef{.buffer = 1}.pack());
+  b.effect(Opcode::Store, Type::U32, {i, b.constant_u32(constant)},
+           MemoryRef{.buffer = BufferId(1)}.pack());
   b.end_region();
   return b.finish();
 }

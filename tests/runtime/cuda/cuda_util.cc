@@ -52,8 +52,8 @@ T read(const fake_cuda::Launch& l, size_t offset) {
 /// A launch, as the interpreter wants it.
 struct Call {
   LaunchShape shape;
-  std::vector<interp::View> views;
-  std::vector<uint64_t> scalars;
+  IdMap<BufferId, interp::View> views;
+  IdMap<BufferId, uint64_t> scalars;
 };
 
 Call call_of(const Program& p, const fake_cuda::Launch& l) {
@@ -67,7 +67,7 @@ Call call_of(const Program& p, const fake_cuda::Launch& l) {
     c.shape.invocations_wanted[d] = c.shape.num_workgroups[d] * p.workgroup[d];
   }
   size_t at = emit_ptx::first_parameter_offset;
-  for (size_t i = 0; i < n; ++i) {
+  for (const BufferId i : p.buffers.ids()) {
     const auto& b = p.buffers[i];
     if (!is_parameter(b.role)) {
       p.formulas.is_constant(b.count, &c.shape.counts[i]);
@@ -170,7 +170,7 @@ bool execute_now(const fake_cuda::Launch& l) {
       reinterpret_cast<ControlBlock*>(read<uint64_t>(l, emit_ptx::control_offset));
   auto* const stop =
       reinterpret_cast<std::atomic<uint32_t>*>(read<uint64_t>(l, emit_ptx::stop_offset));
-  std::vector<std::vector<std::byte>> before;
+  IdMap<BufferId, std::vector<std::byte>> before;
   for (const interp::View& v : call.views) before.emplace_back(v.base, v.base + v.bytes);
   interp::Options options;
   options.subgroup_size = source->subgroup_size;
@@ -190,7 +190,7 @@ bool execute_now(const fake_cuda::Launch& l) {
       return true;
     }
     if (l.error) return false;
-    for (size_t i = 0; i < before.size(); ++i)
+    for (const BufferId i : before.ids())
       if (!before[i].empty()) std::memcpy(call.views[i].base, before[i].data(), before[i].size());
   }
 }

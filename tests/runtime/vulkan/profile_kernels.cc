@@ -244,7 +244,7 @@ TestGroup group_of(const Kernel& k) {
   g.needs = k.needs;
   g.elements = k.elements;
   g.program = kernel(k.source);
-  for (uint32_t b = 0; b < g.program.buffers.size(); ++b)
+  for (const BufferId b : g.program.buffers.ids())
     if (is_host_output(g.program.buffers[b].role))
       g.rows.push_back({{}, "", g.program.buffers[b].name, b});
   return g;

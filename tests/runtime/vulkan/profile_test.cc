@@ -75,7 +75,7 @@ class ProfileTest : public VulkanTest {
     ASSERT_TRUE(kernel) << g.name << "\n" << render(kernel.errors(), {});
     const auto& code = static_cast<const vulkan::VulkanKernel&>(**kernel).code;
     EXPECT_TRUE(!words || code.words == *words) << g.name << ": the forced profile was not used";
-    const Result<std::vector<vulkan::Bytes>> got = run.actual(device(), kernel);
+    const Result<IdMap<BufferId, vulkan::Bytes>> got = run.actual(device(), kernel);
     if (g.name == "long loops" &&
         !own().long_loops) {  // rounds that are cut are told, not computed
       EXPECT_EQ(code_of(got), Code::NotExact);
