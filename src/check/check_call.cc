@@ -124,7 +124,7 @@ class CallCheck {
     if (!is_read_only(parameter.role)) first->second = &parameter;
   }
 
-  void check_length(const Buffer& parameter, const GraphBuffer& given, uint32_t buffer) {
+  void check_length(const Buffer& parameter, const GraphBuffer& given, GraphBufferId buffer) {
     if (parameter.count == no_formula) return;
     const std::optional<__int128> excess = lengths_.excess(parameter, buffer);
     if (!excess || *excess == 0) return;

@@ -88,13 +88,13 @@ MaybeSum sum_of(const FormulaPool& pool, FormulaId id, const Leaf& leaf) {
 }
 
 /// `steps`: lengths looked at so far; lengths may depend on lengths.
-MaybeSum length_in_graph(const Graph& g, uint32_t buffer, uint32_t& steps) {
+MaybeSum length_in_graph(const Graph& g, GraphBufferId buffer, uint32_t& steps) {
   if (++steps > max_steps) return {};
   const FormulaId count = g.buffers[buffer].count;
-  if (count == no_formula) return unknown(fmt::format("len {}", buffer));
+  if (count == no_formula) return unknown(fmt::format("len {}", buffer.value()));
   return sum_of(g.formulas, count, [&](FormulaOp op, uint32_t i) -> MaybeSum {
     if (op == FormulaOp::Scalar) return unknown(fmt::format("scalar {}", i));
-    return length_in_graph(g, i, steps);
+    return length_in_graph(g, GraphBufferId(i), steps);
   });
 }
 
@@ -109,21 +109,22 @@ __int128 constant_value(Type t, uint64_t bits) {
 LengthMatch::LengthMatch(const Program& kernel, const Graph& graph, const GraphNode& call)
     : kernel_(kernel), graph_(graph), args_(kernel.buffers.size()) {
   size_t next = 0;
-  for (size_t i = 0; i < kernel.buffers.size() && next < call.args.size(); ++i)
-    if (takes_argument(kernel.buffers[i])) args_[i] = &call.args[next++];
+  for (const BufferId i : kernel.buffers.ids())
+    if (next < call.args.size() && takes_argument(kernel.buffers[i])) args_[i] = &call.args[next++];
 }
 
-std::optional<__int128> LengthMatch::excess(const Buffer& parameter, uint32_t given) const {
+std::optional<__int128> LengthMatch::excess(const Buffer& parameter, GraphBufferId given) const {
   uint32_t steps = 0;
   const MaybeSum wanted =
       sum_of(kernel_.formulas, parameter.count, [&](FormulaOp op, uint32_t i) -> MaybeSum {
-        const GraphArg* arg = i < args_.size() ? args_[i] : nullptr;
+        const BufferId of(i);
+        const GraphArg* arg = args_.contains(of) ? args_[of] : nullptr;
         if (!arg) return {};
         if (op == FormulaOp::Len)
-          return arg->buffer < graph_.buffers.size() ? length_in_graph(graph_, arg->buffer, steps)
-                                                     : MaybeSum();
-        if (arg->buffer != none) return unknown(fmt::format("scalar {}", arg->buffer));
-        return add({}, Sum{{}, constant_value(kernel_.buffers[i].element, arg->bits)}, 1);
+          return graph_.buffers.contains(arg->buffer) ? length_in_graph(graph_, arg->buffer, steps)
+                                                      : MaybeSum();
+        if (arg->buffer != none) return unknown(fmt::format("scalar {}", arg->buffer.value()));
+        return add({}, Sum{{}, constant_value(kernel_.buffers[of].element, arg->bits)}, 1);
       });
   const MaybeSum has = length_in_graph(graph_, given, steps);
   const MaybeSum difference = wanted && has ? add(*wanted, *has, -1) : MaybeSum();

@@ -18,12 +18,12 @@ class LengthMatch {
 
   /// How many elements more the parameter asks for than the buffer has, if that is the same for all
   /// launches; nullopt if it depends on the launch.
-  std::optional<__int128> excess(const Buffer& parameter, uint32_t given) const;
+  std::optional<__int128> excess(const Buffer& parameter, GraphBufferId given) const;
 
  private:
   const Program& kernel_;
   const Graph& graph_;
-  std::vector<const GraphArg*> args_;  // by buffer of the kernel; null: it takes none
+  IdMap<BufferId, const GraphArg*> args_;  // null: the buffer takes none
 };
 
 }  // namespace vyre

@@ -7,6 +7,12 @@ using Json = nlohmann::ordered_json;
 
 Json range_json(const LaunchRange& r) { return Json::array({r.first, r.second}); }
 
+Json numbers(const std::vector<GraphBufferId>& ids) {
+  Json list = Json::array();
+  for (const GraphBufferId id : ids) list.push_back(id.value());
+  return list;
+}
+
 Json launch_json(const GraphReport::Launch& l) {
   Json calls = Json::array(), elided = Json::array();
   for (const GraphReport::Call& c : l.calls)
@@ -21,8 +27,8 @@ Json launch_json(const GraphReport::Launch& l) {
       {"calls", calls},
       {"joins", l.joins},
       {"elided", elided},
-      {"reads", l.reads},
-      {"writes", l.writes},
+      {"reads", numbers(l.reads)},
+      {"writes", numbers(l.writes)},
       {"traffic_bytes", l.traffic_bytes},
       {"grid", l.grid},
       {"num_workgroups", l.num_workgroups},
@@ -80,7 +86,7 @@ Json graph_json(const GraphReport& g) {
   Json buffers = Json::array();
   for (const GraphReport::Launch& l : g.launches) launches.push_back(launch_json(l));
   for (const GraphReport::Buffer& b : g.buffers)
-    buffers.push_back({{"buffer", b.buffer},
+    buffers.push_back({{"buffer", b.buffer.value()},
                        {"name", b.name},
                        {"bytes", b.bytes},
                        {"input", b.is_input},

@@ -96,18 +96,18 @@ class Describer {
 
   /// What each launch loads and stores. Scratch parameters of kernels are not buffers of the graph.
   void add_traffic() {
-    std::vector<bool> is_used(g_.buffers.size());
+    IdMap<GraphBufferId, bool> is_used(g_.buffers.size());
     for (uint32_t i = 0; i < out_.launches.size(); ++i) {
       GraphReport::Launch& l = out_.launches[i];
       for (const plan::ArmUse& use : p_.arms.arms[i].uses) {
-        const uint32_t buffer = p_.fused.buffers[use.buffer];
+        const GraphBufferId buffer = p_.fused.buffers[use.buffer];
         if (use.reads) l.reads.push_back(buffer);
         if (use.writes) l.writes.push_back(buffer);
         l.traffic_bytes += (uint64_t{use.reads} + use.writes) * bytes(buffer);
         is_used[buffer] = is_used[buffer] || use.reads || use.writes;
       }
     }
-    for (uint32_t b = 0; b < g_.buffers.size(); ++b) {
+    for (const GraphBufferId b : g_.buffers.ids()) {
       if (!is_used[b]) continue;
       const GraphBuffer& of = g_.buffers[b];
       out_.buffers.push_back({b, of.name, bytes(b), of.parameter && is_host_input(of.role),

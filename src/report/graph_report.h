@@ -32,7 +32,7 @@ struct GraphReport {
   };
   /// A buffer of the graph as written, as far as launches load from it or store to it.
   struct Buffer {
-    uint32_t buffer = 0;
+    GraphBufferId buffer = 0;
     std::string name;
     uint64_t bytes = 0;
     bool is_input = false, is_output = false;  // the host gives it, takes it
@@ -44,8 +44,8 @@ struct GraphReport {
     std::vector<Call> calls;
     std::vector<std::string> joins;  // of each call but the first
     std::vector<Elided> elided;
-    std::vector<uint32_t> reads, writes;  // buffers that it loads from and stores to
-    uint64_t traffic_bytes = 0;           // of `reads` and of `writes`, each time it runs
+    std::vector<GraphBufferId> reads, writes;  // buffers that it loads from and stores to
+    uint64_t traffic_bytes = 0;                // of `reads` and of `writes`, each time it runs
     std::array<uint64_t, 3> grid = {0, 0, 0}, num_workgroups = {0, 0, 0};
     uint64_t avoided_bytes =
         0;              // of memory traffic, each time it runs (plan/fusion/fusion_traffic.h)
