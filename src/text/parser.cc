@@ -1136,12 +1136,9 @@ class Parser {
       const TokenId bracket = at_++;
       expression();
       if (at(e).kind == ExprKind::Index && errors_.size() == reported) {
-        const bool plain = bracket - begin == 4;  // `x` `[` `i` `]`
-        const std::string row = source_text(ast_, begin + 2, bracket - 1);
-        last_error().message = "a buffer or array has one dimension";
-        last_error().with_fix(fmt::format("write `{}[{} * width + {}]`, with the width of a row",
-                                          ast_.text(begin), plain ? row : "(" + row + ")",
-                                          source_text(ast_, bracket + 1, at_)));
+        ForeignConstruct found = element_of_row(ast_, begin, bracket, at_);
+        last_error().message = std::move(found.what);
+        last_error().with_fix(std::move(found.fix));
       }
       expect(Tok::RBracket, "after the index");
     }
