@@ -767,7 +767,7 @@ class Parser {
     if (!is(Tok::LBrace)) {
       expect(Tok::LBrace, fmt::format("before {}", what));
       if (is(Tok::Assign)) last_error().with_fix("write `==` to compare");
-      if (is(Tok::Colon) || is_word("then") || is_word("do"))
+      if (is(Tok::Colon) || find_foreign(token_text(), ForeignUse::Opening))
         last_error().with_fix(fmt::format("write `{{` in place of `{}`", token_text()));
       return {};
     }

@@ -209,6 +209,7 @@ std::vector<std::string> contexts(const ForeignWord& w) {
       return {with_line("let p = n > 0 " + vyre + " n > 1"), with_line("let p = n " + vyre + " v"),
               with_line("let p = " + vyre + "true")};
     case ForeignUse::Rename: return {"fn " + vyre + "() { }"};  // an operation: it is reserved
+    case ForeignUse::Opening: return {with_line("if n > 0 " + vyre + " }")};
     case ForeignUse::Role: return {"kernel k(p: " + vyre + " f32[8]) workgroup(1) grid(1) { }"};
     case ForeignUse::Attribute:
       return {"kernel k() workgroup(64) " + vyre + "(64) grid(1) { }",
