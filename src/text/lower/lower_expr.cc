@@ -570,6 +570,7 @@ const Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
         made.kind = Kind::Buffer;
         made.id = id;
         made.role = Role::Table;
+        made.declared = ast_.decls[decl].name;
         return &made;
       }
     } else if (decl == none && std::find(std::begin(id_names), std::end(id_names),
