@@ -16,8 +16,8 @@ bool is_read_only(Role r) { return r == Role::In || r == Role::Uniform; }
 class CallCheck {
  public:
   CallCheck(const Program& k, const Graph& g, const FormulaFacts& f, const GraphNode& c,
-            Diagnostics& list)
-      : k_(k), g_(g), formulas_(f), call_(c), list_(list) {}
+            bool is_reached, Diagnostics& list)
+      : k_(k), g_(g), formulas_(f), call_(c), is_reached_(is_reached), list_(list) {}
 
   void run() {
     for (const Buffer& b : k_.buffers)
@@ -128,6 +128,8 @@ class CallCheck {
     if (parameter.count == no_formula) return;
     const std::optional<__int128> excess = lengths_.excess(parameter, buffer);
     if (!excess || *excess == 0) return;
+    uint64_t declared = 0;
+    if (!is_reached_ && !k_.formulas.is_constant(parameter.count, &declared)) return;
     const std::optional<uint64_t> has = formulas_.constant(given.count);
     const auto elements = [](uint64_t n) {
       return fmt::format("{} element{}", n, n == 1 ? "" : "s");
@@ -145,6 +147,7 @@ class CallCheck {
   const Graph& g_;
   const FormulaFacts& formulas_;
   const GraphNode& call_;
+  const bool is_reached_;
   const LengthMatch lengths_{k_, g_, call_};
   Diagnostics& list_;
   std::unordered_map<GraphBufferId, const Buffer*> passed_;  // first parameter that took a buffer
@@ -153,8 +156,8 @@ class CallCheck {
 }  // namespace
 
 void check_call(const Program& kernel, const Graph& graph, const FormulaFacts& formulas,
-                const GraphNode& call, Diagnostics& list) {
-  CallCheck(kernel, graph, formulas, call, list).run();
+                const GraphNode& call, bool is_reached, Diagnostics& list) {
+  CallCheck(kernel, graph, formulas, call, is_reached, list).run();
 }
 
 }  // namespace vyre

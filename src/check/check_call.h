@@ -8,8 +8,9 @@
 
 namespace vyre {
 
-/// `formulas` are the graph's. The kernel has no errors of its own.
+/// `formulas` are the graph's. The kernel has no errors of its own. `is_reached`: every run of the
+/// graph comes to the call; else lengths that differ are an error of the run.
 void check_call(const Program& kernel, const Graph& graph, const FormulaFacts& formulas,
-                const GraphNode& call, Diagnostics& list);
+                const GraphNode& call, bool is_reached, Diagnostics& list);
 
 }  // namespace vyre

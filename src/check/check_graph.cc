@@ -110,12 +110,26 @@ class GraphCheck {
 
   void check_step(const GraphStep& step) {
     const GraphNode& node = *step.node;
-    if (step.kind == GraphStep::Kind::Begin) return check_loop(node, step.depth);
-    if (!step.is_call()) return;
+    if (step.kind == GraphStep::Kind::Begin) {
+      num_skippable_ += may_skip(node);
+      return check_loop(node, step.depth);
+    }
+    if (step.kind == GraphStep::Kind::End) {
+      num_skippable_ -= may_skip(node);
+      return;
+    }
     if (node.kernel >= m_.kernels.size())
       add(Code::CalledKernelMissing, node.place, "the kernel of this call does not exist");
     else if (legal_[node.kernel])
-      check_call(m_.kernels[node.kernel], g_, *formulas_, node, list_);
+      check_call(m_.kernels[node.kernel], g_, *formulas_, node, num_skippable_ == 0, list_);
+  }
+
+  /// May the body of a loop run not even once?
+  bool may_skip(const GraphNode& loop) const {
+    const auto count = loop.kind == GraphNodeKind::Repeat && loop.count != no_formula
+                           ? formulas_->constant(loop.count)
+                           : std::nullopt;
+    return !count || *count == 0;
   }
 
   void check_loop(const GraphNode& node, uint32_t depth) {
@@ -164,6 +178,7 @@ class GraphCheck {
   const FormulaFacts* formulas_ = nullptr;
   Diagnostics list_;
   std::unordered_set<std::string_view> names_;
+  uint32_t num_skippable_ = 0;  // loops around the current step whose bodies may be skipped
 };
 
 }  // namespace

@@ -430,6 +430,35 @@ ForeignConstruct word_of_table(const Ast& ast, TokenId t, ForeignUse use, std::s
   return {fmt::format("`{}` is not a {} of vyre", w->word, what), fix_of(vyre, w->note)};
 }
 
+/// `for (int j = 0; j < n; j++)`, `for (var j = 0u; j < n; j += 2)`.
+ForeignConstruct for_header(const Ast& ast, TokenId begin) {
+  Cursor at(ast, begin);
+  if (!at.accept_word("for") || !at.accept(Tok::LParen)) return {};
+  const bool declares = at.foreign(ForeignUse::Type) || at.foreign(ForeignUse::Qualifier) ||
+                        find_type(at.word()) || at.word() == "let" || at.word() == "var";
+  if (!declares) return {};
+  while (at.is(Tok::Ident) && at.kind(1) == Tok::Ident) at.skip();
+  const std::string_view name = at.word();
+  bool ids = false;
+  const auto part = [&](Tok until) {
+    const TokenId from = at.at();
+    at.skip_to(until);
+    return translate(ast, from, at.at(), &ids);
+  };
+  at.skip_to(Tok::Assign);
+  if (!at.accept(Tok::Assign)) return {};
+  const std::string lo = part(Tok::Semicolon);
+  if (!at.accept(Tok::Semicolon) || !at.accept_word(name)) return {};
+  const bool inclusive = at.is(Tok::Le);
+  if (!inclusive && !at.is(Tok::Lt)) return {};
+  at.skip();
+  const std::string hi = part(Tok::Semicolon) + (inclusive ? " + 1" : "");
+  std::string step;
+  if (at.accept(Tok::Semicolon) && at.accept_word(name) && at.accept(Tok::PlusAssign))
+    step = " step " + part(Tok::RParen);
+  return {"", fmt::format("write `for {} in {}..{}{} {{ … }}`", name, lo, hi, step)};
+}
+
 /// Structures and the like, which vyre does not have.
 ForeignConstruct missing_feature(const Ast& ast, TokenId t) {
   constexpr std::array structures = {"struct", "class", "union", "typedef", "enum", "type"};
@@ -448,6 +477,17 @@ ForeignConstruct first_of(const Ast& ast, TokenId begin, Fn... recognizers) {
 }
 
 }  // namespace
+
+ForeignConstruct element_of_row(const Ast& ast, TokenId name, TokenId bracket, TokenId end) {
+  bool ids = false;
+  const auto index = [&](TokenId from, TokenId to) {
+    const std::string text = translate(ast, from, to, &ids);
+    return text.find(' ') == text.npos ? text : "(" + text + ")";
+  };
+  return {"a buffer or array has one dimension",
+          fmt::format("write `{}[{} * width + {}]`, with the width of a row", ast.text(name),
+                      index(name + 2, bracket - 1), index(bracket + 1, end))};
+}
 
 std::string ForeignValue::fix() const { return fix_of(vyre, note); }
 
@@ -537,7 +577,7 @@ ForeignConstruct foreign_statement(const Ast& ast, TokenId begin) {
       [](const Ast& a, TokenId t) {
         return word_of_table(a, t, ForeignUse::Statement, "statement");
       },
-      missing_feature, walrus, array_of_arrays, if_as_value, inside, declaration_form,
+      for_header, missing_feature, walrus, array_of_arrays, if_as_value, inside, declaration_form,
       [](const Ast& a, TokenId t) -> ForeignConstruct {
         const ForeignValue v = foreign_value(a, t);
         if (v.vyre.empty()) return {};

@@ -22,6 +22,11 @@ ForeignConstruct foreign_statement(const Ast& ast, TokenId begin);
 ForeignConstruct foreign_declaration(const Ast& ast, TokenId begin);
 ForeignConstruct foreign_parameter(const Ast& ast, TokenId begin);
 
+/// `x[i][j]` for the element of a row: `name` is the token of `x`, `bracket` the second `[`, `end`
+/// its
+/// `]`.
+ForeignConstruct element_of_row(const Ast& ast, TokenId name, TokenId bracket, TokenId end);
+
 /// A number with the suffix of another language, as vyre writes it: `1.0f`, `7u`; or "".
 std::string foreign_number(std::string_view token);
 

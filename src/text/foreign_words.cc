@@ -317,6 +317,9 @@ constexpr ForeignWord words[] = {
     {"mod", Operator, "%"},
     {"shl", Operator, "<<"},
     {"shr", Operator, ">>"},
+
+    {"then", Opening, "{"},
+    {"do", Opening, "{"},
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ enum class ForeignUse : uint8_t {
   Attribute,    // of a kernel: `vyre` is the attribute
   Qualifier,    // of a declaration: `vyre` is the word that begins the declaration, "" for any
   Operator,     // between or before operands: `vyre` is the operator
+  Opening,      // between a condition and its block
 };
 
 struct ForeignWord {

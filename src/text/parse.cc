@@ -128,7 +128,8 @@ void lower_module(ModuleContext& context, size_t syntax, ParseOutcome& outcome) 
       lower_function_alone(context, d);
   }
   report_recursion(context);
-  if (outcome.own_kernels > 0 && !has_errors(outcome.diagnostics)) check_unused(context);
+  if (context.options.lint && outcome.own_kernels > 0 && !has_errors(outcome.diagnostics))
+    check_unused(context);
   outcome.module = std::move(module);
 }
 

@@ -29,6 +29,7 @@ struct ParseOptions {
   std::map<std::string, std::string> constants = {};  // --const N=8: overrides by name
   ImportResolver resolver = {};                       // none: imports and table files are refused
   bool trusted = false;                               // keep facts (in_bounds, …) of IR-form text
+  bool lint = false;                                  // warn of what is surely not meant (V0181 …)
   double time_limit = 0;      // seconds; 0: none; less, or not a number: an error
   uint64_t memory_limit = 0;  // bytes; 0: none
   // The language's limits of operations and of inlined calls; lower ones refuse more programs.

@@ -767,7 +767,7 @@ class Parser {
     if (!is(Tok::LBrace)) {
       expect(Tok::LBrace, fmt::format("before {}", what));
       if (is(Tok::Assign)) last_error().with_fix("write `==` to compare");
-      if (is(Tok::Colon) || is_word("then") || is_word("do"))
+      if (is(Tok::Colon) || find_foreign(token_text(), ForeignUse::Opening))
         last_error().with_fix(fmt::format("write `{{` in place of `{}`", token_text()));
       return {};
     }
@@ -1136,12 +1136,9 @@ class Parser {
       const TokenId bracket = at_++;
       expression();
       if (at(e).kind == ExprKind::Index && errors_.size() == reported) {
-        const bool plain = bracket - begin == 4;  // `x` `[` `i` `]`
-        const std::string row = source_text(ast_, begin + 2, bracket - 1);
-        last_error().message = "a buffer or array has one dimension";
-        last_error().with_fix(fmt::format("write `{}[{} * width + {}]`, with the width of a row",
-                                          ast_.text(begin), plain ? row : "(" + row + ")",
-                                          source_text(ast_, bracket + 1, at_)));
+        ForeignConstruct found = element_of_row(ast_, begin, bracket, at_);
+        last_error().message = std::move(found.what);
+        last_error().with_fix(std::move(found.fix));
       }
       expect(Tok::RBracket, "after the index");
     }

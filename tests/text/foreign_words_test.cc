@@ -101,6 +101,13 @@ TEST(ForeignSyntax, statements_name_the_statement) {
        {"y[i] = if n > 0 { 1 } else { 2 }", "V0109", "y[i] = select(n > 0, 1, 2)", nullptr},
        {"for p in 0..=n { y[p] = 0 }", "V0109", "..n + 1", "for p in 0..n + 1 { y[p] = 0 }"},
        {"n += 1", "V0134", "var n = n", "var n = n; n += 1"}});
+  const auto header = [](const std::string& line) { return first_of(with_line(line)).fix; };
+  EXPECT_EQ(header("for (int p = 0; p < n; p++) { y[p] = 0 }"), "write `for p in 0..n { … }`");
+  EXPECT_EQ(header("for (uint p = 0u; p <= n; p += 2) { y[p] = 0 }"),
+            "write `for p in 0u32..n + 1 step 2 { … }`");
+  EXPECT_EQ(header("for (var p = 0; p < blockDim.x; p++) { y[p] = 0 }"),
+            "write `for p in 0..workgroup_size.x { … }`");
+  EXPECT_EQ(errors_of(with_line("for p in 0u32..n + 1 step 2 { y[p] = 0 }")), "");
   for (const char* line : {"switch n { }", "switch (n) { case 0: y[i] = 1; break; }"})
     EXPECT_EQ(first_of(with_line(line)).fix,
               "write `if n == 0 { … } else if n == 1 { … } else { … }`");
@@ -131,6 +138,8 @@ TEST(ForeignSyntax, expressions_name_the_expression) {
        {"let p = mul(3, 4)", "V0120", "3 * 4", "let p = 3 * 4"},
        {"let p = mul(n + 1, 4)", "V0120", "(n + 1) * 4", "let p = (n + 1) * 4"},
        {"let p = x[i][j]", "V0137", "x[i * width + j]", "let width = 8; let p = x[i * width + j]"},
+       {"let p = x[threadIdx.x][n + 1]", "V0137", "x[local_id.x * width + (n + 1)]",
+        "let width = 8; let p = x[local_id.x * width + (n + 1)]"},
        {"let p = 1.5f", "V0103", "1.5", "let p = 1.5"},
        {"let p = 3u", "V0103", "3u32", "let p = 3u32"},
        {"let p = 0xFFul", "V0103", "0xFFu64", "let p = 0xFFu64"},
@@ -200,6 +209,7 @@ std::vector<std::string> contexts(const ForeignWord& w) {
       return {with_line("let p = n > 0 " + vyre + " n > 1"), with_line("let p = n " + vyre + " v"),
               with_line("let p = " + vyre + "true")};
     case ForeignUse::Rename: return {"fn " + vyre + "() { }"};  // an operation: it is reserved
+    case ForeignUse::Opening: return {with_line("if n > 0 " + vyre + " }")};
     case ForeignUse::Role: return {"kernel k(p: " + vyre + " f32[8]) workgroup(1) grid(1) { }"};
     case ForeignUse::Attribute:
       return {"kernel k() workgroup(64) " + vyre + "(64) grid(1) { }",

@@ -210,6 +210,9 @@ TEST(PlacesAndFixes, types_label_both_sides) {
   EXPECT_EQ(notes("let a: i32 = n"), (Notes{"2:5 `a` is declared here", rule}));
   EXPECT_EQ(notes("y[0] = s"), (Notes{"1:26 the element of `y` is declared here", rule}));
   EXPECT_EQ(notes("for i in n..s { }"), (Notes{"2:10 this is u32"}));
+  EXPECT_EQ(notes_of("const T: u32[] = [1, 2]\n"
+                     "kernel k(s: f32) workgroup(1) grid(1) { atomic_add(T[0], s) }\n")[0],
+            "1:7 the element of `T` is declared here");
 }
 
 TEST(PlacesAndFixes, missing_brace_is_located_by_indentation) {

@@ -173,7 +173,7 @@ TEST(Warnings, come_once_for_a_function_that_is_inlined_twice) {
 }
 
 TEST(Warnings, imported_files_have_none) {
-  ParseOptions options;
+  ParseOptions options{.lint = true};
   options.resolver.name = [](const std::string& path, const std::string&) { return path; };
   options.resolver.read = [](const std::string&, uint64_t) {
     return FileContents{"fn unused(a: u8, b: u8) -> u8 { let c = 1; return a << 8 }\n", {}};
@@ -182,6 +182,14 @@ TEST(Warnings, imported_files_have_none) {
       "import \"lib.vyre\"\nkernel k(y: out u32[4]) workgroup(1) grid(1) { y[0] = 1 }\n", options);
   ASSERT_TRUE(outcome.module);
   EXPECT_TRUE(outcome.diagnostics.empty());
+}
+
+TEST(Warnings, come_only_where_they_are_asked_for) {
+  const std::string source =
+      "kernel k(x: in u8[4], y: out u8[4]) workgroup(1) grid(1) {\n"
+      "  for i in 4..0 { y[9] = x[0] << 8 }\n}\n";
+  EXPECT_TRUE(parse(source).diagnostics.empty());
+  EXPECT_EQ(parse(source, {.lint = true}).diagnostics.size(), 3u);
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ void parse_text(std::string bytes, const std::string& name, const LoadOptions& o
   ParseOptions parse_options;
   parse_options.file_name = name;
   parse_options.constants = options.constants;
+  parse_options.lint = true;
   if (options.imports) parse_options.resolver = file_resolver({options.import_root});
   parse_options.time_limit = options.time_limit;
   parse_options.memory_limit = options.memory_limit;

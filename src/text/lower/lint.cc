@@ -58,7 +58,7 @@ bool KernelLowering::is_fixed(ExprId id, bool names) const {
 
 /// The value of an expression of literals alone.
 bool KernelLowering::find_literal(ExprId id, ValueId v, uint64_t* bits) {
-  if (v == none || !is_fixed(id, false)) return false;
+  if (!context_.options.lint || v == none || !is_fixed(id, false)) return false;
   const Program& p = builder.program;
   const OpId def = p.values[v].def;
   if (def != none && p.op(def).code == Opcode::Const) {

@@ -36,7 +36,7 @@ Diagnostic& ModuleContext::error(TokenId at, Code code, std::string message) {
 }
 
 void ModuleContext::lint(TokenId at, Code code, std::string message, std::string fix) {
-  if (ast.tokens[at].file != 0) return;
+  if (!options.lint || ast.tokens[at].file != 0) return;
   if (!warned.insert(uint64_t{at} << 16 | uint64_t(code)).second) return;
   warning(diagnose(code, ast.place(at), std::move(message)).with_fix(std::move(fix)));
 }
@@ -300,11 +300,11 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s,
     const size_t size = data.bytes.size();
     if (!data || size % size_of(t.element) != 0) {
       const bool too_large = !data && data.error->code == EFBIG;
-      const std::string why =
-          too_large ? fmt::format("it has more than the {} bytes of a table", max_table_bytes)
-          : !data   ? data.error->what
-                    : fmt::format("its {} bytes are no multiple of the element's {}", size,
-                                  size_of(t.element));
+      const std::string why = too_large ? "a table has at most 64 KiB; " + data.error->what
+                              : !data
+                                  ? data.error->what
+                                  : fmt::format("its {} bytes are no multiple of the element's {}",
+                                                size, size_of(t.element));
       context
           .error(s.other.begin, Code::TableFile,
                  fmt::format("the table's file `{}` cannot be used: {}", path, why))

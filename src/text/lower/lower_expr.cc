@@ -252,7 +252,9 @@ ValueId KernelLowering::bits_literal(const Expr& e, Type type) {
 ValueId KernelLowering::unknown_name(TokenId token, std::string_view declare) {
   if (is_replaced(token)) return none;
   const std::string_view w = ast_.text(token);
+  const bool is_shown = !context_.full();
   Diagnostic& d = error(token, Code::UnknownName, fmt::format("`{}` is not declared", w));
+  if (!is_shown) return none;
   d.with_fix(std::string(declare));
   if (const ForeignValue v = foreign_value(ast_, token); !v.vyre.empty()) {
     const bool one = v.end <= token + 3;  // `threadIdx.x`
@@ -568,6 +570,7 @@ const Binding* KernelLowering::buffer(uint32_t symbol, TokenId token) {
         made.kind = Kind::Buffer;
         made.id = id.value();
         made.role = Role::Table;
+        made.declared = ast_.decls[decl].name;
         return &made;
       }
     } else if (decl == none && std::find(std::begin(id_names), std::end(id_names),
@@ -832,8 +835,10 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
     if (is_callable(*op)) return table_call(e, *op, expected);
   }
   if (is_replaced(e.token)) return none;
+  const bool is_shown = !context_.full();
   Diagnostic& d = error(e.token, Code::UnknownFunction,
                         fmt::format("there is no function `{}`", w.substr(0, 60)));
+  if (!is_shown) return none;
   std::vector<std::string> names;
   if (context_.may_suggest()) {
     names = {"len", "len64", "load_as", "bitcast", "uniform_load"};
