@@ -11,6 +11,7 @@
 #include "check/order.h"
 #include "check/placement.h"
 #include "check/uniformity.h"
+#include "check/update_by_all.h"
 #include "check/update_order.h"
 #include "diagnostics/budget.h"
 #include "ir/stats.h"
@@ -47,7 +48,10 @@ Diagnostics check_program(const Program& program, const CheckOptions& options, c
     poll();
     check_order(program, options.exact, report);
     poll();
-    if (!report.has_errors()) check_update_order(program, uniformity, options.exact, report);
+    if (!report.has_errors()) {
+      check_update_order(program, uniformity, options.exact, report);
+      check_update_by_all(program, uniformity, report);
+    }
   }
   poll();
   return with_fixes(report.take());

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "check/check_limits.h"
+#include "check/length_match.h"
 #include "ir/graph_walk.h"
 
 namespace vyre {
@@ -92,7 +93,7 @@ class CallCheck {
     if (is_scalar) return;
     check_role(parameter, *given);
     check_alias(parameter, *given, arg.buffer);
-    check_length(parameter, *given);
+    check_length(parameter, *given, arg.buffer);
   }
 
   void check_constant(const Buffer& parameter, uint64_t bits) {
@@ -123,14 +124,20 @@ class CallCheck {
     if (!is_read_only(parameter.role)) first->second = &parameter;
   }
 
-  void check_length(const Buffer& parameter, const GraphBuffer& given) {
-    uint64_t wanted = 0;
-    if (!k_.formulas.is_constant(parameter.count, &wanted)) return;
+  void check_length(const Buffer& parameter, const GraphBuffer& given, uint32_t buffer) {
+    if (parameter.count == no_formula) return;
+    const std::optional<__int128> excess = lengths_.excess(parameter, buffer);
+    if (!excess || *excess == 0) return;
     const std::optional<uint64_t> has = formulas_.constant(given.count);
-    if (!has || *has == wanted) return;
+    const auto elements = [](uint64_t n) {
+      return fmt::format("{} element{}", n, n == 1 ? "" : "s");
+    };
     add(Code::CallArgumentLength,
-        fmt::format("{} of {} has {} elements, but {} has {}", quoted(parameter.name),
-                    quoted(k_.name), wanted, quoted(given.name), *has))
+        has ? fmt::format("{} of {} has {}, but {} has {}", quoted(parameter.name), quoted(k_.name),
+                          elements(uint64_t(*has + *excess)), quoted(given.name), *has)
+            : fmt::format("{} of {} has {} {} than {}", quoted(parameter.name), quoted(k_.name),
+                          elements(uint64_t(*excess > 0 ? *excess : -*excess)),
+                          *excess > 0 ? "more" : "less", quoted(given.name)))
         .with_fix("make the lengths equal");
   }
 
@@ -138,6 +145,7 @@ class CallCheck {
   const Graph& g_;
   const FormulaFacts& formulas_;
   const GraphNode& call_;
+  const LengthMatch lengths_{k_, g_, call_};
   Diagnostics& list_;
   std::unordered_map<uint32_t, const Buffer*> passed_;  // first parameter that took a buffer
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/bytes_text.h"
+
 namespace vyre {
 
 Budget::Budget(double seconds, uint64_t bytes)
@@ -26,7 +28,7 @@ Diagnostic Budget::diagnostic(const BudgetExceeded& exceeded, const std::string&
                     fmt::format("{} takes more than {} seconds", what, seconds_))
         .with_fix("raise the time limit, or use a smaller program");
   return diagnose(exceeded.code, std::move(place),
-                  fmt::format("memory limit: {} takes more than {} bytes", what, bytes_))
+                  fmt::format("memory limit: {} takes more than {}", what, exact_bytes(bytes_)))
       .with_fix("raise the memory limit, or use a smaller program");
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "diagnostics/budget.h"
+#include "support/bytes_text.h"
 
 namespace vyre::interp {
 namespace {
@@ -48,8 +49,8 @@ Memory::Memory(const Options& options) : limit_(physical_memory()), given_(false
 
 Result<> Memory::take(uint64_t bytes, const std::string& what) {
   if (bytes > limit_ || used_ > limit_ - bytes) {
-    std::string message = fmt::format("{} need {} bytes; {} of {} bytes are left", what, bytes,
-                                      limit_ - used_, limit_);
+    std::string message = fmt::format("{} need {}; {} of {} are left", what, exact_bytes(bytes),
+                                      exact_bytes(limit_ - used_, false), exact_bytes(limit_));
     if (given_)
       return diagnose(Code::MemoryLimitExceeded, {}, "memory limit: " + message)
           .with_fix("raise the memory limit, or give smaller lengths");

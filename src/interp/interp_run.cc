@@ -5,6 +5,7 @@
 
 #include "interp/interp.h"
 #include "interp/launch_kernel.h"
+#include "support/bytes_text.h"
 
 namespace vyre::interp {
 namespace {
@@ -21,8 +22,8 @@ Result<> check_output(const Program& p, const LaunchShape& shape, uint64_t limit
     if (is_host_output(p.buffers[i].role)) bytes += shape.counts[i] * size_of(p.buffers[i].element);
   if (limit == 0 || bytes <= limit) return Ok{};
   return diagnose(Code::OutputLimitExceeded, {},
-                  fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
-                              p.name, bytes, limit))
+                  fmt::format("output limit: kernel `{}` gives {} back; the limit is {}", p.name,
+                              exact_bytes(bytes), exact_bytes(limit, false)))
       .with_fix("raise the output limit, or give smaller lengths");
 }
 

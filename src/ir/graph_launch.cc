@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "ir/eval/eval.h"
+#include "support/bytes_text.h"
 
 namespace vyre {
 namespace {
@@ -136,8 +137,8 @@ Result<GraphShape> resolve_graph(const Graph& g,
   }
   if (output_limit != 0 && output > output_limit)
     return diagnose(Code::OutputLimitExceeded, g.place,
-                    fmt::format("output limit: graph `{}` gives {} bytes back; the limit is {}",
-                                g.name, output, output_limit))
+                    fmt::format("output limit: graph `{}` gives {} back; the limit is {}", g.name,
+                                exact_bytes(output), exact_bytes(output_limit, false)))
         .with_fix("raise the output limit, or give smaller lengths");
   return shape;
 }

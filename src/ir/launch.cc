@@ -7,6 +7,8 @@
 namespace vyre {
 namespace {
 
+std::string elements(uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
+
 constexpr uint64_t max_uniform_bytes = 64 * 1024;
 constexpr uint64_t max_invocations = 0xffffffffu;  // in a dimension: ids are u32
 
@@ -108,10 +110,10 @@ class Resolver {
       if (!wanted) return;
       if (given && *given != *wanted) {
         error(Code::LengthDiffers, b.loc,
-              fmt::format("`{}` has {} elements, but its length is `{}` = {}", b.name, *given,
+              fmt::format("`{}` has {}, but its length is `{}` = {}", b.name, elements(*given),
                           print(p_.formulas, b.count, env_.name), *wanted))
             .with_fix(
-                fmt::format("give {} elements, or declare it `{}[]`", *wanted, name(b.element)));
+                fmt::format("give {}, or declare it `{}[]`", elements(*wanted), name(b.element)));
         return;
       }
       given = wanted;
@@ -302,8 +304,8 @@ void read_inputs(const Program& p, std::span<const std::optional<std::vector<std
     counts[i] = data->size() / size;
     if (length && *length != *counts[i])
       errors.push_back(diagnose(Code::LengthDiffers, place_of(p, b),
-                                fmt::format("`{}` has {} elements, but its length was given as {}",
-                                            b.name, *counts[i], *length))
+                                fmt::format("`{}` has {}, but its length was given as {}", b.name,
+                                            elements(*counts[i]), *length))
                            .with_fix("drop the length: it follows from the bytes"));
   }
 }

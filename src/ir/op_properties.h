@@ -17,6 +17,8 @@ constexpr Opcode mirrored(Opcode code) {
   }
 }
 
+constexpr bool is_shift(Opcode code) { return code >= Opcode::Shl && code <= Opcode::RotR; }
+
 constexpr bool is_ordered_comparison(Opcode code) { return mirrored(code) != code; }
 
 /// Whether the op needs no operands and is the same for all invocations of a launch.

@@ -18,6 +18,7 @@ constexpr int Commutative = 128;
 constexpr int AnyNan = int(OpMark::AnyNan);
 constexpr int ByFunction = int(OpMark::ByFunction);
 constexpr int MayFlush = int(OpMark::MayFlush);
+constexpr int InRange = int(OpMark::InRange);
 
 constexpr OpInfo table[] = {
 #define VYRE_OP(Name, mnemonic, signature, types, attribute, effect, exactness, flags, doc) \
@@ -30,7 +31,7 @@ constexpr OpInfo table[] = {
    Effect::effect,                                                                          \
    Exactness::exactness,                                                                    \
    ((flags) & Commutative) != 0,                                                            \
-   OpMark((flags) & ~Commutative),                                                          \
+   (flags) & ~Commutative,                                                                  \
    doc},
 #include "ir/ops.def"
 #undef VYRE_OP

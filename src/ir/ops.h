@@ -39,6 +39,9 @@ enum class OpMark : uint8_t {
   AnyNan = 1,      // may give any NaN's bits for a NaN (the interpreter gives the canonical ones)
   ByFunction = 2,  // is computed by its long form (form() of legalize/expand.h), as a function
   MayFlush = 4,    // may give a zero for a subnormal
+  // May give anything where targets' instructions differ: divisors of 0, MIN / -1, shifts by the
+  // width or more, numbers that the narrower type of a cast lacks. No such result is used.
+  InRange = 8,
 };
 
 struct OpInfo {
@@ -51,7 +54,7 @@ struct OpInfo {
   Effect effect;
   Exactness exactness;
   bool commutative;
-  OpMark mark;  // that the op can have, beside None
+  uint8_t marks;  // the set of OpMarks that the op can have, one at a time
   std::string_view doc;
 };
 

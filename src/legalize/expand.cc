@@ -31,7 +31,10 @@ Profile usable(Profile profile) {
 }
 
 /// What is left to do when floats are expanded.
-Program expand_integers(Program program, const Profile& profile) {
+Program expand_words(Program program, const Profile& profile) {
+  program = expand_integers(
+      std::move(program),
+      {.pairs = !profile.int64, .saturates_u64 = profile.int64 && !profile.saturate64});
   if (!profile.int64 && needs_wide_stage(program)) program = expand_wide(program, profile);
   if (!profile.bits && needs_bit_stage(program)) program = expand_bits(program);
   return program;
@@ -60,14 +63,14 @@ Result<Program> expand(const Program& program, const Profile& given, uint32_t su
   });
   if (!errors.empty()) return errors;
 
-  return expand_integers(
+  return expand_words(
       needs_float_stage(program, profile) ? expand_floats(program, profile, functions) : program,
       profile);
 }
 
 Program form(Opcode code, Type type, const Profile& given) {
   const Profile profile = usable(given);
-  return expand_integers(float_form(code, type, profile), profile);
+  return expand_words(float_form(code, type, profile), profile);
 }
 
 }  // namespace vyre::emit_exact

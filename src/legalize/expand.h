@@ -24,9 +24,10 @@
 //  - Without choose32 an f32 may still be compared with a constant that is neither zero nor
 //    subnormal. The device's compiler must not know that constant: it would make a minimum, which
 //    flushes subnormals, of the comparison and a choice between the two.
-//  - Left alone is what the emitter does itself: narrow loads and stores, arithmetic on 8 and 16
-//    bits, float atomics, constant zeros, lane numbering, votes, 32-bit integer reductions,
-//    shuffles.
+//  - Integer ops are those of IntegerOps. Ops marked InRange may give anything outside of the range
+//    of native instructions.
+//  - Left alone is what the emitter does itself: narrow loads and stores, float atomics, constant
+//    zeros, lane numbering, votes, integer reductions, shuffles.
 
 #include "diagnostics/result.h"
 #include "ir/program.h"
@@ -43,9 +44,25 @@ namespace vyre::emit_exact {
 Result<Program> expand(const Program& program, const Profile& profile, uint32_t subgroup_size = 0,
                        bool functions = false);
 
+/// The integer ops that a target has instructions for, beside those of 32 and 64 bits that wrap,
+/// compare or choose. Shifts take the amount modulo the width; marked InRange, they need not.
+struct IntegerOps {
+  bool pairs = false;          // none of 64 bits, which become pairs of words later
+  bool saturates_i32 = false;  // sat_add, sat_sub
+  bool saturates_u64 = false;
+  bool rotates32 = false;
+  bool counts64 = false;    // clz, ctz, popcount, reverse_bits of 64 bits
+  bool remainders = false;  // rem of negative numbers
+};
+
+/// A program of these ops. Divisions are marked InRange; numbers of 8 and 16 bits are computed in
+/// words, and a cast to them that is marked InRange changes nothing. A program with nothing to
+/// expand is returned unchanged. expand() includes this.
+Program expand_integers(Program program, const IntegerOps& native);
+
 /// True if legalization has marked the op so.
 inline bool has_mark(const Op& op, OpMark mark) {
-  return info(op.code).mark == mark && op.attr == uint64_t(mark);
+  return (info(op.code).marks & uint64_t(mark)) != 0 && op.attr == uint64_t(mark);
 }
 
 /// What an op with the mark ByFunction stands for, with the same profile: no kernel, but a

@@ -15,7 +15,7 @@ Root corrected(const Term& n, const Term& estimate, uint64_t off) {
   const Term low = estimate - off;
   const Term rest = n - low * low;  // not negative
   // Twice the root is far above the square of the correction, so that is at most one too large.
-  const Term step = rest / (low << 1);
+  const Term step = quotient(rest, low << 1);
   const Term left = rest - step * ((low << 1) + step);
   const Shape s = shape_of(n.type);
   const Term over = as(s.number, left) < 0;
@@ -64,7 +64,7 @@ Term Floats::long_sqrt(const Term& x) {
     const Term guess = cast(Type::U64, estimate) << 3;
     const Root upper = corrected(significand << odd, guess, 160);
     const Term scaled = upper.remainder << 27, twice = upper.root << 1;
-    const Term step = scaled / twice;
+    const Term step = quotient(scaled, twice);
     const Term rest = scaled - step * twice;
     const Term square = step * step;
     const Term over = one_if(s.word, (rest << 27) < square);

@@ -118,17 +118,17 @@ Term soft_div(const Term& a, const Term& b) {
   const Term smaller = x.significand < y.significand;
   const Term dividend = (x.significand >> s.spare) << one_if(s.word, smaller);
   Term rest = dividend << (s.spare - 1);
-  Term quotient = rest / divisor;
-  rest = rest - quotient * divisor;
+  Term q = quotient(rest, divisor);
+  rest = rest - q * divisor;
   uint32_t digits = s.spare;
   while (digits < s.fraction + 1) {
     const Term shifted = rest << s.spare;
-    const Term digit = shifted / divisor;
+    const Term digit = quotient(shifted, divisor);
     rest = shifted - digit * divisor;
-    quotient = (quotient << s.spare) | digit;
+    q = (q << s.spare) | digit;
     digits += s.spare;
   }
-  Term significand = quotient << (s.width - digits);
+  Term significand = q << (s.width - digits);
   // A quotient of two significands never ends right behind the last bit that counts, so what is
   // left tells all but whether it is more than half.
   if (digits == s.fraction + 1) {

@@ -15,11 +15,13 @@ Program expand_floats(const Program& program, const Profile& profile, bool funct
 /// The long form of an op: the operands are the arguments of block 0, which yields the result.
 Program float_form(Opcode code, Type type, const Profile& profile);
 
-/// 64-bit integers as pairs of u32; wide.h says how.
+/// (expand_integers of expand.h: ops on integers that the target has no instruction for.)
+
+/// 64-bit integers as pairs of u32; wide.h says how. Needs integers expanded for pairs.
 bool needs_wide_stage(const Program& program);
 Program expand_wide(const Program& program, const Profile& profile);
 
-/// Bit counts, reversals and fields of integers from shifts and masks.
+/// Bit counts and reversals of words from shifts and masks.
 bool needs_bit_stage(const Program& program);
 Program expand_bits(const Program& program);
 

@@ -1,6 +1,7 @@
 #include "legalize/term_builder.h"
 
 #include "ir/eval/eval.h"
+#include "legalize/expand.h"
 
 namespace vyre::emit_exact {
 namespace {
@@ -39,8 +40,11 @@ Term TermBuilder::op(Opcode code, Type type, std::span<const Term> operands, uin
   const std::span<const ValueId> list(values, operands.size());
   if (!is_pure(code)) return term(IrBuilder::op(code, type, list, attr));
 
-  // Commutative ops have one order.
-  if (info(code).commutative && values[1] < values[0]) std::swap(values[0], values[1]);
+  // Commutative ops have one order, with constants second.
+  if (info(code).commutative) {
+    const bool first = operands[0].is_constant(), second = operands[1].is_constant();
+    if (first != second ? first : values[1] < values[0]) std::swap(values[0], values[1]);
+  }
   ValueId& made = known_.result(KnownOps::key_of(code, type, attr, values));
   if (made == none) made = IrBuilder::op(code, type, list, attr);
   return term(made);
@@ -66,6 +70,14 @@ bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint
     const bool plain = any_nan || is_float(to) || !is_float(x[0].type);
     if (plain && def != none && program.op(def).code == Opcode::Bitcast &&
         program.type(program.operand(def, 0)) == to) {
+      result = term(program.operand(def, 0));
+      return true;
+    }
+  }
+  if (code == Opcode::Cast && !x[0].is_constant()) {  // a word that was in range, and back
+    const OpId def = program.values[x[0].value].def;
+    if (def != none && program.op(def).code == Opcode::Cast &&
+        has_mark(program.op(def), OpMark::InRange) && program.type(program.operand(def, 0)) == to) {
       result = term(program.operand(def, 0));
       return true;
     }

@@ -52,7 +52,7 @@ class TermBuilder : public IrBuilder {
   Term op(Opcode code, Type type, std::span<const Term> operands, uint64_t attr = 0);
   /// The same with a mark that the op's row declares.
   Term marked(OpMark mark, Opcode code, Type type, std::initializer_list<Term> operands) {
-    assert(mark == info(code).mark);
+    assert((info(code).marks & uint64_t(mark)) != 0);
     return op(code, type, operands, uint64_t(mark));
   }
 
@@ -136,6 +136,10 @@ inline Term min(const Term& a, const Term& b) { return a.code->op(Opcode::Min, a
 inline Term max(const Term& a, const Term& b) { return a.code->op(Opcode::Max, a.type, {a, b}); }
 inline Term mulhi(const Term& a, const Term& b) {
   return a.code->op(Opcode::MulHi, a.type, {a, b});
+}
+/// A quotient of unsigned integers whose divisor is not 0, unless the result is not used.
+inline Term quotient(const Term& a, const Term& b) {
+  return a.code->marked(OpMark::InRange, Opcode::Div, a.type, {a, b});
 }
 inline Term clz(const Term& a) { return a.code->op(Opcode::Clz, a.type, {a}); }
 inline Term cast(Type t, const Term& a) {

@@ -19,7 +19,7 @@ struct Digit {
 };
 Digit next_digit(const Term& rest, const Term& next, const Term& divisor) {
   const Term first = divisor >> 16, second = divisor & 0xffff;
-  Term q = rest / first;
+  Term q = quotient(rest, first);
   Term r = rest - q * first;
   for (int i = 0; i < 2; ++i) {
     // Named in order: the evaluation order of arguments is unspecified.
@@ -52,7 +52,7 @@ Pair unsigned_quotient(const Pair& a, const Pair& b) {
   const Term carried = above(b.low, n);
   const Term top = (b.high << n) | carried;
   const Term divisor = select(one_word, b.low << n, top);
-  const Term upper = a.high / b.low;
+  const Term upper = quotient(a.high, b.low);
   const Term rest = a.high - upper * b.low;
   const Pair half = shift_right(a, c.constant(Type::U32, 1), false);
   const Term next = above(a.low, n);
@@ -140,11 +140,12 @@ Pair shift_left(const Pair& x, const Term& n) {
 
 Pair shift_right(const Pair& x, const Term& n, bool is_signed) {
   const Term far = (n & 32) != 0;
-  const Term carried = below(x.high, n);
-  const Term low = (x.low >> n) | carried;
   const Term high =
       is_signed ? as(Type::U32, as(Type::I32, x.high) >> as(Type::I32, n)) : x.high >> n;
   const Term filled = is_signed ? sign_of(x.high) : n.code->constant(Type::U32, 0);
+  if (far.is(1)) return {high, filled};
+  const Term carried = below(x.high, n);
+  const Term low = (x.low >> n) | carried;
   return {select(far, high, low), select(far, filled, high)};
 }
 

@@ -34,8 +34,8 @@ struct Division {
 /// With the specified results for 0 and the lowest number.
 Division divide(const Pair& a, const Pair& b, bool is_signed);
 
-/// Any pure op of the table with T a 64-bit integer and a result of that type: operands as pairs,
-/// of which those that are u32 or bool have a low part only.
+/// A pure op that legalization of integers leaves, with a 64-bit integer as T and result: operands
+/// as pairs, of which those that are u32 or bool have a low part only.
 Pair wide_op(Opcode code, bool is_signed, std::span<const Pair> operands);
 
 }  // namespace vyre::emit_exact

@@ -56,6 +56,31 @@ const PassDescriptor* find_pass(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+/// The pass that an unknown name means: a near name, the standard name of its optimization, or a
+/// part of its name; "" if there is none.
+std::string_view meant_pass(std::string_view word, const std::vector<std::string>& names) {
+  static constexpr std::pair<std::string_view, std::string_view> standard[] = {
+      {"dce", "remove_dead_code"},
+      {"dse", "remove_dead_stores"},
+      {"gvn", "number_values"},
+      {"cse", "number_values"},
+      {"licm", "hoist_invariants"},
+      {"constant_folding", "fold_constants"},
+      {"peephole", "simplify"},
+      {"instcombine", "simplify"},
+      {"bounds", "eliminate_bounds_checks"}};
+  if (const std::string_view near = nearest(word, names); !near.empty()) return near;
+  for (const auto& [name, pass] : standard)
+    if (name == word) return pass;
+  for (const std::string& name : names)
+    if (word.size() >= 4 && name.find(word) != name.npos) return name;
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<const PassDescriptor*>> parse_passes(std::string_view list) {
   std::vector<const PassDescriptor*> passes;
   if (list == "none") return passes;
@@ -67,7 +92,7 @@ Result<std::vector<const PassDescriptor*>> parse_passes(std::string_view list) {
     const std::string_view word = list.substr(0, comma);
     const PassDescriptor* pass = find_pass(word);
     if (!pass) {
-      const std::string_view near = nearest(word, names);
+      const std::string_view near = meant_pass(word, names);
       errors.push_back(
           diagnose(Code::UnknownPass, {}, fmt::format("there is no pass called `{}`", word))
               .note(fmt::format("the passes are {}", fmt::join(names, ", ")))

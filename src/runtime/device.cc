@@ -12,6 +12,7 @@
 #include "runtime/cache/cache.h"
 #include "runtime/device_state.h"
 #include "runtime/registry.h"
+#include "support/bytes_text.h"
 
 namespace vyre::driver {
 namespace {
@@ -165,8 +166,9 @@ const std::string& Device::chosen_because() const {
 Result<MemoryHandle> DeviceState::take(uint64_t bytes, const std::string& what) {
   if (bytes > limit() - std::min(used, limit()))
     return diagnose(Code::DeviceMemoryExceeded, {},
-                    fmt::format("{} needs {} bytes; {} of {} are in use on {}", what, bytes, used,
-                                limit(), backend->info().name))
+                    fmt::format("{} needs {}; {} of {} are in use on {}", what, exact_bytes(bytes),
+                                exact_bytes(used, false), exact_bytes(limit(), false),
+                                backend->info().name))
         .with_fix("free buffers, ask for less, or raise the memory limit");
   Result<MemoryHandle> memory = backend->allocate(bytes);
   if (memory) peak = std::max(peak, used += bytes);
@@ -178,8 +180,9 @@ Result<Buffer> DeviceState::allocate(uint64_t bytes, bool of_graph) {
   const std::lock_guard lock(mutex);
   if (bytes > backend->info().limits.buffer_bytes)
     return diagnose(Code::DeviceMemoryExceeded, {},
-                    fmt::format("a buffer of {} bytes; {} allows {} in one buffer", bytes,
-                                backend->info().name, backend->info().limits.buffer_bytes))
+                    fmt::format("a buffer of {}; {} allows {} in one buffer", exact_bytes(bytes),
+                                backend->info().name,
+                                exact_bytes(backend->info().limits.buffer_bytes, false)))
         .with_fix("split the data into several buffers");
   if (free_slots.empty()) {
     slots.emplace_back();

@@ -13,6 +13,7 @@
 #include "runtime/run_inputs.h"
 #include "runtime/run_trace.h"
 #include "runtime/submit/memory_need.h"
+#include "support/bytes_text.h"
 
 namespace vyre::driver {
 namespace {
@@ -40,8 +41,8 @@ std::optional<Diagnostic> beyond_output_limit(const Program& p, const LaunchShap
       output += shape.counts[i] * size_of(p.buffers[i].element);
   if (options.output_limit == 0 || output <= options.output_limit) return std::nullopt;
   return diagnose(Code::OutputLimitExceeded, {},
-                  fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
-                              p.name, output, options.output_limit))
+                  fmt::format("output limit: kernel `{}` gives {} back; the limit is {}", p.name,
+                              exact_bytes(output), exact_bytes(options.output_limit, false)))
       .with_fix("raise the output limit, or give smaller lengths");
 }
 

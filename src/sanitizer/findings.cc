@@ -30,11 +30,19 @@ std::string signed_text(uint64_t index, bool is_signed) {
   return is_signed ? fmt::format("{}", static_cast<int64_t>(index)) : fmt::format("{}", index);
 }
 
-std::string fix_for(const Site& a, const Site& b, bool one_group) {
+/// How to make a plain access of an element atomic.
+std::string atomic_form(const Site& s, const Buffer& b) {
+  const bool loads = contains(info(Opcode::AtomicLoad).types, b.element);
+  if (!loads) return "make both accesses atomic";
+  return s.writes ? fmt::format("write it with `atomic_store({}[i], v)`", b.name)
+                  : fmt::format("read it with `atomic_load({}[i])`", b.name);
+}
+
+std::string fix_for(const Site& a, const Site& b, const Buffer& buffer, bool one_group) {
   if (a.atomic && b.atomic) return "use the device's scope: drop `workgroup` from the atomics";
   if (a.atomic || b.atomic)
-    return one_group ? "make both accesses atomic, or put `barrier workgroup` between them"
-                     : "make both accesses atomic, or put `barrier grid` between them";
+    return fmt::format("{}, or put `barrier {}` between them",
+                       atomic_form(a.atomic ? b : a, buffer), one_group ? "workgroup" : "grid");
   const std::string order =
       one_group ? "put `barrier workgroup` between the two accesses"
                 : "put `barrier grid` between the two accesses, or make two kernels of this one";
@@ -187,7 +195,7 @@ Diagnostic Findings::describe(const Pair& key, const Conflict& r) const {
                                  ? std::string(" elsewhere")
                                  : fmt::format(" in line {}", place(stage, other.op).line)));
   add_pair_notes(key, r, noun(other), d);
-  return d.with_fix(fix_for(other, here, one_group));
+  return d.with_fix(fix_for(other, here, b, one_group));
 }
 
 /// Where the other access is, that nothing orders the two, and how often it was seen.

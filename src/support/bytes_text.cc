@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string_view>
 
 namespace vyre {
 
@@ -13,6 +14,12 @@ std::string bytes_text(uint64_t bytes) {
   size_t unit = 0;
   for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
   return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
+std::string exact_bytes(uint64_t bytes, bool noun) {
+  const std::string_view word = !noun ? "" : bytes == 1 ? " byte" : " bytes";
+  const bool large = bytes >= uint64_t{1} << 20;
+  return fmt::format("{}{}{}", bytes, word, large ? fmt::format(" ({})", bytes_text(bytes)) : "");
 }
 
 }  // namespace vyre

@@ -10,4 +10,8 @@ namespace vyre {
 /// Four digits at most.
 std::string bytes_text(uint64_t bytes);
 
+/// The exact number, and from 1 MiB on what it is in units: "8192 bytes", "4294967296 bytes (4
+/// GiB)"; without the noun "8192", "4294967296 (4 GiB)".
+std::string exact_bytes(uint64_t bytes, bool noun = true);
+
 }  // namespace vyre

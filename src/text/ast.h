@@ -145,7 +145,8 @@ struct Ast {
   std::vector<uint32_t> ids;
   std::vector<Decl> decls;
   uint64_t source_bytes = 0;
-  Budget* budget = nullptr;  // of making it; null: none
+  uint64_t errors_left_out = 0;  // over max_errors
+  Budget* budget = nullptr;      // of making it; null: none
 
   /// Bytes of memory that all of it takes, or soon takes while it grows.
   uint64_t bytes() const {

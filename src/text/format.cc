@@ -108,7 +108,7 @@ struct Formatter {
     }
     blank = 0;
     int level = depth + (continued ? 2 : 0);
-    if (line[0] == '}') level = depth;
+    if (line[0] == '}' || line[0] == '{') level = depth;
     out.append(size_t(level) * 2, ' ');
     out += line;
     out += '\n';

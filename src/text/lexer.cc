@@ -135,7 +135,10 @@ struct Lexer {
     last = kind;
   }
   void error(Code code, size_t begin, std::string message, std::string fix) {
-    if (errors.size() > 200) return;
+    if (errors.size() > 200) {
+      if (options.left_out) ++*options.left_out;
+      return;
+    }
     Place p{std::string(options.file_name), line, uint32_t(begin - line_start + 1),
             uint32_t(std::min<size_t>(at - begin, 80))};
     errors.push_back(diagnose(code, p, std::move(message)).with_fix(std::move(fix)));
@@ -219,6 +222,21 @@ struct Lexer {
     return true;
   }
 
+  /// 'a' and '\n': an error that names the number.
+  bool character() {
+    const size_t begin = at;
+    const bool escaped = peek(1) == '\\';
+    if (peek() != '\'' || peek(escaped ? 3 : 2) != '\'') return false;
+    const char c = peek(escaped ? 2 : 1);
+    const int code = !escaped ? c : c == 'n' ? 10 : c == 't' ? 9 : c == '0' ? 0 : c;
+    at += escaped ? 4 : 3;
+    error(Code::UnexpectedCharacter, begin,
+          fmt::format("vyre has no characters such as {}", s.substr(begin, at - begin)),
+          fmt::format("write its number, `{}`", code));
+    push(Tok::Integer, begin);
+    return true;
+  }
+
   void punctuation() {
     // Longest first.
     static constexpr std::pair<const char*, Tok> table[] = {{"<<=", Tok::ShlAssign},
@@ -266,6 +284,7 @@ struct Lexer {
                                                             {"<", Tok::Lt},
                                                             {">", Tok::Gt}};
     const size_t begin = at;
+    if (character()) return;
     for (const auto& [spelling, kind] : table) {
       if (!take(spelling)) continue;
       if (kind == Tok::LParen || kind == Tok::LBracket) ++depth;

@@ -105,6 +105,7 @@ struct LexOptions {
   std::string_view file_name;
   bool comments = false;            // keep comments and every newline, for the formatter
   std::function<void()> poll = {};  // called for each token: ends the work with an exception
+  uint64_t* left_out = nullptr;     // counts errors over the limit; null: they are not counted
 };
 
 /// Appends the tokens of `source` and a final End. Errors are appended; lexing goes on after them.

@@ -45,6 +45,7 @@ void add_file(Ast& ast, std::string name, std::string source, std::vector<Import
   }
   const TokenId begin = TokenId(ast.tokens.size());
   LexOptions options{file, f.name};
+  options.left_out = &ast.errors_left_out;
   if (ast.budget->limited()) options.poll = [&] { ast.poll(); };
   lex(f.text, options, ast.symbols, ast.tokens, errors);
   parse_file(ast, begin, imports, errors);
@@ -127,6 +128,7 @@ void lower_module(ModuleContext& context, size_t syntax, ParseOutcome& outcome) 
       lower_function_alone(context, d);
   }
   report_recursion(context);
+  if (outcome.own_kernels > 0 && !has_errors(outcome.diagnostics)) check_unused(context);
   outcome.module = std::move(module);
 }
 
@@ -168,10 +170,8 @@ void parse_within(Budget& budget, Ast& ast, std::string source, const ParseOptio
   if (readable && !options.constants.empty()) check_overrides(context);
   lower_module(context, syntax, outcome);
   if (syntax > 0) {  // a name may be missing because its declaration could not be read
-    std::erase_if(outcome.diagnostics, [](const Diagnostic& d) {
-      return d.code == Code::UnknownName || d.code == Code::UnknownFunction ||
-             d.code == Code::UnknownKernel;
-    });
+    std::erase_if(outcome.diagnostics,
+                  [](const Diagnostic& d) { return follows_from_syntax(d.code); });
   }
 }
 
@@ -196,6 +196,7 @@ ParseOutcome parse_here(std::string source, const ParseOptions& options) {
                      return a.place.file == b.place.file && a.place.line && b.place.line &&
                             a.place.line < b.place.line;
                    });
+  outcome.errors_left_out = ast.errors_left_out;
   for (SourceFile& f : ast.files) outcome.sources[f.name] = std::move(f.text);
   return outcome;
 }

@@ -42,6 +42,7 @@ struct ParseOutcome {
   Diagnostics diagnostics;       // errors and warnings, in order of place
   size_t own_kernels = 0;        // kernels and graphs of the file itself come first in the module,
   size_t own_graphs = 0;         // imported ones after them
+  uint64_t errors_left_out = 0;  // those over the limit of 100
 };
 
 /// Reads a module. Imported declarations join those of the file. Kernels are not checked yet beyond

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "text/foreign_syntax.h"
+#include "text/foreign_words.h"
 #include "text/lower/literal.h"
 
 namespace vyre::text {
@@ -91,6 +93,7 @@ class Parser {
     return ast_.tokens[i];
   }
   bool is(Tok k) const { return token().kind == k; }
+  std::string_view token_text() const { return ast_.text(at_); }
   bool is_word(std::string_view w) const { return is(Tok::Ident) && ast_.text(at_) == w; }
   bool ahead_is_word(uint32_t n, std::string_view w) const {
     const Token& t = ahead(n);
@@ -125,6 +128,7 @@ class Parser {
     const bool hole =
         std::binary_search(unreadable_.begin(), unreadable_.end(), ast_.tokens[t].line);
     if (errors_.size() >= max_errors || hole) {
+      if (!hole) ++ast_.errors_left_out;
       scratch_ = {};
       scratch_.push_back(diagnose(code, {}, ""));
       return scratch_.back();
@@ -133,8 +137,20 @@ class Parser {
     errors_.push_back(diagnose(code, ast_.place(t), std::move(message)));
     return errors_.back();
   }
+  /// Those over the limit included.
+  size_t num_errors() const { return errors_.size() + ast_.errors_left_out; }
   /// What error_at gave last.
   Diagnostic& last_error() { return scratch_.empty() ? errors_.back() : scratch_.back(); }
+  /// If the errors since the one numbered `first` come from a construct of another language that
+  /// begins at `begin`, leaves one of them, which says what to write in vyre.
+  void explain(size_t first, TokenId begin, ForeignConstruct (*recognize)(const Ast&, TokenId)) {
+    if (errors_.size() <= first || errors_[first].place.line != ast_.tokens[begin].line) return;
+    ForeignConstruct found = recognize(ast_, begin);
+    if (found.fix.empty()) return;
+    if (!found.what.empty()) errors_[first].message = std::move(found.what);
+    errors_[first].with_fix(std::move(found.fix));
+    errors_.erase(errors_.begin() + long(first) + 1, errors_.end());
+  }
   /// `open`: the bracket that it closes, if it is one.
   bool expect(Tok k, std::string_view where, TokenId open = none) {
     if (accept(k)) return true;
@@ -183,6 +199,52 @@ class Parser {
       if (depth > 0) --depth;
     }
   };
+
+  // ---- Blocks that are not closed.
+  /// Does a declaration begin here, at the start of a line that is not indented?
+  bool begins_declaration() const {
+    if (token().column != 1 || at_ == 0 || ast_.tokens[at_ - 1].kind != Tok::Newline) return false;
+    const Tok next = ahead(1).kind;
+    return ((is_word("kernel") || is_word("fn") || is_word("graph")) && next == Tok::Ident) ||
+           (is_word("import") && next == Tok::String);
+  }
+  struct OpenBlock {
+    TokenId brace = none;
+    uint32_t indent = 0;  // column of the statement that it belongs to
+    TokenId line = none;  // the line before which it should end
+  };
+  /// The block of the current body that is not closed, judged by the indentation of the lines.
+  OpenBlock find_unclosed() const {
+    std::vector<OpenBlock> open;
+    uint32_t indent = ast_.tokens[declaration_].column;
+    for (TokenId t = body_; t < at_ + (is(Tok::End) ? 0 : 1); ++t) {
+      const Token& k = ast_.tokens[t];
+      if (ast_.tokens[t - 1].kind == Tok::Newline) {
+        indent = k.column;
+        const bool closes = k.kind == Tok::RBrace;
+        if (!open.empty() && k.kind != Tok::Newline && indent < open.back().indent + !closes) {
+          open.back().line = t;
+          return open.back();
+        }
+      }
+      if (k.kind == Tok::LBrace) open.push_back({t, indent, none});
+      if (k.kind == Tok::RBrace && !open.empty()) open.pop_back();
+    }
+    return {};
+  }
+  /// Reports that a block is not closed, once for a body. `open`: the innermost that has begun.
+  void unclosed(TokenId open, std::string_view what) {
+    if (body_ == none) return;
+    const OpenBlock found = find_unclosed();
+    body_ = none;
+    const bool other = found.brace != none && found.brace != open;
+    Diagnostic& d = error_at(other ? found.brace : open, Code::UnclosedBlock,
+                             fmt::format("{} is not closed", other ? "this block" : what));
+    d.with_fix("add the missing `}`");
+    if (found.line == none) return;
+    d.note("the indentation asks for a `}` before this line", ast_.place(found.line));
+    d.with_fix(fmt::format("write `}}` before line {}", ast_.tokens[found.line].line));
+  }
 
   // ---- Recovery.
   void skip_statement() {
@@ -244,9 +306,11 @@ class Parser {
     }
     const std::vector<std::string> words = {"kernel", "fn", "const", "graph", "import"};
     const auto near = is(Tok::Ident) ? nearest(ast_.text(at_), words) : std::string_view();
+    const size_t before = errors_.size();
     error(Code::ExpectedDeclaration, fmt::format("expected a declaration, found {}", found()))
         .with_fix(near.empty() ? "a file holds `kernel`, `fn`, `const`, `graph` and `import`"
                                : fmt::format("did you mean `{}`?", near));
+    explain(before, at_, foreign_declaration);
     skip_statement();
     accept(Tok::RBrace);
   }
@@ -263,8 +327,12 @@ class Parser {
   void parameters(std::vector<Param>& params) {
     if (!expect(Tok::LParen, "before the parameters")) throw Bail{};
     bool reported = false;
+    size_t before = errors_.size();  // how many there were before the parameter that begins at
+    TokenId first = at_;
     while (!is(Tok::RParen) && !is(Tok::End)) {
       Param p;
+      before = errors_.size();
+      first = at_;
       if (!declared_name(&p.name, "a parameter") ||
           !expect(Tok::Colon, "after a parameter's name")) {
         reported = true;
@@ -279,6 +347,7 @@ class Parser {
         error(Code::ExpectedToken,
               fmt::format("expected `,` or `)` in the parameters, found {}", found()))
             .with_fix("separate parameters with `,` and end them with `)`");
+      explain(before, first, foreign_parameter);
       int depth = 0;  // to the matching parenthesis, if it is on the way to the body
       while (!is(Tok::End) && !is(Tok::LBrace) && !(is(Tok::RParen) && depth == 0)) {
         if (is(Tok::LParen)) ++depth;
@@ -299,6 +368,13 @@ class Parser {
       if (is_word(word)) {
         p.role = role;
         has_role = true;
+      }
+    if (!has_role && ahead(1).kind == Tok::Ident)
+      if (const ForeignWord* w = find_foreign(token_text(), ForeignUse::Role)) {
+        error(Code::UnknownType, fmt::format("`{}` is not a role", w->word))
+            .with_fix(fmt::format("write `{}`", w->vyre));
+        has_role = true;
+        p.role = Role::InOut;  // its name is wrong, its use may be right
       }
     if (has_role) ++at_;
     p.type = type_name();
@@ -328,14 +404,38 @@ class Parser {
       Diagnostic& d =
           error(Code::UnknownType, fmt::format("`{}` is no type", ast_.text(at_).substr(0, 60)));
       const auto near = nearest(ast_.text(at_), names);
-      d.with_fix(near.empty() ? "types are bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64"
-                              : fmt::format("did you mean `{}`?", near));
+      d.with_fix(fix_of_type(near));
       ++at_;
+      if (ahead_is_type_list())  // array<f32, 64>
+        while (!accept(Tok::Gt)) ++at_;
       return Type::Void;
     }
     error(Code::UnknownType, fmt::format("expected a type, found {}", found()))
         .with_fix("types are bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64");
     return Type::Void;
+  }
+
+  /// What to write for the unknown type at the current token.
+  std::string fix_of_type(std::string_view near) const {
+    const std::string_view w = token_text();
+    if (const ForeignWord* type = find_foreign(w, ForeignUse::Type))
+      return is_storage_only(*find_type(type->vyre))
+                 ? fmt::format("write `{}` for the elements of a buffer, `f32` for a value",
+                               type->vyre)
+                 : fmt::format("write `{}`", type->vyre);
+    if (is_vector_type(w)) return "vyre has no vectors: write one value for each component";
+    if (w == "array" && ahead(1).kind == Tok::Lt) return "write `in f32[]`";
+    if (!near.empty()) return fmt::format("did you mean `{}`?", near);
+    return "types are bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64";
+  }
+  /// Do types in `<` `>` follow, on this line?
+  bool ahead_is_type_list() const {
+    if (!is(Tok::Lt)) return false;
+    TokenId i = at_ + 1;
+    while (ast_.tokens[i].kind == Tok::Ident || ast_.tokens[i].kind == Tok::Integer ||
+           ast_.tokens[i].kind == Tok::Comma)
+      ++i;
+    return ast_.tokens[i].kind == Tok::Gt;
   }
 
   std::vector<ExprId> list(std::string_view where) {
@@ -373,8 +473,11 @@ class Parser {
             error(Code::UnknownAttribute,
                   fmt::format("`{}` is no attribute of a kernel", ast_.text(at_).substr(0, 60)));
         const auto near = nearest(ast_.text(at_), names);
-        e.with_fix(near.empty() ? "attributes are workgroup, subgroup, grid, op_id, requires"
-                                : fmt::format("did you mean `{}`?", near));
+        if (const ForeignWord* w = find_foreign(token_text(), ForeignUse::Attribute))
+          e.with_fix(fmt::format("write `{}(64)`", w->vyre));
+        else
+          e.with_fix(near.empty() ? "attributes are workgroup, subgroup, grid, op_id, requires"
+                                  : fmt::format("did you mean `{}`?", near));
         ++at_;
         if (is(Tok::LParen)) list("");
         continue;
@@ -433,7 +536,7 @@ class Parser {
       d.ir_body = at_;
       skip_braces(d);
     } else {
-      d.body = block("the kernel's body", &d.end);
+      d.body = body("the kernel's body", d);
     }
     ast_.decls.push_back(std::move(d));
   }
@@ -479,9 +582,10 @@ class Parser {
     skip_newlines();
     if (!is(Tok::LBrace)) {
       expect(Tok::LBrace, "before the function's body");
+      if (is(Tok::Colon)) last_error().with_fix("write `->` in place of `:`");
       return skip_declaration();
     }
-    d.body = block("the function's body", &d.end);
+    d.body = body("the function's body", d);
     ast_.decls.push_back(std::move(d));
   }
 
@@ -555,7 +659,7 @@ class Parser {
     uint32_t depth = 1;
     while (depth > 0) {
       skip_newlines();
-      if (is(Tok::End)) {
+      if (is(Tok::End) || begins_declaration()) {
         error_at(d.name, Code::UnclosedBlock, "the graph's body is not closed")
             .with_fix("add the missing `}`");
         break;
@@ -649,17 +753,22 @@ class Parser {
   }
 
   // ---- Statements.
+  Range body(std::string_view what, Decl& d) {
+    declaration_ = d.name - 1;  // `kernel` or `fn`
+    body_ = at_;
+    return block(what, &d.end);
+  }
   Range block(std::string_view what, TokenId* end = nullptr) {
     Deeper d(*this, true);
     const TokenId open = at_;
     std::vector<uint32_t> list;
-    if (!is(Tok::LBrace) && errors_.size() != errors_before_)
+    if (!is(Tok::LBrace) && num_errors() != errors_before_)
       return {};  // the head is broken: reported
     if (!is(Tok::LBrace)) {
       expect(Tok::LBrace, fmt::format("before {}", what));
       if (is(Tok::Assign)) last_error().with_fix("write `==` to compare");
-      if (is_word("and") || is_word("or"))
-        last_error().with_fix(is_word("and") ? "write `&&`" : "write `||`");
+      if (is(Tok::Colon) || is_word("then") || is_word("do"))
+        last_error().with_fix(fmt::format("write `{{` in place of `{}`", token_text()));
       return {};
     }
     ++at_;
@@ -670,21 +779,22 @@ class Parser {
         ++at_;
         break;
       }
-      if (is(Tok::End)) {
+      if (is(Tok::End) || begins_declaration()) {
         if (end) *end = at_;
-        error_at(open, Code::UnclosedBlock, fmt::format("{} is not closed", what))
-            .with_fix("add the missing `}`");
+        unclosed(open, what);
         break;
       }
       const TokenId before = at_;
-      const size_t errors_before = errors_before_ = errors_.size();
+      const size_t errors_before = errors_before_ = num_errors(), kept_before = errors_.size();
       const StmtId s = statement();
       if (s != none) list.push_back(s);
-      if (errors_.size() != errors_before) {
-        if (!is(Tok::Newline) && !is(Tok::RBrace)) skip_statement();
+      if (num_errors() != errors_before) {
+        if (!is(Tok::Newline) && !is(Tok::RBrace) && !begins_declaration()) skip_statement();
+        while (is_word("else")) skip_statement();  // of an `if` that could not be read
       } else {
         end_of_statement();
       }
+      explain(kept_before, before, foreign_statement);
       if (at_ == before) ++at_;
     }
     return ast_.add_list(list);
@@ -1017,12 +1127,22 @@ class Parser {
   }
 
   ExprId postfix() {
+    const TokenId begin = at_;
     const ExprId e = primary();
     if (is(Tok::LBracket) && at(e).kind != ExprKind::Error) {
       error(Code::NotIndexable, "only a buffer or array can be indexed")
           .with_fix("index a buffer by its name: `b[i]`");
-      ++at_;
+      const size_t reported = errors_.size();
+      const TokenId bracket = at_++;
       expression();
+      if (at(e).kind == ExprKind::Index && errors_.size() == reported) {
+        const bool plain = bracket - begin == 4;  // `x` `[` `i` `]`
+        const std::string row = source_text(ast_, begin + 2, bracket - 1);
+        last_error().message = "a buffer or array has one dimension";
+        last_error().with_fix(fmt::format("write `{}[{} * width + {}]`, with the width of a row",
+                                          ast_.text(begin), plain ? row : "(" + row + ")",
+                                          source_text(ast_, bracket + 1, at_)));
+      }
       expect(Tok::RBracket, "after the index");
     }
     return e;
@@ -1039,6 +1159,8 @@ class Parser {
                fmt::format("`{}` is no number", ast_.text(t).substr(0, 60)))
           .with_fix(
               "write digits, and a type as suffix if one is needed: `7u64`, `0x1f`, `1.5f64`");
+      if (const std::string n = foreign_number(ast_.text(t)); !n.empty())
+        last_error().with_fix(fmt::format("write `{}`", n));
       return failed(t);
     }
     if (is_storage_only(parts->suffix) || parts->suffix == Type::Bool) {
@@ -1092,8 +1214,14 @@ class Parser {
       case Tok::Ident: return named();
       default: break;
     }
-    error(Code::ExpectedExpression, fmt::format("expected an expression, found {}", found()))
-        .with_fix("write a value here");
+    Diagnostic& d =
+        error(Code::ExpectedExpression, fmt::format("expected an expression, found {}", found()))
+            .with_fix("write a value here");
+    const Tok k = token().kind;
+    if ((k == Tok::Amp || k == Tok::Star) && ahead(1).kind == Tok::Ident)
+      d.with_fix(fmt::format("vyre has no pointers: write `{}{}`", ast_.text(t + 1),
+                             k == Tok::Star ? "[0]" : ""));
+    if (k == Tok::String) ++at_;
     return failed(t);
   }
 
@@ -1143,9 +1271,15 @@ class Parser {
       const std::string_view c = is(Tok::Ident) ? ast_.text(at_) : std::string_view();
       at(id).bits = c == "x" ? 0 : c == "y" ? 1 : c == "z" ? 2 : 9;
       if (at(id).bits == 9) {
-        error(Code::UnknownComponent, fmt::format("{} is no component", found()))
-            .with_fix(c == "len" || c == "length" || c == "size" ? fmt::format("write `len({})`", w)
-                                                                 : "write `.x`, `.y` or `.z`");
+        const ForeignValue v = foreign_value(ast_, t);
+        const std::string message = v.vyre.empty()
+                                        ? fmt::format("{} is not a component", found())
+                                        : fmt::format("`{}.{}` is not known", w, token_text());
+        error(Code::UnknownComponent, message)
+            .with_fix(!v.vyre.empty() ? v.fix()
+                      : c == "len" || c == "length" || c == "size"
+                          ? fmt::format("write `len({})`", w)
+                          : "write `.x`, `.y` or `.z`");
         at(id).kind = ExprKind::Error;
       }
       if (is(Tok::Ident)) ++at_;
@@ -1209,6 +1343,8 @@ class Parser {
   Diagnostics scratch_;
   size_t errors_before_ = 0;          // how many there were when the current statement began
   std::vector<uint32_t> unreadable_;  // lines with characters that the lexer refused
+  TokenId declaration_ = 0;           // the first token of the current kernel or function
+  TokenId body_ = none;               // its `{`; none once a block in it is known to be open
   uint32_t depth_ = 0;                // of an expression
   uint32_t block_depth_ = 0;
 };

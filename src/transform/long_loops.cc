@@ -219,7 +219,8 @@ class Divider {
   ValueId constant(Type t, uint64_t bits) { return b_.constant(t, bits); }
 
   /// trips * step, or the largest number where that does not fit, and what is left up to that
-  /// number: from a start above it, a chunk ends at the loop's end.
+  /// number: from a start above it, a chunk ends at the loop's end. Emitters that compute types of
+  /// 8 and 16 bits in words need not cut results here: they fit, or are not used.
   std::pair<ValueId, ValueId> chunk_and_room(Type t, ValueId step, uint32_t trips) {
     const uint64_t max = max_of(t);
     if (const auto by = constant_bits(p_, step)) {

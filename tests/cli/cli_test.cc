@@ -76,6 +76,55 @@ TEST_F(CommandLine, option_without_its_value_or_given_twice) {
   expect_code(r, "V0606");
 }
 
+TEST_F(CommandLine, mistakes_of_options_are_named_in_words_of_this_program) {
+  const auto fix = [&](const std::vector<std::string>& words, const std::string& code) {
+    const auto r = vyre(words);
+    expect_exit(r, 2);
+    expect_code(r, code);
+    for (const char* foreign : {"required", "TEXT", "At Most", "Could not", "received"})
+      EXPECT_EQ(r.err.find(foreign), std::string::npos) << r.err;
+    const size_t at = r.err.find("fix: ");
+    return at == r.err.npos ? r.err : r.err.substr(at + 5, r.err.find('\n', at) - at - 5);
+  };
+  EXPECT_EQ(fix({"run", "a.vyre", "--grid"}, "V0606"), "write `--grid N[,M[,K]]`");
+  EXPECT_EQ(fix({"run", "a.vyre", "--grid", "1", "--grid", "2"}, "V0606"), "keep one of them");
+  EXPECT_EQ(fix({"run"}, "V0604"), "write `vyre run FILE`, or see `vyre run --help`");
+  EXPECT_EQ(fix({"emit", "a.vyre"}, "V0604"),
+            "write `vyre emit --target llvm|asm|obj|ptx|spirv`, or see `vyre emit --help`");
+}
+
+TEST_F(CommandLine, passes_and_architectures_are_suggested) {
+  file("s.vyre", saxpy);
+  const auto fix = [&](const std::vector<std::string>& words, const std::string& code) {
+    const auto r = vyre(words);
+    expect_exit(r, 2);
+    expect_code(r, code);
+    const size_t at = r.err.find("fix: ");
+    return at == r.err.npos ? r.err : r.err.substr(at + 5, r.err.find('\n', at) - at - 5);
+  };
+  EXPECT_EQ(fix({"opt", "s.vyre", "--passes", "simplfy"}, "V0801"), "write `simplify`");
+  EXPECT_EQ(fix({"opt", "s.vyre", "--passes", "dce"}, "V0801"), "write `remove_dead_code`");
+  EXPECT_EQ(fix({"opt", "s.vyre", "--passes", "hoist"}, "V0801"), "write `hoist_invariants`");
+  EXPECT_EQ(fix({"opt", "s.vyre", "--passes", "zz"}, "V0801"), "use one of these names");
+  EXPECT_EQ(fix({"emit", "s.vyre", "--target", "ptx", "--arch", "sm_81"}, "V0607"),
+            "write `sm_80`");
+  EXPECT_EQ(fix({"emit", "s.vyre", "--target", "asm", "--arch", "x86_64-v3"}, "V0607"),
+            "write `x86-64-v3`");
+}
+
+TEST_F(CommandLine, emit_of_a_graph_names_its_kernels) {
+  file("g.vyre",
+       "kernel a(x: inout u32[4]) workgroup(1) grid(1) { x[0] = 1 }\n"
+       "kernel other(x: inout u32[4]) workgroup(1) grid(1) { x[0] = 1 }\n"
+       "kernel b(x: inout u32[4]) workgroup(1) grid(1) { x[0] = 2 }\n"
+       "graph g(x: inout u32[4]) { call b(x); call a(x); call b(x) }\n");
+  const auto r = vyre({"emit", "g.vyre:g", "--target", "ptx"});
+  expect_exit(r, 2);
+  expect_code(r, "V0606");
+  EXPECT_NE(r.err.find("it calls: b, a\n"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("`g.vyre:b`"), std::string::npos) << r.err;
+}
+
 TEST_F(CommandLine, wrong_flags_as_json) {
   const auto r = vyre({"run", "--json", "--wrong"});
   expect_exit(r, 2);
@@ -148,6 +197,16 @@ TEST_F(CommandLine, check_shows_errors_with_carets_and_their_count) {
   EXPECT_NE(r.err.find("^"), std::string::npos) << r.err;
   EXPECT_TRUE(r.err.ends_with("2 errors\n")) << r.err;
   EXPECT_EQ(r.out, "");
+}
+
+TEST_F(CommandLine, check_says_how_many_errors_are_not_shown) {
+  std::string wrong = "kernel k(y: out u32[1]) workgroup(1) grid(1) {\n";
+  for (int i = 0; i < 130; ++i) wrong += "  y[0] = 1.5\n";
+  file("wrong.vyre", wrong + "}\n");
+  const auto r = vyre({"check", "wrong.vyre"});
+  expect_exit(r, 2);
+  expect_code(r, "V0145");
+  EXPECT_NE(r.err.find("note[V0399]: 30 more errors are not shown"), std::string::npos) << r.err;
 }
 
 TEST_F(CommandLine, check_json_is_data_either_way) {

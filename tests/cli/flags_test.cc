@@ -16,6 +16,15 @@ TEST(Flags, counts_and_sizes) {
   EXPECT_EQ(parse_bytes("64K"), 65536u);
   EXPECT_EQ(parse_bytes("2g"), uint64_t{2} << 30);
   EXPECT_EQ(parse_bytes("12"), 12u);
+  for (const char* four : {"4G", "4g", "4GB", "4gb", "4GiB", "4gib"})
+    EXPECT_EQ(parse_bytes(four), uint64_t{4} << 30) << four;
+  for (const char* bad : {"4iB", "4B", "GB", "4GBB", "B", "4KGB", ""})
+    EXPECT_FALSE(parse_bytes(bad)) << bad;
+  EXPECT_EQ(parse_decimal_count("1e6"), 1000000u);
+  EXPECT_EQ(parse_decimal_count("25E1"), 250u);
+  EXPECT_EQ(parse_decimal_count("0xe1"), 0xe1u);
+  for (const char* bad : {"1e", "e6", "1e-1", "1.5e3", "1e20", "1e+2", "99e19"})
+    EXPECT_FALSE(parse_decimal_count(bad)) << bad;
   for (const char* bad : {"", "-1", "1.5", "x", "K", "_", "99999999999999999999"})
     EXPECT_FALSE(parse_count(bad)) << bad;
   EXPECT_FALSE(parse_bytes("18446744073709551615K"));

@@ -86,6 +86,25 @@ TEST_F(PlanCommandLine, says_what_it_assumes) {
   EXPECT_EQ(none.out.find("assumed"), std::string::npos) << none.out;
 }
 
+TEST_F(PlanCommandLine, asks_for_scalars_that_lengths_depend_on) {
+  file("sized.vyre",
+       "kernel twice(x: in u32[], y: out u32[len(x)]) workgroup(1) grid(len(x)) { y[0] = x[0] }\n"
+       "graph g(n: u32, m: u32, x: in u32[n], y: out u32[len(x)]) {\n"
+       "  call twice(x, y)\n  repeat m { call twice(x, y) }\n}\n");
+  const std::string question = "pass `--set n=V`: the length of `x` depends on it\n";
+  const auto r = vyre({"plan", "sized.vyre"});
+  expect_exit(r, 0);
+  EXPECT_NE(r.out.find("assumed: n = 1, m = 1;"), r.out.npos) << r.out;
+  EXPECT_NE(r.out.find(question), r.out.npos) << r.out;
+  EXPECT_EQ(r.out.find("--set m=V"), r.out.npos) << r.out;
+  for (const std::vector<std::string>& known :
+       {std::vector<std::string>{"--set", "n=64"}, {"--len", "x=64"}}) {
+    std::vector<std::string> words = {"plan", "sized.vyre"};
+    words.insert(words.end(), known.begin(), known.end());
+    EXPECT_EQ(vyre(words).out.find("pass `--set"), std::string::npos);
+  }
+}
+
 TEST_F(PlanCommandLine, a_memory_limit_below_the_need_is_an_error_with_numbers) {
   const auto tight = vyre({"plan", "g.vyre", "--len", "x=1024", "--memory-limit", "8191"});
   expect_exit(tight, 1);

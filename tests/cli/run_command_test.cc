@@ -576,5 +576,45 @@ TEST_F(Run, closed_standard_streams_do_not_leak_into_files) {
   }
 }
 
+TEST_F(Run, json_prints_eight_values_or_as_many_as_it_is_told) {
+  file("id.vyre",
+       "kernel id(x: in u32[], y: out u32[len(x)]) workgroup(4) grid(len(x)) {\n"
+       "  y[global_id.x] = x[global_id.x]\n}\n");
+  const auto values = [&](const std::string& flag) {
+    const auto r = vyre({"run", "id.vyre", "--backend", "interp", "--in", "x=random:1e2", flag});
+    expect_exit(r, 0);
+    return nlohmann::json::parse(r.out)["outputs"][0]["values"].size();
+  };
+  EXPECT_EQ(values("--json"), 8u);
+  EXPECT_EQ(values("--json=20"), 20u);
+  EXPECT_EQ(values("--json=1000"), 100u);
+  const auto bad = vyre({"run", "id.vyre", "--in", "x=1", "--json=all"});
+  expect_exit(bad, 2);
+  EXPECT_NE(bad.out.find("V0607"), std::string::npos) << bad.out;
+}
+
+TEST_F(Run, unknown_parameters_are_suggested_by_what_the_flag_takes) {
+  file("s.vyre", saxpy);
+  const auto r = vyre({"run", "s.vyre", "--set", "x1=1", "--in", "aa=1"});
+  expect_exit(r, 2);
+  expect_code(r, "V0609");
+  EXPECT_NE(r.err.find("it has: a: f32, x: in f32[], y: inout f32[]"), r.err.npos) << r.err;
+  EXPECT_NE(r.err.find("name one of its parameters: `a`\n"), r.err.npos) << r.err;
+  EXPECT_NE(r.err.find("name one of its parameters: `x`, `y`\n"), r.err.npos) << r.err;
+}
+
+TEST_F(Run, large_numbers_of_bytes_have_a_unit) {
+  file("id.vyre",
+       "kernel id(x: in u32[], y: out u32[len(x)]) workgroup(4) grid(len(x)) {\n"
+       "  y[global_id.x] = x[global_id.x]\n}\n");
+  const auto r = vyre({"run", "id.vyre", "--backend", "interp", "--in", "x=random:1000000",
+                       "--memory-limit", "6MiB"});
+  expect_exit(r, 1);
+  EXPECT_NE(r.err.find("8000000 bytes (7.629 MiB)"), r.err.npos) << r.err;
+  const auto small = vyre({"run", "id.vyre", "--backend", "interp", "--in", "x=1", "--len", "y=2"});
+  EXPECT_NE(small.err.find("`y` has 2 elements, but its length is `len(x)` = 1"), small.err.npos);
+  EXPECT_NE(small.err.find("give 1 element,"), small.err.npos) << small.err;
+}
+
 }  // namespace
 }  // namespace vyre

@@ -39,6 +39,16 @@ TEST_F(CommandLine, sanitize_warnings_exit_0_and_1_if_strict) {
   expect_exit(vyre({"check", path, "--sanitize", "--in", "x=1,2,3,4", "--strict"}), 1);
 }
 
+TEST_F(CommandLine, sanitize_names_the_atomic_for_a_plain_access) {
+  file("lock.vyre",
+       "kernel k(lock: inout u32[1]) workgroup(32) grid(64) {\n"
+       "  if lock[0] == 0 {\n    atomic_cas(lock[0], 0, 1)\n  }\n}\n");
+  const auto r = vyre({"check", "lock.vyre", "--sanitize", "--in", "lock=0"});
+  expect_exit(r, 1);
+  expect_code(r, "V0551");
+  EXPECT_NE(r.err.find("fix: read it with `atomic_load(lock[i])`"), std::string::npos) << r.err;
+}
+
 TEST_F(CommandLine, sanitize_gives_its_findings_as_data) {
   const auto r = vyre({"check", file("racy.vyre", racy) + ":racy", "--sanitize", "--json"});
   expect_exit(r, 1);

@@ -138,11 +138,28 @@ class Degrade : public Remake {
     return off(cast(to, x), 1);
   }
 
+  /// An op marked InRange: wrong outside.
+  Term wrong_outside(const Op& o, const Term* x) {
+    const Term result = c.op(o.code, o.type, {x, o.operands.count});
+    const uint64_t ones = low_mask(width_of(o.type)), most = low_mask(width_of(o.type) - 1);
+    Term outside;
+    if (o.code == Opcode::Cast) {
+      outside = cast(x[0].type, result) != x[0];
+    } else if (o.code == Opcode::Shl || o.code == Opcode::Shr) {
+      outside = (x[1] & (ones ^ (width_of(o.type) - 1))) != 0;
+    } else {
+      outside = x[1] == 0;
+      if (is_signed(o.type)) outside = outside | ((x[1] == ones) & (x[0] == (most ^ ones)));
+    }
+    return select(outside, ~result, result);
+  }
+
   void visit(OpId id) override {
     const Op& o = from.op(id);
     if (!is_pure(o.code) || o.operands.count == 0) return copy(id);
     Term x[4];
     for (uint32_t i = 0; i < o.operands.count; ++i) x[i] = operand(id, i);
+    if (has_mark(o, OpMark::InRange)) return give(id, wrong_outside(o, x));
     if (o.code == Opcode::Cast && (is_float(o.type) || is_float(x[0].type)) && o.type != x[0].type)
       return give(id, wrong_cast(o.type, x[0]));
     if (has_mark(o, OpMark::AnyNan)) {
@@ -155,7 +172,7 @@ class Degrade : public Remake {
     if (is_float(x[0].type) && o.code != Opcode::Cast && o.code != Opcode::Bitcast &&
         o.code != Opcode::Select)
       return give(id, wrong_float(o.code, x, o));
-    if (!p_.bits && o.code >= Opcode::Clz && o.code <= Opcode::Insert)
+    if (!p_.bits && o.code >= Opcode::Clz && o.code <= Opcode::ReverseBits)
       return give(id, ~c.op(o.code, o.type, {x, o.operands.count}));
     copy(id);
   }
@@ -177,9 +194,7 @@ std::string forbidden(const Program& p, const Profile& q) {
     const bool wide = t == Type::I64 || t == Type::U64;
     if (f64 && (!q.float64 || !q.int64)) return true;
     if (wide && !q.int64) return true;
-    if (!is_float(o.type) && !is_float(t)) {
-      if (!q.bits && o.code >= Opcode::Clz && o.code <= Opcode::Insert) return true;
-    }
+    if (!q.bits && o.code >= Opcode::Clz && o.code <= Opcode::ReverseBits) return true;
     switch (o.code) {
       case Opcode::Fma: return (f32 && !q.fma32 && !q.fused32) || (f64 && !q.fma64);
       case Opcode::Min:

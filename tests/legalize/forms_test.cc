@@ -58,24 +58,27 @@ TEST(exact_forms, marks_are_those_of_the_table_and_the_checker_rejects_them) {
     const auto expanded = expand(op_program(Fma, F, {F, F, F}), profile_of(words), 0, true);
     ASSERT_TRUE(expanded) << words;
     size_t marks = 0;
-    for (const Program& p : {*expanded, form(Fma, F, profile_of(words))})
+    const Program quotient =
+        expand_integers(op_program(Div, Type::I32, {Type::I32, Type::I32}), {});
+    for (const Program& p : {*expanded, form(Fma, F, profile_of(words)), quotient})
       walk(p, [&](OpId id) {
         const Op& o = p.op(id);
         if (info(o.code).attribute != AttrKind::None || o.attr == 0) return;
-        EXPECT_TRUE(has_mark(o, info(o.code).mark)) << info(o.code).name << " " << o.attr;
-        found.insert(info(o.code).mark);
+        EXPECT_TRUE(has_mark(o, OpMark(o.attr))) << info(o.code).name << " " << o.attr;
+        found.insert(OpMark(o.attr));
         ++marks;
       });
     EXPECT_GT(marks, 0u) << words;
     EXPECT_TRUE(has_errors(check(*expanded))) << words;
     EXPECT_FALSE(has_errors(check(without_marks(*expanded)))) << words;
   }
-  EXPECT_EQ(found, (std::set{OpMark::AnyNan, OpMark::ByFunction, OpMark::MayFlush}));
+  EXPECT_EQ(found,
+            (std::set{OpMark::AnyNan, OpMark::ByFunction, OpMark::MayFlush, OpMark::InRange}));
 }
 
 TEST(exact_forms, ops_with_marks_have_no_other_attribute) {
   for (const OpInfo& row : all_ops())
-    EXPECT_TRUE(row.mark == OpMark::None || row.attribute == AttrKind::None) << row.name;
+    EXPECT_TRUE(row.marks == 0 || row.attribute == AttrKind::None) << row.name;
 }
 
 }  // namespace

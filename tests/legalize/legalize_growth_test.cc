@@ -86,7 +86,20 @@ const std::vector<Row>& rows() {
       {Clz, U32, {U32}, "-bits"},
       {Ctz, U32, {U32}, "-bits"},
       {ReverseBits, U32, {U32}, "-bits"},
-      {Extract, U32, {U32, U32, U32}, "-bits"},
+      {Div, U32, {U32, U32}, "full"},
+      {Div, I32, {I32, I32}, "full"},
+      {Rem, I32, {I32, I32}, "full"},
+      {CeilDiv, U32, {U32, U32}, "full"},
+      {SatAdd, U32, {U32, U32}, "full"},
+      {SatAdd, I32, {I32, I32}, "full"},
+      {RotL, U32, {U32, U32}, "full"},
+      {Clz, U64, {U64}, "full"},
+      {Extract, U32, {U32, U32, U32}, "full"},
+      {Insert, U32, {U32, U32, U32, U32}, "full"},
+      {Add, U8, {U8, U8}, "full"},
+      {Div, I8, {I8, I8}, "full"},
+      {Clz, U8, {U8}, "full"},
+      {Cast, I8, {F32}, "full"},
   };
   return list;
 }

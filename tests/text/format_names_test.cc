@@ -28,7 +28,15 @@ TEST(format, contextual_words_may_be_names) {
 
 TEST(format, a_header_over_several_lines_is_indented) {
   EXPECT_EQ(formatted("kernel k(y: out u32[1])\nworkgroup(1)\n  grid(1)\n{\ny[0]=1\n}\n"),
-            "kernel k(y: out u32[1])\n    workgroup(1)\n    grid(1)\n    {\n  y[0] = 1\n}\n");
+            "kernel k(y: out u32[1])\n    workgroup(1)\n    grid(1)\n{\n  y[0] = 1\n}\n");
+}
+
+TEST(format, a_brace_that_stands_alone_is_not_indented) {
+  const std::string source =
+      "fn f(a: u32) -> u32\n{\n  if a > 1\n  {\n    return a\n  }\n  return 1\n}\n";
+  EXPECT_EQ(formatted(source), source);
+  EXPECT_EQ(formatted("graph g(y: out u32[4])\n  {\n  repeat 2\n    {\n    call k(y)\n  }\n}\n"),
+            "graph g(y: out u32[4])\n{\n  repeat 2\n  {\n    call k(y)\n  }\n}\n");
 }
 
 }  // namespace

@@ -154,6 +154,23 @@ TEST(FrontEndLimits, a_hundred_errors_are_kept) {
   const ParseOutcome outcome =
       parse(lines(1000, [](int i) { return kernel(fmt::format("k{}", i), "  y[0] = 1.5"); }));
   EXPECT_EQ(outcome.diagnostics.size(), 100u);
+  EXPECT_EQ(outcome.errors_left_out, 900u);
+}
+
+TEST(FrontEndLimits, errors_over_the_limit_are_counted_once_for_each_place) {
+  const std::string wrong = "fn wrong(a: u32) -> u32 { return a + 1.5 }\n";
+  const ParseOutcome outcome = parse(
+      lines(100, [](int i) { return kernel(fmt::format("k{}", i), "  y[0] = 1.5"); }) + wrong +
+      lines(100, [](int i) { return kernel(fmt::format("c{}", i), "  y[0] = wrong(1)"); }));
+  EXPECT_EQ(outcome.diagnostics.size(), 100u);
+  EXPECT_EQ(outcome.errors_left_out, 1u);
+}
+
+TEST(FrontEndLimits, syntax_errors_over_the_limit_are_counted) {
+  const ParseOutcome outcome =
+      parse(kernel("k", lines(150, [](int) { return std::string("  y[0] = )"); })));
+  EXPECT_EQ(outcome.diagnostics.size(), 100u);
+  EXPECT_EQ(outcome.errors_left_out, 50u);
 }
 
 TEST(FrontEndLimits, names_of_an_outer_call_are_hidden) {

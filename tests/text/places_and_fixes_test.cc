@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "text/lexer.h"
 #include "text/parse.h"
@@ -48,7 +49,7 @@ TEST(PlacesAndFixes, misspelt_functions_are_suggested) {
   EXPECT_EQ(first_of("let a = sqrtt(2.0)"), "V0120 at 2:11+5: did you mean `sqrt`?");
   EXPECT_EQ(first_of("atomic_ad(y[0], 1)"), "V0120 at 2:3+9: did you mean `atomic_add`?");
   EXPECT_EQ(first_of("let a = subgroup_sum(1)"), "V0120 at 2:11+12: did you mean `subgroup_add`?");
-  EXPECT_EQ(first_of("y[0] = add(1, 2)"), "V0120 at 2:10+3: write `a + b`");
+  EXPECT_EQ(first_of("y[0] = add(1, 2)"), "V0120 at 2:10+3: write `1 + 2`");
   EXPECT_EQ(first_of("k(y)"),
             "V0120 at 2:3+1: kernels are called in a graph; make it a `fn` to call it here");
   EXPECT_EQ(first_of("y[0] = frobnicate(1)"),
@@ -100,7 +101,7 @@ TEST(PlacesAndFixes, types_point_at_the_operator_or_value_and_name_the_cast) {
 
 TEST(PlacesAndFixes, literals_name_what_to_write) {
   EXPECT_EQ(first_of("let a = scale * 2"), "V0144 at 2:19+1: write `2.0`");
-  EXPECT_EQ(first_of("let a: f32 = -3"), "V0144 at 2:17+1: write `-3.0`");
+  EXPECT_EQ(first_of("let a: f32 = -3"), "V0144 at 2:16+2: write `-3.0`");
   EXPECT_EQ(first_of("let a: f32 = 0x10"), "V0144 at 2:16+4: write `16.0`");
   EXPECT_EQ(first_of("let a: f32 = 1_000"), "V0144 at 2:16+5: write `1_000.0`");
   EXPECT_EQ(first_of("let a = 1f32"), "V0103 at 2:11+4: write `1.0f32`");
@@ -137,7 +138,7 @@ TEST(PlacesAndFixes, habits_of_other_languages_are_answered) {
             "V0120 at 2:3+7: write `barrier workgroup`, without parentheses");
   EXPECT_EQ(first_of("trap"), "V0107 at 2:3+4: write `trap 1`");
   EXPECT_EQ(first_of("region { }"), "V0107 at 2:3+6: write `region \"name\" { … }`");
-  EXPECT_EQ(first_of("y[0] = -1"), "V0143 at 2:11+1: use a signed type: `-1i32`");
+  EXPECT_EQ(first_of("y[0] = -1"), "V0143 at 2:10+2: use a signed type: `-1i32`");
 }
 
 TEST(PlacesAndFixes, one_mistake_is_reported_once) {
@@ -158,7 +159,8 @@ TEST(PlacesAndFixes, immutable_names_say_how_to_change_them) {
   EXPECT_EQ(first_of("for i in 0..4 { i = 2 }"),
             "V0134 at 2:19+1: use a `while` loop with a variable of your own");
   EXPECT_EQ(first_of("y = 2"), "V0134 at 2:3+1: write `y[i] = …`");
-  EXPECT_EQ(first_of("count = 2"), "V0134 at 2:3+5: copy it into a `var`");
+  EXPECT_EQ(first_of("count = 2"),
+            "V0134 at 2:3+5: copy it into a `var`: write `var count = count` before this");
   EXPECT_EQ(first_of("x[0] = 2.0"), "V0139 at 2:3+1: declare it `inout` or `out`");
 }
 
@@ -185,6 +187,63 @@ TEST(PlacesAndFixes, unclosed_parenthesis_is_shown_where_it_was_opened) {
   ASSERT_EQ(found[0].notes.size(), 1u);
   EXPECT_EQ(found[0].notes[0].place.line, 2u);
   EXPECT_EQ(found[0].notes[0].place.column, 10u);
+}
+
+std::vector<std::string> notes_of(const std::string& source) {
+  std::vector<std::string> notes;
+  const Diagnostics found = parse(source).diagnostics;
+  for (const Note& n : found.at(0).notes)
+    notes.push_back(std::to_string(n.place.line) + ":" + std::to_string(n.place.column) + " " +
+                    n.message);
+  return notes;
+}
+
+TEST(PlacesAndFixes, types_label_both_sides) {
+  using Notes = std::vector<std::string>;
+  const std::string rule = "0:0 there is no implicit conversion between types";
+  const auto notes = [&](const std::string& line) {
+    return notes_of("kernel k(n: u32, s: f32, y: out u32[4]) workgroup(1) grid(1) {\n" + line +
+                    "\n}\n");
+  };
+  EXPECT_EQ(notes("y[0] = n * s"), (Notes{"2:8 this side is u32", "2:12 this side is f32", rule}));
+  EXPECT_EQ(notes("y[0] += s"), (Notes{"2:1 this side is u32", "2:9 this side is f32", rule}));
+  EXPECT_EQ(notes("let a: i32 = n"), (Notes{"2:5 `a` is declared here", rule}));
+  EXPECT_EQ(notes("y[0] = s"), (Notes{"1:26 the element of `y` is declared here", rule}));
+  EXPECT_EQ(notes("for i in n..s { }"), (Notes{"2:10 this is u32"}));
+}
+
+TEST(PlacesAndFixes, missing_brace_is_located_by_indentation) {
+  const auto source = [](const std::string& body) {
+    return "kernel k(y: out u32[4])\n    workgroup(1)\n    grid(1) {\n" + body +
+           "\n\nkernel l(y: out u32[4]) workgroup(1) grid(1) {\n  y[0] = 1\n}\n";
+  };
+  const std::string inner =
+      source("  if y[0] == 0 {\n    for i in 0..4 {\n      y[i] = 1\n    y[0] = 2\n  }\n}\n");
+  EXPECT_EQ(first_of_file(inner), "V0111 at 5:19+1: write `}` before line 7");
+  EXPECT_EQ(notes_of(inner),
+            std::vector<std::string>{"7:5 the indentation asks for a `}` before this line"});
+  const std::string outer = source("  if y[0] == 0 {\n    y[1] = 1\n  }\n  y[0] = 1\n");
+  EXPECT_EQ(first_of_file(outer), "V0111 at 3:13+1: write `}` before line 10");
+  for (const std::string& s : {inner, outer}) EXPECT_EQ(parse(s).diagnostics.size(), 1u);
+  EXPECT_EQ(first_of_file("fn f() {\n  if true {\n    return\n  }\n"),
+            "V0111 at 1:8+1: add the missing `}`");
+}
+
+TEST(PlacesAndFixes, lengths_and_arguments_that_are_not_constant_name_the_cause) {
+  EXPECT_EQ(first_of("var t: u32[count]"),
+            "V0156 at 2:14+5: declare `const N = 64` and write `N`, or pass the memory as a "
+            "parameter, `t: scratch u32[n]`");
+  const std::string graph =
+      "kernel k(x: in u32[], n: u32, y: out u32[4]) workgroup(1) grid(1) { }\n"
+      "graph g(x: in u32[], n: u32, y: out u32[4]) {\n  call k(x, ";
+  EXPECT_EQ(first_of_file(graph + "len(x), y)\n}\n"),
+            "V0156 at 3:17+1: compute `len(x)` in the kernel, or declare a scalar parameter of the "
+            "graph and write its name");
+  EXPECT_EQ(first_of_file(graph + "n / 2, y)\n}\n").substr(0, 15), "V0156 at 3:13+1");
+  EXPECT_EQ(parse(graph + "n / 2, y)\n}\n").diagnostics.at(0).message,
+            "the argument `n / 2` is a formula: `n` takes a constant or a scalar of the graph");
+  EXPECT_EQ(first_of_file("kernel k(y: out u32[mul(3, 4)]) workgroup(1) grid(1) { }"),
+            "V0162 at 1:21+3: write `3 * 4`");
 }
 
 TEST(PlacesAndFixes, source_above_the_limit_is_not_read) {

@@ -148,7 +148,10 @@ void add_run(CLI::App& app, RunCommand& c) {
   app.add_flag("--verify", c.verify,
                "Compare with a second run on the interpreter (interp: in the other order)")
       ->group(results);
-  app.add_flag("--json", c.json, "Results and errors as JSON on standard output")->group(results);
+  app.add_flag("--json", c.json_values,
+               "Results and errors as JSON on standard output: of each output the first 8\n"
+               "values, with --json=N the first N; with --print what that says")
+      ->group(results);
   const std::string measuring = "Measuring";
   app.add_option("--repeat", c.repeat,
                  "Run N times, each from the given inputs, and print the least and\n"
@@ -617,19 +620,65 @@ void add_extras(const CLI::App& app, Diagnostics& errors) {
                          .with_fix("drop it, or put the option before it whose value it is"));
 }
 
+/// Of options without a text of their own CLI11 knows only the type of the variable.
+std::string value_text(const CLI::Option& o) {
+  if (o.get_items_expected_max() == 0) return "";
+  return o.get_option_text().empty() ? o.get_type_name() : o.get_option_text();
+}
+
+/// "--grid N[,M[,K]]" for a fix.
+std::string written(const CLI::Option& o) {
+  const std::string value = value_text(o);
+  return o.get_name() + (value.empty() ? "" : " " + value);
+}
+
+/// What CLI11 says about one option, in words of this program. Its messages begin with the option.
+Diagnostic misuse_of(const CLI::ParseError& e, const CLI::App& app) {
+  const std::string what = e.what();
+  const CLI::Option* o = app.get_option_no_throw(what.substr(0, what.find_first_of(": ")));
+  const bool counts = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch);
+  if (!o)
+    return diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), what))
+        .with_fix(see_help(app));
+  if (o->get_items_expected_max() == 0)
+    return diagnose(Code::OptionMisuse, {},
+                    fmt::format("`{}`: `{}` takes no value", app.get_name(), o->get_name()))
+        .with_fix(fmt::format("write `{}`", o->get_name()));
+  if (counts && o->count() > 1)
+    return diagnose(Code::OptionMisuse, {},
+                    fmt::format("`{}`: `{}` is given {} times", app.get_name(), o->get_name(),
+                                o->count()))
+        .with_fix("keep one of them");
+  return diagnose(Code::OptionMisuse, {},
+                  fmt::format("`{}`: `{}` lacks its value", app.get_name(), o->get_name()))
+      .with_fix(fmt::format("write `{}`", written(*o)));
+}
+
+/// "--target is required" of CLI11.
+Diagnostic missing_argument(const CLI::ParseError& e, const CLI::App& app) {
+  const std::string what = e.what();
+  const std::string argument = what.substr(0, what.find(' '));
+  const CLI::Option* o = app.get_option_no_throw(argument);
+  if (!o)
+    return diagnose(Code::MissingArgument, {},
+                    fmt::format("`{}` lacks an argument: {}", app.get_name(), what))
+        .with_fix(see_help(app));
+  const std::string form = o->get_positional() ? argument : written(*o);
+  return diagnose(Code::MissingArgument, {},
+                  fmt::format("`{}` lacks an argument: `{}`", app.get_name(), argument))
+      .with_fix(fmt::format("write `vyre {} {}`, or see `vyre {} --help`", app.get_name(), form,
+                            app.get_name()));
+}
+
 Diagnostics errors_of(const CLI::ParseError& e, const CLI::App& app) {
   Diagnostics errors;
   add_extras(app, errors);
   // Not by its name: the name of an ExtrasError is the command's.
   const int kind = e.get_exit_code();
   if (kind == static_cast<int>(CLI::ExitCodes::RequiredError))
-    errors.push_back(diagnose(Code::MissingArgument, {},
-                              fmt::format("`{}` lacks an argument: {}", app.get_name(), e.what()))
-                         .with_fix(see_help(app)));
+    errors.push_back(missing_argument(e, app));
   else if (kind != static_cast<int>(CLI::ExitCodes::ExtrasError) || errors.empty())
-    errors.push_back(
-        diagnose(Code::OptionMisuse, {}, fmt::format("`{}`: {}", app.get_name(), e.what()))
-            .with_fix(see_help(app)));
+    errors.push_back(misuse_of(e, app));
   return errors;
 }
 
@@ -669,12 +718,6 @@ std::string help_of(const CLI::App& app) {
 const CLI::App* used_command(const CLI::App& app) {
   const auto used = app.get_subcommands();
   return used.empty() ? &app : used.front();
-}
-
-/// Of options without a text of their own CLI11 knows only the type of the variable.
-std::string value_text(const CLI::Option& o) {
-  if (o.get_items_expected_max() == 0) return "";
-  return o.get_option_text().empty() ? o.get_type_name() : o.get_option_text();
 }
 
 OptionDescription describe(const CLI::Option& o) {
@@ -749,6 +792,8 @@ Result<Command> parse_command_line(const Words& words) {
   undisguise(p.plan.file);
   const std::string name = used_command(p.app)->get_name();
   p.run.words = words;
+  p.run.json = !p.run.json_values.empty() && p.run.json_values != "false";
+  if (p.run.json_values == "true" || p.run.json_values == "false") p.run.json_values.clear();
   if (name == "run") return Command(std::move(p.run));
   if (name == "check") return Command(std::move(p.check));
   if (name == "emit") return Command(std::move(p.emit));

@@ -33,6 +33,7 @@ struct RunCommand {
   bool verify = false;
   bool verbose = false;
   bool json = false;
+  std::string json_values;         // of `--json=N`; "": as many as without --json
   std::vector<std::string> words;  // all of them, for the report
 };
 

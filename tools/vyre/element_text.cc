@@ -9,6 +9,7 @@
 
 #include "ir/eval/eval.h"
 #include "ir/launch.h"
+#include "support/bytes_text.h"
 #include "support/file.h"
 #include "text/lower/literal.h"
 #include "tools/vyre/numbers.h"
@@ -101,7 +102,7 @@ Diagnostic not_raw(const std::string& path, const std::string& name) {
 Result<Bytes> parse_random(std::string_view spec, const std::string& name, Type element,
                            SizeLimit limit) {
   const size_t colon = spec.find(':');
-  const auto count = parse_count(spec.substr(0, colon));
+  const auto count = parse_decimal_count(spec.substr(0, colon));
   const auto seed =
       colon == spec.npos ? std::optional<uint64_t>(0) : parse_count(spec.substr(colon + 1));
   if (!count || !seed)
@@ -118,8 +119,8 @@ Result<Bytes> parse_random(std::string_view spec, const std::string& name, Type 
         .with_fix("give fewer elements");
   if (*count * size > limit.bytes)
     return diagnose(limit.exceeded, {},
-                    fmt::format("`{}` would have {} bytes, and there are {}", name, *count * size,
-                                limit.bytes))
+                    fmt::format("`{}` would have {}, and there are {}", name,
+                                exact_bytes(*count * size), exact_bytes(limit.bytes, false)))
         .with_fix("give fewer elements or a higher memory limit");
   return random_elements(element, *count, *seed);
 }

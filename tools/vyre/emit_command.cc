@@ -12,6 +12,7 @@
 #include "codegen/ptx/ptx_emit.h"
 #include "codegen/spirv/spirv_emit.h"
 #include "diagnostics/source_line.h"
+#include "ir/graph_walk.h"
 #include "opt/pipeline.h"
 #include "plan/split/split_grid.h"
 #include "runtime/cpu_component.h"
@@ -35,6 +36,13 @@ constexpr std::array<std::string_view, 4> architectures = {"x86-64-v2", "x86-64-
 Diagnostic bad(std::string_view flag, std::string_view value, std::string fix) {
   return diagnose(Code::BadOptionValue, {}, fmt::format("`{} {}` has no meaning", flag, value))
       .with_fix(std::move(fix));
+}
+
+Diagnostic bad_arch(const std::string& arch, const std::vector<std::string>& known) {
+  const std::string all = fmt::format("{}", fmt::join(known, ", "));
+  const std::string_view near = nearest(arch, known);
+  if (near.empty()) return bad("--arch", arch, "write " + all);
+  return bad("--arch", arch, fmt::format("write `{}`", near)).note("the architectures are " + all);
 }
 
 /// 0 if none is given.
@@ -71,9 +79,9 @@ Result<emit_ptx::EmitOptions> parse_ptx_options(const EmitCommand& c) {
   if (!c.arch.empty()) {
     const auto arch = emit_ptx::parse_arch(c.arch);
     if (!arch) {
-      std::vector<std::string_view> names;
-      for (const emit_ptx::Arch a : emit_ptx::all_archs) names.push_back(emit_ptx::name(a));
-      return bad("--arch", c.arch, fmt::format("write {}", fmt::join(names, ", ")));
+      std::vector<std::string> names;
+      for (const emit_ptx::Arch a : emit_ptx::all_archs) names.emplace_back(emit_ptx::name(a));
+      return bad_arch(c.arch, names);
     }
     options.arch = *arch;
   }
@@ -114,7 +122,7 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   }
   if (!c.arch.empty() &&
       std::find(architectures.begin(), architectures.end(), c.arch) == architectures.end())
-    return bad("--arch", c.arch, fmt::format("write {}", fmt::join(architectures, ", ")));
+    return bad_arch(c.arch, {architectures.begin(), architectures.end()});
   request.arch = c.arch;
   const auto size = parse_subgroup_size(c.subgroup_size);
   if (!size) return size.errors();
@@ -131,6 +139,20 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
   if (request.form != Form::LlvmIr)
     if (const auto problem = find_misuse(c)) return *problem;
   return request;
+}
+
+Diagnostic graph_instead_of_kernel(const cli::Target& target, const std::string& file) {
+  std::vector<std::string> kernels;  // those that the graph calls, each once
+  for (const GraphStep& step : flatten(*target.graph)) {
+    if (!step.is_call()) continue;
+    const std::string& name = target.module->kernels[step.node->kernel].name;
+    if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
+  }
+  Diagnostic d = misuse(
+      fmt::format("`emit` takes a kernel, and `{}` is a graph", target.name()),
+      fmt::format("name one of its kernels: `{}:{}`", file, kernels.empty() ? "NAME" : kernels[0]));
+  if (!kernels.empty()) d.note(fmt::format("it calls: {}", fmt::join(kernels, ", ")));
+  return d;
 }
 
 /// How a line of the output that is for people begins.
@@ -326,9 +348,7 @@ int emit(const EmitCommand& command) {
   const auto target = choose_target(loaded, file.name, shown_name(file.file));
   if (!target) return report(target.errors(), loaded.sources, false);
   if (!target->kernel)
-    return report({misuse(fmt::format("`emit` takes a kernel, and `{}` is a graph", target->name()),
-                          fmt::format("name one of its kernels: `{}:NAME`", file.file))},
-                  loaded.sources, false);
+    return report({graph_instead_of_kernel(*target, file.file)}, loaded.sources, false);
   const auto wanted = bind_optimizer(command.optimizer);
   if (!wanted) return report(wanted.errors(), {}, false);
   auto options = passes_for(command, *target, *wanted);

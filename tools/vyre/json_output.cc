@@ -117,8 +117,8 @@ std::string report_json(const Diagnostics& list) {
 }
 
 std::string run_json(const Target& target, const report::RunReport& report,
-                     const ResultRequests& requests, const Launch& launch,
-                     const RunResult& result) {
+                     const ResultRequests& requests, const Launch& launch, const RunResult& result,
+                     uint64_t first) {
   Json out;
   out["ok"] = true;
   out["backend"] = report.backend;
@@ -133,8 +133,7 @@ std::string run_json(const Target& target, const report::RunReport& report,
                                 r.first.value_or(~uint64_t{0})));
   if (requests.print.empty())
     for (const Parameter& p : target.parameters)
-      if (is_host_output(p.role))
-        outputs.push_back(output_of(p, result.buffers[p.buffer], preview_elements));
+      if (is_host_output(p.role)) outputs.push_back(output_of(p, result.buffers[p.buffer], first));
   const report::Summary time = report::summarize(report.device_ns);
   out["time"] = {{"runs", report.device_ns.size()},
                  {"min_seconds", static_cast<double>(time.min_ns) / 1e9},

@@ -22,8 +22,10 @@ std::string report_json(const Diagnostics& list);
 /// {"ok": true, "backend", "device", "chosen_because", "subgroup_size", "name", "kind", "outputs":
 /// [{"name", "type", "count", "values"}], "time": {"runs", "min_seconds", "median_seconds"} of the
 /// device, "diagnostics"}. Floats that JSON cannot write are the strings "nan", "inf" and "-inf".
+/// Without requests to print, "values" has the first `first` of each output.
 std::string run_json(const Target& target, const report::RunReport& report,
-                     const ResultRequests& requests, const Launch& launch, const RunResult& result);
+                     const ResultRequests& requests, const Launch& launch, const RunResult& result,
+                     uint64_t first);
 
 /// {"ok", "kernels": [names], "graphs": [names], "diagnostics"}
 std::string check_json(const Module& module, size_t kernels, size_t graphs, bool ok,

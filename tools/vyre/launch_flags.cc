@@ -14,6 +14,7 @@
 
 #include "ir/graph_launch.h"
 #include "runtime/compile/optimizer_target.h"
+#include "support/bytes_text.h"
 #include "tools/vyre/element_text.h"
 #include "tools/vyre/numbers.h"
 
@@ -140,10 +141,9 @@ class Binder {
       o.memory_limit = 1;
       if (bytes.all > 0)
         errors_.push_back(
-            diagnose(
-                Code::MemoryLimitExceeded, {},
-                fmt::format("memory limit: the buffers of {} `{}` need {} bytes; the limit is 0",
-                            target_.kind(), target_.name(), bytes.all))
+            diagnose(Code::MemoryLimitExceeded, {},
+                     fmt::format("memory limit: the buffers of {} `{}` need {}; the limit is 0",
+                                 target_.kind(), target_.name(), exact_bytes(bytes.all)))
                 .with_fix("raise the memory limit"));
     }
     if (no_output) {
@@ -151,8 +151,8 @@ class Binder {
       if (bytes.output > 0)
         errors_.push_back(
             diagnose(Code::OutputLimitExceeded, {},
-                     fmt::format("output limit: {} `{}` gives {} bytes back; the limit is 0",
-                                 target_.kind(), target_.name(), bytes.output))
+                     fmt::format("output limit: {} `{}` gives {} back; the limit is 0",
+                                 target_.kind(), target_.name(), exact_bytes(bytes.output)))
                 .with_fix("raise the output limit"));
     }
   }
@@ -332,7 +332,7 @@ Result<std::map<std::string, std::string>> parse_constants(const std::vector<std
 }
 
 Result<Limits> parse_limits(const LaunchFlags& flags) {
-  constexpr auto bytes_fix = "give a number of bytes, such as 1000000, 64K, 512M or 2G";
+  constexpr auto bytes_fix = "give a number of bytes, such as 1000000, 64K, 512MB or 2GiB";
   Limits limits;
   Diagnostics errors;
   read_flag(errors, "--time-limit", flags.time_limit, parse_seconds, limits.seconds,
@@ -374,13 +374,28 @@ Result<LoadOptions> load_options(const LaunchFlags& flags) {
   return options;
 }
 
+namespace {
+
+/// May a parameter of the role stand after the flag?
+bool takes(const std::string& flag, Role role) {
+  if (flag == "--set") return role == Role::Scalar;
+  if (flag == "--in") return role != Role::Scalar && is_host_input(role);
+  if (flag == "--out") return is_host_output(role);
+  if (flag == "--print") return is_host_input(role) || is_host_output(role);
+  return role != Role::Scalar;
+}
+
+}  // namespace
+
 Result<Parameter> find_parameter(const Target& target, const std::string& name,
                                  const std::string& flag) {
   if (const Parameter* p = target.find(name)) return *p;
   std::vector<std::string> names, described;
   for (const Parameter& p : target.parameters) {
-    names.push_back(p.name);
-    described.push_back(fmt::format("{}: {}", p.name, describe(p)));
+    if (takes(flag, p.role)) names.push_back(p.name);
+    described.push_back(p.role == Role::Scalar
+                            ? fmt::format("{}: {}", p.name, vyre::name(p.element))
+                            : fmt::format("{}: {}", p.name, describe(p)));
   }
   Diagnostic d = diagnose(Code::UnknownParameter, {},
                           fmt::format("`{}` names `{}`, but {} `{}` has no such parameter", flag,
@@ -388,7 +403,11 @@ Result<Parameter> find_parameter(const Target& target, const std::string& name,
   d.note(described.empty() ? "it has no parameters"
                            : fmt::format("it has: {}", fmt::join(described, ", ")));
   const std::string_view near = nearest(name, names);
-  return d.with_fix(near.empty() ? "name one of its parameters" : fmt::format("write `{}`", near));
+  if (!near.empty()) return d.with_fix(fmt::format("write `{}`", near));
+  return d.with_fix(
+      names.empty() ? fmt::format("remove `{}`: {} `{}` has no parameter for it", flag,
+                                  target.kind(), target.name())
+                    : fmt::format("name one of its parameters: `{}`", fmt::join(names, "`, `")));
 }
 
 uint64_t buffer_bytes(const Target& target, const Launch& launch) {

@@ -1,5 +1,6 @@
 #include "tools/vyre/numbers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -13,16 +14,34 @@ std::optional<uint64_t> parse_count(std::string_view text) {
   return text::parse_value(text, Type::U64, &count) ? std::optional(count) : std::nullopt;
 }
 
+std::optional<uint64_t> parse_decimal_count(std::string_view text) {
+  const size_t e = text.find_first_of("eE");
+  if (e == text.npos || text.starts_with("0x")) return parse_count(text);
+  auto count = parse_count(text.substr(0, e));
+  const auto exponent = parse_count(text.substr(e + 1));
+  if (!count || !exponent || *exponent > 19) return std::nullopt;
+  for (uint64_t i = 0; i < *exponent; ++i)
+    if (__builtin_mul_overflow(*count, uint64_t{10}, &*count)) return std::nullopt;
+  return count;
+}
+
 std::optional<uint64_t> parse_bytes(std::string_view text) {
   constexpr std::string_view suffixes = "KMGT";
   uint64_t unit = 1;
-  if (!text.empty()) {
-    const char last =
-        text.back() >= 'a' && text.back() <= 'z' ? char(text.back() - 32) : text.back();
-    if (const size_t power = suffixes.find(last); power != suffixes.npos) {
-      unit = uint64_t{1} << (10 * (power + 1));
-      text.remove_suffix(1);
-    }
+  const auto power_at = [&](size_t from_end) {  // of the letter at that place, or npos
+    if (text.size() < from_end) return suffixes.npos;
+    const char c = text[text.size() - from_end];
+    return suffixes.find(c >= 'a' && c <= 'z' ? char(c - 32) : c);
+  };
+  const auto ends_with = [&](std::string_view tail) {
+    return text.size() >= tail.size() &&
+           std::equal(tail.begin(), tail.end(), text.end() - long(tail.size()),
+                      [](char a, char b) { return a == b || a == b + 32; });
+  };
+  const size_t tail = ends_with("ib") ? 2 : ends_with("b") ? 1 : 0;  // of GiB, GB, G
+  if (const size_t power = power_at(tail + 1); power != suffixes.npos) {
+    unit = uint64_t{1} << (10 * (power + 1));
+    text.remove_suffix(tail + 1);
   }
   const auto count = parse_count(text);
   uint64_t bytes = 0;

@@ -15,7 +15,10 @@ namespace vyre::cli {
 /// "1000", "0x400", "1_000".
 std::optional<uint64_t> parse_count(std::string_view text);
 
-/// Bytes: a count, optionally with a suffix K, M, G or T for powers of 1024.
+/// A count, also with a decimal exponent: "1e6".
+std::optional<uint64_t> parse_decimal_count(std::string_view text);
+
+/// Bytes: a count, optionally with a suffix K, M, G or T for powers of 1024: "4G", "4GB", "4GiB".
 std::optional<uint64_t> parse_bytes(std::string_view text);
 
 /// A positive finite number of seconds: "2", "0.5".

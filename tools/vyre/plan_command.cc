@@ -8,6 +8,7 @@
 #include "plan/plan_file.h"
 #include "runtime/device.h"
 #include "runtime/registry.h"
+#include "support/bytes_text.h"
 #include "text/print.h"
 #include "tools/vyre/commands.h"
 #include "tools/vyre/diagnostic_output.h"
@@ -23,7 +24,29 @@ constexpr uint64_t assumed_length = uint64_t{1} << 20;
 struct Assumed {
   std::vector<std::optional<uint64_t>> counts, scalars;
   std::vector<std::string> guesses;
+  std::string questions;  // for scalars that lengths depend on
 };
+
+/// A buffer whose length is computed from the scalar, or none.
+uint32_t buffer_sized_by(const Graph& g, const LaunchInputs& inputs, uint32_t scalar) {
+  const auto depends = [&](FormulaId id) -> bool {
+    std::vector<bool> on(g.formulas.nodes.size());  // nodes refer to earlier ones
+    for (FormulaId i = 0; i <= id; ++i) {
+      const FormulaNode& n = g.formulas[i];
+      if (n.op == FormulaOp::Scalar)
+        on[i] = n.a == scalar;
+      else if (n.op != FormulaOp::Const && n.op != FormulaOp::Len)
+        on[i] = on[n.a] || on[n.b];
+    }
+    return on[id];
+  };
+  for (uint32_t i = 0; i < g.buffers.size(); ++i) {
+    const GraphBuffer& b = g.buffers[i];
+    const bool given = b.parameter && (inputs.data[i] || inputs.lengths[i]);
+    if (b.role != Role::Scalar && b.count != no_formula && !given && depends(b.count)) return i;
+  }
+  return none;
+}
 
 Result<Assumed> assume(const Graph& g, const LaunchInputs& inputs) {
   Assumed a;
@@ -42,6 +65,9 @@ Result<Assumed> assume(const Graph& g, const LaunchInputs& inputs) {
       if (data) continue;
       a.scalars[i] = 1;
       a.guesses.push_back(fmt::format("{} = 1", b.name));
+      if (const uint32_t sized = buffer_sized_by(g, inputs, uint32_t(i)); sized != none)
+        a.questions += fmt::format("pass `--set {}=V`: the length of `{}` depends on it\n", b.name,
+                                   g.buffers[sized].name);
     } else if (data) {
       a.counts[i] = data->size() / size_of(b.element);
     } else if (inputs.lengths[i]) {
@@ -91,8 +117,8 @@ Result<> fits_device(const plan::PlannedGraph& planned, const Graph& graph, cons
       bytes += planned.plan.counts[i] * size_of(graph.buffers[i].element);
   if (bytes <= wanted.device_bytes) return Ok{};
   return diagnose(Code::DeviceMemoryExceeded, graph.place,
-                  fmt::format("graph `{}` needs {} bytes; the device has {}", graph.name, bytes,
-                              wanted.device_bytes))
+                  fmt::format("graph `{}` needs {}; the device has {}", graph.name,
+                              exact_bytes(bytes), exact_bytes(wanted.device_bytes, false)))
       .with_fix("give smaller lengths, or plan for another device");
 }
 
@@ -182,6 +208,7 @@ int plan(const PlanCommand& command) {
   if (!assumed->guesses.empty())
     text += fmt::format("assumed: {}; give lengths with `--len NAME=N`, scalars with `--set`\n",
                         fmt::join(assumed->guesses, ", "));
+  text += assumed->questions;
   if (command.print_ir) text += "\n" + print(planned->fused.module);
   write_out(text);
   return exit_done;

@@ -93,6 +93,10 @@ void parse_text(std::string bytes, const std::string& name, const LoadOptions& o
   loaded.own_kernels = outcome.own_kernels;
   loaded.own_graphs = outcome.own_graphs;
   append(loaded.diagnostics, std::move(outcome.diagnostics));
+  if (const uint64_t n = outcome.errors_left_out; n > 0)
+    loaded.diagnostics.push_back(
+        diagnose(Code::MoreNotShown, {.file = name},
+                 fmt::format("{} more error{} not shown", n, n == 1 ? " is" : "s are")));
 }
 
 }  // namespace

@@ -122,6 +122,10 @@ class Session {
     if (good(choice)) choice_ = *choice;
     const auto repeat = parse_repeat(command_.repeat);
     if (good(repeat)) repeat_ = *repeat;
+    if (!command_.json_values.empty() && !parse_count(command_.json_values))
+      mistakes_.push_back(diagnose(Code::BadOptionValue, {},
+                                   fmt::format("`--json={}` has no meaning", command_.json_values))
+                              .with_fix("write `--json`, or a number of values: `--json=100`"));
     const auto options = load_options(command_.launch);
     good(options);
     if (auto optimize = bind_optimizer(command_.optimizer); good(optimize)) optimize_ = *optimize;
@@ -368,7 +372,8 @@ class Session {
 
   void show_results() {
     if (command_.json) {
-      write_out(run_json(target_, report_, *requests_, *launch_, ran_.result));
+      write_out(run_json(target_, report_, *requests_, *launch_, ran_.result,
+                         parse_count(command_.json_values).value_or(preview_elements)));
       return;
     }
     show(report_.diagnostics, loaded_.sources);

@@ -19,6 +19,14 @@ inline bool never_nan(const Program& p, ValueId v) {
   return o.code == Opcode::Cast && !is_float(p.type(p.operand(def, 0)));
 }
 
+/// The word that a 64-bit integer was widened from, or the value itself.
+inline ValueId without_widening(const Program& p, ValueId v) {
+  const OpId def = p.values[v].def;
+  if (def == none || p.op(def).code != Opcode::Cast || width_of(p.op(def).type) != 64) return v;
+  const ValueId from = p.operand(def, 0);
+  return is_integer(p.type(from)) && width_of(p.type(from)) == 32 ? from : v;
+}
+
 /// A constant index as a number, in 64 bits with its sign.
 inline uint64_t index_number(Type t, uint64_t bits) {
   const uint64_t number = bits & low_mask(width_of(t));

@@ -134,17 +134,12 @@ class Emitter {
   void boolean(Opcode code, const Text& to, std::span<const Text> in);
   bool compare(Opcode code, Type t, const Text& to, std::span<const Text> in);
   void select(Type t, const Text& to, const Text& c, const Text& a, const Text& b);
-  void divide(Opcode code, Type t, const Text& to, const Text& a, const Text& b);
-  bool divide_by_constant(OpId id);
-  void saturate(Opcode code, Type t, const Text& to, const Text& a, const Text& b);
-  void shift(Opcode code, Type t, const Text& to, const Text& a, const Text& n);
-  void count_bits(Opcode code, Type t, const Text& to, const Text& a);
-  void bit_field(Opcode code, Type t, const Text& to, std::span<const Text> in);
+  Text amount_of(OpId shift);
+  void count_bits(Opcode code, Type t, const Text& to, const Text& bits);
   void cast(Type to, Type from, const Text& result, const Text& x);
   void float_to_int(Type to, Type from, const Text& result, const Text& x);
   void bitcast(Type to, Type from, const Text& result, const Text& x);
   void normalize(Type t, const Text& to, const Text& from);  // narrow types: extended again
-  Text zero_extended(Type t, const Text& x);                 // bits of a narrow value
   bool never_nan(ValueId v) const { return vyre::never_nan(p_, v); }
 
   // ---- ptx_memory.cc, ptx_elements.cc, ptx_vectors.cc

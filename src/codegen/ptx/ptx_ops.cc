@@ -1,8 +1,19 @@
 // Pure ops: which part knows them; bools, comparisons and choices.
 
 #include "codegen/ptx/ptx_emitter.h"
+#include "ir/op_properties.h"
+#include "legalize/expand.h"
 
 namespace vyre::emit_ptx {
+namespace {
+
+/// True for conversions that change nothing: words hold narrow numbers extended.
+bool keeps_register(const Op& o, Type from) {
+  if (o.type == from || emit_exact::has_mark(o, OpMark::InRange)) return true;
+  return is_integer(from) && width_of(from) <= 32 && is_integer(o.type) && width_of(o.type) == 32;
+}
+
+}  // namespace
 
 void Emitter::pure_op(OpId id) {
   const Op& o = p_.op(id);
@@ -12,16 +23,20 @@ void Emitter::pure_op(OpId id) {
   if (o.code == Opcode::Cast || o.code == Opcode::Bitcast) {
     const Type from = p_.type(operands[0]), to = o.type;
     const Text x = reg(operands[0]);
-    if (from == to) return move(to, dest(v), x);
+    if (keeps_register(o, from)) {
+      // Blocks and control ops write the registers of their values several times.
+      const OpId def = p_.values[operands[0]].def;
+      const bool is_final = def != none && !is_control(p_.op(def).code);
+      return is_final ? set(v, x) : move(to, dest(v), x);
+    }
     if (o.code == Opcode::Cast) return cast(to, from, dest(v), x);
     if (is_float(from) && !is_float(to) && never_nan(operands[0]))
       return ins("mov.{} {}, {}", bits_suffix(to), dest(v), x);
     return bitcast(to, from, dest(v), x);
   }
-  if (divide_by_constant(id)) return;
   Text in[4];
   for (size_t k = 0; k < operands.size(); ++k) {
-    in[k] = get(operands[k]);
+    in[k] = k == 1 && is_shift(o.code) ? amount_of(id) : get(operands[k]);
     // Constants may stand second, where instructions have room for them.
     if (k == 0 && in[k][0] != '%') in[k] = moved(p_.type(operands[k]), in[k]);
   }
@@ -86,13 +101,6 @@ void Emitter::normalize(Type t, const Text& to, const Text& from) {
     case Type::U16: return ins("and.b32 {}, {}, 65535", to, from);
     default: return move(t, to, from);
   }
-}
-
-Emitter::Text Emitter::zero_extended(Type t, const Text& x) {
-  if (width_of(t) >= 32 || !is_signed(t)) return x;
-  Text bits = word();
-  ins("and.b32 {}, {}, {}", bits, x, low_mask(width_of(t)));
-  return bits;
 }
 
 }  // namespace vyre::emit_ptx

@@ -42,17 +42,8 @@ void Emitter::cast(Type to, Type from, const Text& result, const Text& x) {
 }
 
 void Emitter::float_to_int(Type to, Type from, const Text& result, const Text& x) {
-  const unsigned width = width_of(to);
   const std::string_view s = suffix(to), f = suffix(from);
-  if (width < 32) {
-    const Text whole = word();
-    float_to_int(is_signed(to) ? Type::I32 : Type::U32, from, whole, x);
-    if (!is_signed(to)) return ins("min.u32 {}, {}, {}", result, whole, low_mask(width));
-    const Text low = word();
-    ins("max.s32 {}, {}, {}", low, whole, -(int64_t{1} << (width - 1)));
-    return ins("min.s32 {}, {}, {}", result, low, (int64_t{1} << (width - 1)) - 1);
-  }
-  if (width == 32 && from == Type::F32) return ins("cvt.rzi.{}.f32 {}, {}", s, result, x);
+  if (width_of(to) == 32 && from == Type::F32) return ins("cvt.rzi.{}.f32 {}, {}", s, result, x);
   const Text whole = temp(to), is_nan = pred();
   ins("cvt.rzi.{}.{} {}, {}", s, f, whole, x);
   ins("setp.nan.{} {}, {}, {}", f, is_nan, x, x);

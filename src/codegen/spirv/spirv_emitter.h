@@ -261,22 +261,14 @@ class Emitter {
   Id floating(Opcode code, Type t, std::span<const Id> in);
   Id boolean(Opcode code, std::span<const Id> in);
   Id compare(Opcode code, Type t, std::span<const Id> in);
-  Id divide(Opcode code, Type t, Id a, Id b);
-  Id divide_by_constant(OpId id);
-  Id saturate(Opcode code, Type t, Id a, Id b);
   Id saturate_by_carry(bool adds, Id a, Id b);
-  Id shift(Opcode code, Type t, Id a, Id amount);
   Id extend_by_shifts(OpId id);
-  Id amount_of(ValueId n);
-  Id count_bits(Opcode code, Type t, Id a);
-  Id bit_field(Opcode code, Type t, std::span<const Id> in);
+  Id amount_of(OpId shift);
   Id high_product(Type t, Id a, Id b);
   Id cast(Type to, Type from, Id x);
-  Id float_to_int(Type to, Id x);
   Id bitcast(Type to, Type from, Id x, bool never_nan);
   Id normalize(Type t, Id x);
   Id sign_extended(Id x, uint32_t width);
-  Id zero_extended(Type t, Id x);
   Id is_nan(Type t, Id bits);
   Id magnitude_of(Type t, Id bits);
   bool never_nan(ValueId v) const { return vyre::never_nan(p_, v); }

@@ -3,15 +3,12 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include "codegen/spirv/spirv_emitter.h"
+#include "ir/op_properties.h"
 #include "legalize/expand.h"
 #include "legalize/floats.h"
 
 namespace vyre::emit_spirv {
 namespace {
-
-bool is_shift(Opcode code) {
-  return code == Opcode::Shl || code == Opcode::Shr || code == Opcode::RotL || code == Opcode::RotR;
-}
 
 /// Whether what it does with `bits` is done to a sign alone, or to all but that.
 bool masks_sign(Opcode code, uint32_t bits) {
@@ -35,20 +32,19 @@ void Emitter::pure_op(OpId id) {
   if (o.code == Opcode::Cast || o.code == Opcode::Bitcast) {
     const Type from = p_.type(operands[0]), to = o.type;
     const Id x = get(operands[0]);
-    if (from == to) return set(v, x);
+    if (from == to || emit_exact::has_mark(o, OpMark::InRange)) return set(v, x);
     if (o.code == Opcode::Cast) return set(v, cast(to, from, x));
     return set(
         v, bitcast(to, from, x, never_nan(operands[0]) || emit_exact::has_mark(o, OpMark::AnyNan)));
   }
-  if (const Id quotient = divide_by_constant(id)) return set(v, quotient);
   if (const Id low = extend_by_shifts(id)) return set(v, low);
   Id in[4];
-  for (uint32_t k = 0; k < operands.size(); ++k) in[k] = operand_of(id, k);
+  for (uint32_t k = 0; k < operands.size(); ++k)
+    in[k] = k == 1 && is_shift(o.code) ? amount_of(id) : operand_of(id, k);
   if (emit_exact::has_mark(o, OpMark::MayFlush))
     return set(v, extended(GLSLstd450FAbs, type_of(o.type), {in[0]}));
   if (emit_exact::has_mark(o, OpMark::ByFunction))
     return set(v, call(o.code, o.type, {in, operands.size()}));
-  if (is_shift(o.code)) return set(v, shift(o.code, o.type, in[0], amount_of(operands[1])));
   if (o.code == Opcode::Select) return set(v, select(o.type, in[0], in[1], in[2]));
   set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
 }
@@ -141,11 +137,6 @@ Id Emitter::sign_extended(Id x, uint32_t width) {
     return ins(spv::OpBitFieldSExtract, u32(), {x, c32(0), c32(width)});
   const Id top = ins(spv::OpShiftLeftLogical, u32(), {x, c32(32 - width)});
   return ins(spv::OpShiftRightArithmetic, u32(), {top, c32(32 - width)});
-}
-
-Id Emitter::zero_extended(Type t, Id x) {
-  if (width_of(t) >= 32 || !is_signed(t)) return x;
-  return ins(spv::OpBitwiseAnd, u32(), {x, c32(static_cast<uint32_t>(low_mask(width_of(t))))});
 }
 
 }  // namespace vyre::emit_spirv

@@ -19,7 +19,8 @@ Id Emitter::cast(Type to, Type from, Id x) {
     const Id no = zero_of(to), yes = constant_of(to, one);
     return select(to, x, yes, no);
   }
-  if (is_float(from) && is_integer(to)) return float_to_int(to, x);
+  if (is_float(from) && is_integer(to))
+    return ins(is_signed(to) ? spv::OpConvertFToS : spv::OpConvertFToU, type_of(to), {x});
   if (is_float(from)) return ins(spv::OpFConvert, type_of(to), {x});
   if (is_float(to))
     return ins(is_signed(from) ? spv::OpConvertSToF : spv::OpConvertUToF, type_of(to), {x});
@@ -31,17 +32,6 @@ Id Emitter::cast(Type to, Type from, Id x) {
   }
   const Id low = width_of(from) == 64 ? ins(spv::OpUConvert, u32(), {x}) : x;
   return normalize(to, low);
-}
-
-Id Emitter::float_to_int(Type to, Id x) {
-  const uint32_t width = width_of(to);
-  const spv::Op op = is_signed(to) ? spv::OpConvertFToS : spv::OpConvertFToU;
-  if (width >= 32) return ins(op, type_of(to), {x});
-  const Id whole = ins(op, u32(), {x});
-  const Type as = is_signed(to) ? Type::I32 : Type::U32;
-  if (!is_signed(to)) return pick(as, true, whole, constant_of(as, low_mask(width)));
-  const Id low = pick(as, false, whole, constant_of(as, ~low_mask(width - 1)));
-  return pick(as, true, low, constant_of(as, low_mask(width - 1)));
 }
 
 /// A NaN that becomes an integer is the canonical one.

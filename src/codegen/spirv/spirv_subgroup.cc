@@ -61,8 +61,7 @@ Id Emitter::reduce_natively(Opcode code, Type t, Id v) {
   }
   m_.capability(spv::CapabilityGroupNonUniform);
   m_.capability(spv::CapabilityGroupNonUniformArithmetic);
-  const Id all = ins(op, type_of(t), {scope_of(spv::ScopeSubgroup), spv::GroupOperationReduce, v});
-  return normalize(t, all);
+  return ins(op, type_of(t), {scope_of(spv::ScopeSubgroup), spv::GroupOperationReduce, v});
 }
 
 Id Emitter::reduce(Opcode code, Type t, Id v) {

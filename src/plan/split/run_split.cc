@@ -8,6 +8,7 @@
 
 #include "interp/launch_kernel.h"
 #include "plan/split/step_control.h"
+#include "support/bytes_text.h"
 
 namespace vyre::plan {
 namespace {
@@ -57,9 +58,10 @@ class SplitRun {
       if (i < p_.buffers.size() && is_host_output(p_.buffers[i].role)) output += size;
     }
     if (options_.output_limit != 0 && output > options_.output_limit)
-      return diagnose(Code::OutputLimitExceeded, {},
-                      fmt::format("output limit: kernel `{}` gives {} bytes back; the limit is {}",
-                                  p_.name, output, options_.output_limit))
+      return diagnose(
+                 Code::OutputLimitExceeded, {},
+                 fmt::format("output limit: kernel `{}` gives {} back; the limit is {}", p_.name,
+                             exact_bytes(output), exact_bytes(options_.output_limit, false)))
           .with_fix("raise the output limit, or give smaller lengths");
     if (auto taken = memory_.take(bytes, fmt::format("the buffers of kernel `{}`", p_.name));
         !taken)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/bytes_text.h"
+
 namespace vyre::driver {
 
 CompileLimits::CompileLimits(double seconds, uint64_t bytes) : seconds_(seconds), bytes_(bytes) {
@@ -21,8 +23,8 @@ Diagnostic CompileLimits::timed_out(const Program& p) const {
 
 Diagnostic CompileLimits::out_of_memory(const Program& p) const {
   return diagnose(Code::MemoryLimitExceeded, p.place(p.loc),
-                  fmt::format("memory limit: compiling kernel `{}` takes more than {} bytes",
-                              p.name, bytes_))
+                  fmt::format("memory limit: compiling kernel `{}` takes more than {}", p.name,
+                              exact_bytes(bytes_)))
       .with_fix("raise the memory limit, or use a smaller kernel");
 }
 

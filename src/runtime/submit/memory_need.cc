@@ -8,6 +8,7 @@
 
 #include "interp/launch_kernel.h"
 #include "ir/stats.h"
+#include "support/bytes_text.h"
 
 namespace vyre::driver {
 namespace {
@@ -70,10 +71,10 @@ uint64_t working_bytes(BackendDevice& backend, const ExecutableState& e,
 std::optional<Diagnostic> beyond_memory_limit(const MemoryNeed& need, uint64_t limit,
                                               const std::string& whose, const Place& place) {
   if (limit == 0 || need.total() <= limit) return std::nullopt;
-  Diagnostic d =
-      diagnose(Code::MemoryLimitExceeded, place,
-               fmt::format("memory limit: the buffers{} of {} need {} bytes; the limit is {}",
-                           need.working > 0 ? " and workgroups" : "", whose, need.total(), limit));
+  Diagnostic d = diagnose(Code::MemoryLimitExceeded, place,
+                          fmt::format("memory limit: the buffers{} of {} need {}; the limit is {}",
+                                      need.working > 0 ? " and workgroups" : "", whose,
+                                      exact_bytes(need.total()), exact_bytes(limit, false)));
   if (need.intermediates + need.scratch + need.working > 0) d.note(parts_of(need));
   return d.with_fix("raise the memory limit, or give smaller lengths");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/submit/memory_need.h"
+#include "support/bytes_text.h"
 
 namespace vyre::driver {
 
@@ -219,12 +220,12 @@ bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceLaunch&
 bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) {
   const uint64_t left = d_.limit() - std::min(d_.used, d_.limit());
   if (working <= left) return true;
-  report(
-      diagnose(Code::MemoryLimitExceeded, {},
-               fmt::format("memory limit: the workgroups of {} that run at once need {} bytes for "
-                           "arrays and values; {} of {} are left on {}",
-                           whose, working, left, d_.limit(), d_.backend->info().name))
-          .with_fix("raise the memory limit, or use smaller shared and private arrays"));
+  report(diagnose(Code::MemoryLimitExceeded, {},
+                  fmt::format("memory limit: the workgroups of {} that run at once need {} for "
+                              "arrays and values; {} of {} are left on {}",
+                              whose, exact_bytes(working), exact_bytes(left, false),
+                              exact_bytes(d_.limit(), false), d_.backend->info().name))
+             .with_fix("raise the memory limit, or use smaller shared and private arrays"));
   return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "text/lower/lower.h"
 
@@ -48,7 +49,6 @@ class KernelLowering {
 
   // Places.
   void at(TokenId token);
-  /// Throws GiveUp if the module has too many errors.
   Diagnostic& error(TokenId token, Code code, std::string message);
 
   // Limits.
@@ -64,12 +64,17 @@ class KernelLowering {
   void bind(Binding b, TokenId name);
   const Binding* lookup(uint32_t symbol) const;
   uint32_t call_id() const { return calls_.empty() ? base_call_ : calls_.back().id; }
+  /// Is the token part of what an earlier fix replaces as a whole?
+  bool is_replaced(TokenId token) const {
+    return token > replaced_.first && token < replaced_.second;
+  }
   /// `declare`: the fix if no known name is near.
   ValueId unknown_name(TokenId token, std::string_view declare);
   ValueId not_constant(TokenId token);
 
   // Expressions.
   ValueId literal(ExprId id, Type type);
+  Diagnostic& literal_error(const Expr& e, bool negative, Code code, std::string message);
   ValueId integer_literal(const Expr& e, bool negative, Type type);
   ValueId float_literal(const Expr& e, bool negative, Type type);
   ValueId bits_literal(const Expr& e, Type type);
@@ -77,7 +82,8 @@ class KernelLowering {
   ValueId member(const Expr& e);
   ValueId unary(const Expr& e, Type expected);
   ValueId binary(ExprId id, Type expected);
-  ValueId combine(const Expr& e, ValueId a, ExprId right);
+  /// `left`: where the left side stands.
+  ValueId combine(const Expr& e, TokenId left, ValueId a, ExprId right);
   ValueId logical(const Expr& e, ValueId a);
   ValueId apply(Opcode op, Type type, std::span<const ValueId> operands, TokenId token,
                 uint64_t attr = 0);
@@ -97,10 +103,21 @@ class KernelLowering {
   ValueId unexpanded(const Expr& e, const Decl& decl);
   const Binding* buffer(uint32_t symbol, TokenId token);
   bool writable(const Binding& b, TokenId token);
-  ValueId expect(ValueId v, Type expected, TokenId token, std::string_view what);
+  /// `declared`: where what has the expected type is declared.
+  ValueId expect(ValueId v, Type expected, TokenId token, std::string_view what,
+                 TokenId declared = none);
   ExprId arg(const Expr& e, uint32_t i) const { return context_.ast.ids[e.args.begin + i]; }
   bool count(const Expr& e, uint32_t least, uint32_t most, std::string_view form);
   uint32_t table(uint32_t decl, const Table& t, TokenId name);
+
+  // Warnings about what is legal but surely not meant (lint.cc).
+  bool is_fixed(ExprId id, bool names) const;
+  bool find_literal(ExprId id, ValueId v, uint64_t* bits);
+  void lint_operator(const Expr& e, TokenId left, ValueId a, ValueId b, ExprId right);
+  void lint_comparison(TokenId at, Opcode op, Type t, uint64_t bits, bool literal_left);
+  void lint_index(const Binding& b, TokenId name, ExprId index, ValueId value);
+  void lint_loop(const Stmt& s, Type t, const ValueId* bounds);
+  bool is_argument(const Binding& b) const;
 
   // Statements.
   void block(Range list);
@@ -109,6 +126,7 @@ class KernelLowering {
   void statement(const Stmt& s);
   void let(const Stmt& s);
   void assign(const Stmt& s);
+  void immutable(TokenId token, const Binding& b);
   void store(const Stmt& s);
   void if_(const Stmt& s);
   void for_(const Stmt& s);
@@ -135,12 +153,14 @@ class KernelLowering {
   uint32_t base_call_;  // the id of calls_[0]
   std::vector<Call> calls_;
   uint32_t inlined_ = 0;
-  size_t counted_ops_ = 0;  // in context_.expanded_ops
+  uint32_t fixed_branches_ = 0;  // open branches of an `if` on constants: perhaps never taken
+  size_t counted_ops_ = 0;       // in context_.expanded_ops
   uint32_t depth_ = 0;
   std::vector<StringId> file_names_;
   std::map<uint32_t, uint32_t> tables_;  // declaration to buffer
   std::unordered_set<std::string> buffer_names_;
   std::unordered_map<std::string, uint32_t> last_suffix_;  // by base of a unique name
+  std::pair<TokenId, TokenId> replaced_;                   // what the latest fix replaces
   bool constant_mode_ = false;                             // nothing of a launch is known
   bool alone_ = false;                       // a function is checked: its calls are not expanded
   const ConstantResolver* outer_ = nullptr;  // in constant mode: the names around the expression

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "diagnostics/budget.h"
@@ -33,6 +34,9 @@ struct Table {
 
 class KernelLowering;
 
+/// What is known about a declared name.
+enum NameUse : uint8_t { name_bound = 1, name_used = 2 };
+
 /// A call in a function that is checked without being expanded.
 struct FunctionCall {
   uint32_t caller = none;  // declarations
@@ -48,7 +52,8 @@ struct ModuleContext {
         options(options),
         diagnostics(diagnostics),
         budget(budget),
-        errors(diagnostics.size()) {}
+        errors(diagnostics.size()),
+        has_syntax_errors(!diagnostics.empty()) {}
 
   Ast& ast;
   const ParseOptions& options;
@@ -65,6 +70,9 @@ struct ModuleContext {
   std::vector<uint8_t> called;       // by declaration: a function that was inlined somewhere
   std::vector<uint8_t> has_return;   // by statement: a `return` somewhere inside
   std::vector<uint8_t> ends;         // by statement: never goes on (returns or traps on every path)
+  std::vector<uint8_t> uses;         // by token of a name's declaration: NameUse
+  bool unreachable_code = false;     // some was found
+  std::unordered_set<uint64_t> warned;                      // token and code
   std::unordered_map<uint32_t, uint32_t> kernel_of_symbol;  // index into Module::kernels
   std::unordered_map<std::string, FileContents> table_files;
   Scopes scopes;
@@ -72,20 +80,26 @@ struct ModuleContext {
   std::vector<FunctionCall> checked_calls;  // of functions that no kernel calls
 
   // Limits.
-  size_t errors = 0;            // in `diagnostics`
-  size_t warnings = 0;          // in `diagnostics`
-  uint32_t constant_chain = 0;  // constants under way
+  size_t errors = 0;  // in `diagnostics`
+  bool has_syntax_errors = false;
+  std::unordered_set<uint64_t> left_out;  // errors over max_errors: token and code
+  size_t warnings = 0;                    // in `diagnostics`
+  uint32_t constant_chain = 0;            // constants under way
   bool chain_reported = false;
   uint32_t recursion = 0;
   uint64_t expanded_ops = 0;
   uint64_t expanded_calls = 0;
   uint64_t compared_names = 0;  // for suggestions
   uint64_t kept_bytes = 0;      // of the syntax and of finished kernels
-  bool ended = false;           // nothing more is lowered: too large, or too many errors
+  bool ended = false;           // nothing more is lowered: too large
 
   Diagnostic& error(TokenId at, Code code, std::string message);
   void warning(Diagnostic d);
+  /// A warning about the file itself, once for each place; nothing for imported files.
+  void lint(TokenId at, Code code, std::string message, std::string fix);
   bool full() const;
+  /// Counts an error over the limit, once for a place. The diagnostic is dropped.
+  Diagnostic& leave_out(TokenId at, Code code);
   /// The file of a table, read once.
   const FileContents& table_file(const std::string& path, const std::string& from);
   /// May names be compared with an unknown one? All comparisons of a module are limited, so that
@@ -99,6 +113,9 @@ struct ModuleContext {
   Diagnostics scratch;
 };
 
+/// May an error of that code be a mere consequence of an error in the syntax?
+bool follows_from_syntax(Code code);
+
 /// Names and types of the module's declarations are known, statements analysed.
 void analyse(ModuleContext& context);
 
@@ -110,6 +127,14 @@ void report_recursion(ModuleContext& context);
 Program lower_kernel(ModuleContext& context, const Decl& decl);
 Graph lower_graph(ModuleContext& context, const Decl& decl, const Module& module);
 
+/// The call of an op that is written as an operator, `mul(3, 4)`, as the language writes it: `3 *
+/// 4`;
+/// "" if the callee is not such an op.
+std::string operator_text(const Ast& ast, const Expr& call);
+
+/// Warns of names that nothing uses. Needs a lowered module without errors.
+void check_unused(ModuleContext& context);
+
 /// A formula of a size or grid. `resolve` maps a parameter's name to its index (none: not there)
 /// and says whether it is a scalar.
 struct FormulaName {
@@ -118,6 +143,7 @@ struct FormulaName {
   bool later = false;               // it exists but may not be used here
   FormulaId constant = no_formula;  // it is a constant of the place
   std::string refused;              // it exists but is no size, because …
+  std::string fix;                  // of the refusal; "": the one of all sizes
   Code code = Code::NotAFormula;    // of the refusal
 };
 using FormulaResolver = std::function<FormulaName(uint32_t symbol)>;

@@ -15,16 +15,30 @@ namespace vyre::text {
 
 bool ModuleContext::full() const { return errors >= max_errors; }
 
+/// An unknown name after a syntax error may be one whose declaration could not be read.
+bool follows_from_syntax(Code code) {
+  return code == Code::UnknownName || code == Code::UnknownFunction || code == Code::UnknownKernel;
+}
+
+Diagnostic& ModuleContext::leave_out(TokenId at, Code code) {
+  const bool is_new = left_out.insert(uint64_t{at} << 16 | uint64_t(code)).second;
+  if (is_new && !(has_syntax_errors && follows_from_syntax(code))) ++ast.errors_left_out;
+  scratch.clear();
+  scratch.push_back(diagnose(code, {}, {}));
+  return scratch.back();
+}
+
 Diagnostic& ModuleContext::error(TokenId at, Code code, std::string message) {
-  if (full()) {
-    ended = true;
-    scratch.clear();
-    scratch.push_back(diagnose(code, {}, {}));
-    return scratch.back();
-  }
+  if (full()) return leave_out(at, code);
   ++errors;
   diagnostics.push_back(diagnose(code, ast.place(at), std::move(message)));
   return diagnostics.back();
+}
+
+void ModuleContext::lint(TokenId at, Code code, std::string message, std::string fix) {
+  if (ast.tokens[at].file != 0) return;
+  if (!warned.insert(uint64_t{at} << 16 | uint64_t(code)).second) return;
+  warning(diagnose(code, ast.place(at), std::move(message)).with_fix(std::move(fix)));
 }
 
 void ModuleContext::warning(Diagnostic d) {
@@ -59,6 +73,7 @@ void analyse(ModuleContext& c) {
   c.scopes.reset(ast.symbols.size());
   c.constants.resize(ast.decls.size());
   c.called.assign(ast.decls.size(), 0);
+  c.uses.assign(ast.tokens.size(), 0);
   for (uint32_t i = 0; i < ast.decls.size(); ++i) {
     const Decl& d = ast.decls[i];
     uint32_t& slot = c.decl_of_symbol[ast.tokens[d.name].symbol];
@@ -241,7 +256,13 @@ FormulaResolver constant_sizes(FormulaPool& pool, const ConstantResolver& resolv
     if (!c.known) return n;
     n.code = Code::NotConstant;
     if (!is_integer(c.value.type)) {
-      n.refused = c.value.type == Type::Void ? "is not known before the launch" : "is no integer";
+      n.refused = "is no integer";
+      if (c.value.type == Type::Void) {
+        n.refused = "is not known before the launch, and this length is a constant";
+        n.fix =
+            "declare `const N = 64` and write `N`, or pass the memory as a parameter, "
+            "`t: scratch u32[n]`";
+      }
       return n;
     }
     const uint32_t w = width_of(c.value.type);
@@ -278,14 +299,19 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s,
     const FileContents& data = context.table_file(path, ast.files[ast.tokens[s.name].file].name);
     const size_t size = data.bytes.size();
     if (!data || size % size_of(t.element) != 0) {
-      const std::string why = !data
-                                  ? data.error->what
-                                  : fmt::format("its {} bytes are no multiple of the element's {}",
-                                                size, size_of(t.element));
+      const bool too_large = !data && data.error->code == EFBIG;
+      const std::string why =
+          too_large ? fmt::format("it has more than the {} bytes of a table", max_table_bytes)
+          : !data   ? data.error->what
+                    : fmt::format("its {} bytes are no multiple of the element's {}", size,
+                                  size_of(t.element));
       context
           .error(s.other.begin, Code::TableFile,
                  fmt::format("the table's file `{}` cannot be used: {}", path, why))
-          .with_fix("name a file of raw little-endian elements, relative to this source");
+          .with_fix(too_large
+                        ? fmt::format("pass it as a parameter, `{}: in {}[]`", ast.text(s.name),
+                                      name(t.element))
+                        : "name a file of raw little-endian elements, relative to this source");
       return std::nullopt;
     }
     for (char c : data.bytes) t.bytes.push_back(std::byte(c));
@@ -299,7 +325,6 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s,
         const Constant c = evaluate_constant(context, e, each, resolve);
         if (c.type == Type::Void) {
           ok = false;
-          if (context.full()) break;
           continue;
         }
         bits = c.bits;
@@ -320,8 +345,8 @@ std::optional<Table> evaluate_table(ModuleContext& context, const Stmt& s,
   if (declared && *declared != t.count) {
     context
         .error(s.name, Code::TableLength,
-               fmt::format("`{}` is declared with {} elements and has {}", ast.text(s.name),
-                           *declared, t.count))
+               fmt::format("`{}` is declared with {} element{} and has {}", ast.text(s.name),
+                           *declared, *declared == 1 ? "" : "s", t.count))
         .with_fix(fmt::format("write `[{}]`, or leave the length out: `[]`", t.count));
     return std::nullopt;
   }
@@ -339,18 +364,21 @@ struct FormulaLowering {
   static constexpr size_t max_terms = 10000;       // of all sizes of a kernel
   bool too_large = pool.nodes.size() > max_terms;  // reported
 
-  FormulaId fail(TokenId token, std::string why, Code code = Code::NotAFormula) {
-    context.error(token, code, std::move(why))
-        .with_fix(
-            "sizes use integer constants, integer scalars, `len(b)`, + - * / %, ceil_div, min, "
-            "max");
+  FormulaId fail(TokenId token, std::string why, Code code = Code::NotAFormula,
+                 std::string fix = "") {
+    if (fix.empty())
+      fix = "sizes use integer constants, integer scalars, `len(b)`, + - * / %, ceil_div, min, max";
+    context.error(token, code, std::move(why)).with_fix(std::move(fix));
     return no_formula;
+  }
+  FormulaId refuse(TokenId token, const FormulaName& n) {
+    return fail(token, fmt::format("`{}` {}", context.ast.text(token), n.refused), n.code, n.fix);
   }
 
   FormulaId named(const Expr& e) {
     const FormulaName n = resolve(e.symbol);
     const std::string_view w = context.ast.text(e.token);
-    if (!n.refused.empty()) return fail(e.token, fmt::format("`{}` {}", w, n.refused), n.code);
+    if (!n.refused.empty()) return refuse(e.token, n);
     if (n.constant != no_formula) return n.constant;
     if (n.index != none && n.scalar && !n.later) return pool.scalar(n.index);
     if (n.index != none && n.later)
@@ -388,6 +416,11 @@ struct FormulaLowering {
     return no_formula;
   }
 
+  std::string fix_of_call(const Expr& e) const {
+    const std::string text = operator_text(context.ast, e);
+    return text.empty() ? "" : fmt::format("write `{}`", text);
+  }
+
   FormulaId call(const Expr& e) {
     const std::string_view w = context.ast.text(e.token);
     const auto arg = [&](uint32_t i) { return context.ast.ids[e.args.begin + i]; };
@@ -396,7 +429,7 @@ struct FormulaLowering {
       if (!a || a->kind != ExprKind::Name) return fail(e.token, "`len` takes the name of a buffer");
       const FormulaName n = resolve(a->symbol);
       const std::string_view b = context.ast.text(a->token);
-      if (!n.refused.empty()) return fail(a->token, fmt::format("`{}` {}", b, n.refused), n.code);
+      if (!n.refused.empty()) return refuse(a->token, n);
       if (n.index == none) return unknown(a->token, fmt::format("`{}` is no parameter", b));
       if (n.scalar) return fail(a->token, fmt::format("`{}` is a scalar and has no length", b));
       if (n.later)
@@ -407,7 +440,8 @@ struct FormulaLowering {
                          : w == "min"    ? FormulaOp::Min
                                          : FormulaOp::Max;
     if ((op == FormulaOp::Max && w != "max") || e.args.count != 2)
-      return fail(e.token, fmt::format("`{}` cannot be used like this in a size", w.substr(0, 60)));
+      return fail(e.token, fmt::format("`{}` cannot be used like this in a size", w.substr(0, 60)),
+                  Code::NotAFormula, fix_of_call(e));
     const FormulaId a = lower(arg(0)), b = lower(arg(1));
     return a == no_formula || b == no_formula ? no_formula : pool.binary(op, a, b);
   }
@@ -564,10 +598,7 @@ void KernelLowering::at(TokenId token) {
 }
 
 Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message) {
-  if (context_.full()) {
-    context_.ended = true;
-    throw GiveUp{};
-  }
+  if (context_.full()) return context_.leave_out(token, code);
   // The same mistake in a function that is inlined twice is one mistake.
   for (const Diagnostic& d : context_.diagnostics)
     if (calls_.size() > 1 && d.code == code && d.place.line == ast_.tokens[token].line &&
@@ -614,10 +645,11 @@ void KernelLowering::header(const Decl& d) {
   for (uint32_t i = 0; i < d.params.size(); ++i)
     parameter.emplace(ast_.tokens[d.params[i].name].symbol, i);
   const auto resolver = [&](uint32_t upto) {
-    return [&d, &parameter, upto](uint32_t symbol) {
+    return [this, &d, &parameter, upto](uint32_t symbol) {
       const auto found = parameter.find(symbol);
       if (found == parameter.end()) return FormulaName{};
       const uint32_t i = found->second;
+      context_.uses[d.params[i].name] |= name_used;
       const bool scalar = !d.params[i].array;
       if (scalar && !is_integer(d.params[i].type))
         return FormulaName{

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "ir/eval/eval.h"
+#include "text/foreign_syntax.h"
 #include "text/lower/kernel_lowering.h"
 #include "text/lower/literal.h"
 #include "text/parser.h"
@@ -51,9 +52,32 @@ bool is_callable(Opcode op) {
          i.effect == Effect::Convergent;
 }
 
+/// The call of an op that the language writes as an operator, with the call's arguments.
+std::string operator_text(const Ast& ast, Opcode op, TokenId name) {
+  const std::string_view form = operator_for(op);
+  const bool prefix = form.size() == 2;
+  if (!prefix && form.substr(0, 2) != "a ") return std::string(form);
+  const std::vector<std::string> arguments = argument_texts(ast, name);
+  if (arguments.size() != (prefix ? 1 : 2)) return std::string(form);
+  std::string text;
+  for (const char c : form) {
+    const bool is_operand = c == 'a' || c == 'b';
+    const std::string operand = is_operand ? arguments[size_t(c - 'a')] : std::string(1, c);
+    const bool compound = operand.find(' ') != operand.npos && is_operand;
+    text += compound ? "(" + operand + ")" : operand;
+  }
+  return text;
+}
+
 std::string cast_fix(Type to) { return fmt::format("convert it: `{}(…)`", name(to)); }
 
 }  // namespace
+
+std::string operator_text(const Ast& ast, const Expr& call) {
+  const Opcode* op = find_op(ast.text(call.token));
+  if (!op || operator_for(*op).empty()) return "";
+  return operator_text(ast, *op, call.token);
+}
 
 const Opcode* binary_op(Tok t) {
   static constexpr std::pair<Tok, Opcode> table[] = {
@@ -92,14 +116,15 @@ ValueId KernelLowering::expression(ExprId id, Type expected) {
   return none;
 }
 
-ValueId KernelLowering::expect(ValueId v, Type expected, TokenId token, std::string_view what) {
+ValueId KernelLowering::expect(ValueId v, Type expected, TokenId token, std::string_view what,
+                               TokenId declared) {
   if (v == none || expected == Type::Void) return v;
   const Type t = builder.type(v);
   if (t == expected) return v;
-  error(token, Code::TypeMismatch,
-        fmt::format("{} is {}, this is {}", what, name(expected), name(t)))
-      .note("there is no implicit conversion between types")
-      .with_fix(cast_fix(expected));
+  Diagnostic& d = error(token, Code::TypeMismatch,
+                        fmt::format("{} is {}, this is {}", what, name(expected), name(t)));
+  if (declared != none) d.note(fmt::format("{} is declared here", what), ast_.place(declared));
+  d.note("there is no implicit conversion between types").with_fix(cast_fix(expected));
   return none;
 }
 
@@ -123,27 +148,43 @@ ValueId KernelLowering::literal(ExprId id, Type type) {
   }
 }
 
+/// An error about a literal. The sign belongs to it if it stands directly before it.
+Diagnostic& KernelLowering::literal_error(const Expr& e, bool negative, Code code,
+                                          std::string message) {
+  Diagnostic& d = error(e.token, code, std::move(message));
+  const Token& number = ast_.tokens[e.token];
+  if (!negative || e.token == 0) return d;
+  const Token& sign = ast_.tokens[e.token - 1];
+  if (sign.kind != Tok::Minus || sign.line != number.line) return d;
+  d.place.column = sign.column;
+  d.place.length = number.column + number.length - sign.column;
+  return d;
+}
+
 ValueId KernelLowering::integer_literal(const Expr& e, bool negative, Type type) {
   const std::string shown =
       fmt::format("{}{}", negative ? "-" : "", ast_.text(e.token).substr(0, 40));
+  const auto error = [&](Code code, std::string message) -> Diagnostic& {
+    return literal_error(e, negative, code, std::move(message));
+  };
   if (is_float(type)) {
     const bool decimal = ast_.text(e.token).find_first_of("xXbB") == std::string_view::npos;
-    error(e.token, Code::IntegerLiteralAsFloat,
+    error(Code::IntegerLiteralAsFloat,
           fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
         .with_fix(decimal ? fmt::format("write `{}.0`", shown)
                           : fmt::format("write `{}{}.0`", negative ? "-" : "", e.bits));
     return none;
   }
   if (!is_integer(type)) {
-    error(e.token, Code::TypeMismatch,
+    error(Code::TypeMismatch,
           fmt::format("the integer literal `{}` where {} is needed", shown, name(type)))
         .with_fix(type == Type::Bool ? "write `true` or `false`" : "write a value of that type");
     return none;
   }
   uint64_t bits = 0;
   if (!fit_integer(e.bits, negative, type, &bits)) {
-    Diagnostic& d = error(e.token, Code::LiteralDoesNotFit,
-                          fmt::format("`{}` does not fit {}", shown, name(type)));
+    Diagnostic& d =
+        error(Code::LiteralDoesNotFit, fmt::format("`{}` does not fit {}", shown, name(type)));
     const uint32_t w = width_of(type);
     d.note(is_signed(type) ? fmt::format("{} holds {} to {}", name(type),
                                          -int64_t(low_mask(w - 1)) - 1, low_mask(w - 1))
@@ -159,8 +200,9 @@ ValueId KernelLowering::integer_literal(const Expr& e, bool negative, Type type)
 ValueId KernelLowering::float_literal(const Expr& e, bool negative, Type type) {
   const std::string_view text = ast_.text(e.token);
   if (!is_float(type)) {
-    error(e.token, is_integer(type) ? Code::FloatLiteralAsInteger : Code::TypeMismatch,
-          fmt::format("the float literal `{}` where {} is needed", text.substr(0, 40), name(type)))
+    literal_error(
+        e, negative, is_integer(type) ? Code::FloatLiteralAsInteger : Code::TypeMismatch,
+        fmt::format("the float literal `{}` where {} is needed", text.substr(0, 40), name(type)))
         .with_fix(is_integer(type)
                       ? "write an integer, or convert: " + std::string(name(type)) + "(…)"
                       : "write a value of that type");
@@ -172,8 +214,8 @@ ValueId KernelLowering::float_literal(const Expr& e, bool negative, Type type) {
   else if (text == "nan")
     bits = type == Type::F64 ? canonical_nan_f64 : canonical_nan_f32;
   else if (!parse_float(split_number(text, true)->digits, type, &bits)) {
-    error(e.token, Code::LiteralDoesNotFit,
-          fmt::format("`{}` is beyond the largest {}", text.substr(0, 40), name(type)))
+    literal_error(e, negative, Code::LiteralDoesNotFit,
+                  fmt::format("`{}` is beyond the largest {}", text.substr(0, 40), name(type)))
         .with_fix("write a smaller number, or `inf`");
     return none;
   }
@@ -208,9 +250,17 @@ ValueId KernelLowering::bits_literal(const Expr& e, Type type) {
 // ---- Names.
 
 ValueId KernelLowering::unknown_name(TokenId token, std::string_view declare) {
+  if (is_replaced(token)) return none;
   const std::string_view w = ast_.text(token);
   Diagnostic& d = error(token, Code::UnknownName, fmt::format("`{}` is not declared", w));
   d.with_fix(std::string(declare));
+  if (const ForeignValue v = foreign_value(ast_, token); !v.vyre.empty()) {
+    const bool one = v.end <= token + 3;  // `threadIdx.x`
+    d.with_fix(fmt::format("{}{}", v.fix(),
+                           one ? "" : fmt::format(" for `{}`", source_text(ast_, token, v.end))));
+    replaced_ = {token, v.end};
+    return none;
+  }
   if (!context_.may_suggest()) return none;
   std::vector<uint32_t> bound;
   scopes_.each(call_id(), [&](uint32_t symbol) { bound.push_back(symbol); });
@@ -327,6 +377,8 @@ ValueId KernelLowering::apply(Opcode op, Type type, std::span<const ValueId> ope
                                       describe(info(op).types), name(type)));
     if (op == Opcode::Rem && is_float(type))
       d.with_fix("`%` is for integers; write `x - trunc(x / y) * y`");
+    else if (op == Opcode::Xor && is_float(type))
+      d.with_fix("`^` is for bits; write `pow(x, y)` for a power");
     else if (type == Type::F64 && info(op).types == TypeSet::F32)
       d.with_fix("convert: `f64(" + std::string(ast_.text(token)) + "(f32(x)))`");
     else
@@ -387,6 +439,9 @@ ValueId KernelLowering::binary(ExprId id, Type expected) {
       a = literal(left, builder.type(b));
       if (a != none) {
         const ValueId ops[] = {a, b};
+        uint64_t bits = 0;
+        if (find_literal(left, a, &bits))
+          lint_comparison(f.token, *binary_op(f.op), builder.type(b), bits, true);
         a = apply(*binary_op(f.op), builder.type(b), ops, f.token);
       }
     }
@@ -397,25 +452,29 @@ ValueId KernelLowering::binary(ExprId id, Type expected) {
   for (size_t i = spine.size(); i-- > 0;) {
     if (i + 1 == spine.size() && done_first) continue;
     const Expr e = ast_.exprs[spine[i]];
-    a = combine(e, a, e.b);
+    a = combine(e, ast_.exprs[e.a].token, a, e.b);
   }
   return a;
 }
 
-ValueId KernelLowering::combine(const Expr& e, ValueId a, ExprId right) {
+ValueId KernelLowering::combine(const Expr& e, TokenId left, ValueId a, ExprId right) {
   const Opcode* op = binary_op(e.op);
   if (!op) return logical(e, a);
   const ValueId b = expression(right, a != none ? builder.type(a) : Type::Void);
   if (a == none || b == none) return none;
   const Type t = builder.type(a);
   if (t != builder.type(b)) {
+    const auto label = [&](Type type) { return fmt::format("this side is {}", name(type)); };
     error(e.token, Code::TypeMismatch,
           fmt::format("`{}` of {} and {}", ast_.text(e.token), name(t), name(builder.type(b))))
+        .note(label(t), ast_.place(left))
+        .note(label(builder.type(b)), ast_.place(ast_.exprs[right].token))
         .note("there is no implicit conversion between types")
         .with_fix(
             fmt::format("convert one side: `{}(…)` or `{}(…)`", name(t), name(builder.type(b))));
     return none;
   }
+  lint_operator(e, left, a, b, right);
   const ValueId ops[] = {a, b};
   return apply(*op, t, ops, e.token);
 }
@@ -553,6 +612,7 @@ ValueId KernelLowering::load(const Expr& e) {
   const Binding b = found ? *found : Binding{};
   const ValueId i = index(e.a);
   if (!found || i == none) return none;
+  lint_index(b, e.token, e.a, i);
   at(e.token);
   MemoryRef ref;
   ref.buffer = b.id;
@@ -619,13 +679,14 @@ ValueId KernelLowering::memory_call(const Expr& e, Opcode op, bool statement) {
   const Binding b = found ? *found : Binding{};
   ValueId operands[3] = {index(target.a), none, none};
   if (!found) return none;
+  lint_index(b, target.token, target.a, operands[0]);
   const Type element = builder.program.buffers[b.id].element;
   const Type t = value_type(element);
   bool ok = operands[0] != none;
   for (uint32_t i = 1; i <= values; ++i) {
     const ExprId a = arg(e, i);
     operands[i] = expect(expression(a, t), t, ast_.exprs[a].token,
-                         fmt::format("the element of `{}`", ast_.text(target.token)));
+                         fmt::format("the element of `{}`", ast_.text(target.token)), b.declared);
     ok &= operands[i] != none;
   }
   MemoryRef ref;
@@ -770,6 +831,7 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
       return memory_call(e, *op, statement);
     if (is_callable(*op)) return table_call(e, *op, expected);
   }
+  if (is_replaced(e.token)) return none;
   Diagnostic& d = error(e.token, Code::UnknownFunction,
                         fmt::format("there is no function `{}`", w.substr(0, 60)));
   std::vector<std::string> names;
@@ -782,12 +844,15 @@ ValueId KernelLowering::call(const Expr& e, Type expected, bool statement) {
       if (other.kind == DeclKind::Function) names.emplace_back(ast_.text(other.name));
   }
   const auto near = context_.nearest_name(w, names);
+  const ForeignValue foreign = foreign_value(ast_, e.token);
   if (w.find("barrier") != w.npos)
     d.with_fix("write `barrier workgroup`, without parentheses");
   else if (decl != none && ast_.decls[decl].kind != DeclKind::Const)
     d.with_fix("kernels are called in a graph; make it a `fn` to call it here");
+  else if (!foreign.vyre.empty())
+    replaced_ = {e.token, foreign.end}, d.with_fix(foreign.fix());
   else if (op && !operator_for(*op).empty())
-    d.with_fix(fmt::format("write `{}`", operator_for(*op)));
+    d.with_fix(fmt::format("write `{}`", operator_text(ast_, *op, e.token)));
   else if (!near.empty())
     d.with_fix(fmt::format("did you mean `{}`?", near));
   else

@@ -4,6 +4,7 @@
 
 #include "ir/graph_walk.h"
 #include "ir/stats.h"
+#include "text/foreign_syntax.h"
 #include "text/lower/kernel_lowering.h"
 #include "text/parser.h"
 
@@ -94,7 +95,8 @@ struct GraphLowering {
     return e;
   }
 
-  GraphArg argument(const Buffer& param, ExprId id) {
+  /// `text`: the source of the argument.
+  GraphArg argument(const Buffer& param, ExprId id, const std::string& text) {
     const Expr& e = ast.exprs[id];
     GraphArg a;
     if (e.kind == ExprKind::Name && find(e.symbol) != none) {
@@ -112,11 +114,26 @@ struct GraphLowering {
       }
       return a;
     }
+    const size_t before = context.diagnostics.size();
     const Constant c = evaluate_constant(context, id, param.element, [&](uint32_t symbol) {
       return ConstantName{find(symbol) != none, {}};
     });
+    if (context.diagnostics.size() == before + 1 &&
+        context.diagnostics.back().code == Code::NotConstant)
+      explain_formula(context.diagnostics.back(), param, text);
     a.bits = c.bits;
     return a;
+  }
+
+  /// An argument that is computed from scalars or lengths of the graph.
+  void explain_formula(Diagnostic& d, const Buffer& param, const std::string& text) const {
+    d.message = fmt::format(
+        "the argument `{}` is a formula: `{}` takes a constant or a scalar of the graph", text,
+        param.name);
+    d.with_fix(
+        fmt::format("compute `{}` in the kernel, or declare a scalar parameter of the graph "
+                    "and write its name",
+                    text));
   }
 
   void call(const GraphStmt& s) {
@@ -149,7 +166,9 @@ struct GraphLowering {
           .with_fix("give one argument for each parameter, in order, but none for `scratch`");
       return;
     }
-    for (size_t i = 0; i < params.size(); ++i) n.args.push_back(argument(*params[i], s.args[i]));
+    const std::vector<std::string> texts = argument_texts(ast, s.name);
+    for (size_t i = 0; i < params.size(); ++i)
+      n.args.push_back(argument(*params[i], s.args[i], i < texts.size() ? texts[i] : ""));
     if (s.grid.size() > 3)
       context.error(s.name, Code::WrongAttribute, "`grid` takes one to three sizes")
           .with_fix("write `grid(count[0])`");

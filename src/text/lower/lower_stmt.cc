@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/lower/kernel_lowering.h"
 #include "text/parser.h"
 
@@ -18,14 +20,17 @@ Tok plain_op(Tok t) {
 // ---- Scopes.
 
 const Binding* KernelLowering::lookup(uint32_t symbol) const {
-  return scopes_.find(symbol, call_id());
+  const Binding* b = scopes_.find(symbol, call_id());
+  if (b) context_.uses[b->declared] |= name_used;
+  return b;
 }
 
 void KernelLowering::bind(Binding b, TokenId token) {
   b.symbol = ast_.tokens[token].symbol;
   b.declared = token;
   b.call = call_id();
-  const Binding* old = lookup(b.symbol);
+  context_.uses[token] |= name_bound;
+  const Binding* old = scopes_.find(b.symbol, b.call);
   if (old && old->block == scopes_.depth())
     error(token, Code::DuplicateName,
           fmt::format("`{}` is declared twice in this block", ast_.text(token)))
@@ -131,6 +136,7 @@ void KernelLowering::statements(Range list) {
             diagnose(Code::UnreachableCode, ast_.place(next.token), "this code is never reached");
         d.with_fix("remove it");
         context_.warning(std::move(d));
+        context_.unreachable_code = true;
       }
       break;
     }
@@ -235,7 +241,7 @@ void KernelLowering::let(const Stmt& s) {
   }
   const Type want = is_storage_only(s.type) ? Type::Void : s.type;
   const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token,
-                           fmt::format("`{}`", ast_.text(s.name)));
+                           fmt::format("`{}`", ast_.text(s.name)), s.name);
   Binding b;
   b.kind = s.kind == StmtKind::Let ? Kind::Let : Kind::Var;
   if (s.kind == StmtKind::Let)
@@ -326,6 +332,30 @@ void KernelLowering::array(const Stmt& s, Role role) {
   bind(b, s.name);
 }
 
+/// The error of an assignment to a name that is not a variable.
+void KernelLowering::immutable(TokenId token, const Binding& b) {
+  const std::string_view w = ast_.text(token);
+  const std::vector<Param>& params = calls_.back().decl->params;
+  const bool is_parameter =
+      b.role == Role::Scalar || std::any_of(params.begin(), params.end(),
+                                            [&](const Param& p) { return p.name == b.declared; });
+  std::string what = fmt::format("`{}` cannot be assigned", w);
+  std::string fix = b.kind == Kind::Let ? "declare it with `var`" : "copy it into a `var`";
+  if (b.counter) {
+    what = fmt::format("the counter `{}` of a loop cannot be assigned", w);
+    fix = "use a `while` loop with a variable of your own";
+  } else if (b.kind == Kind::Buffer && b.role != Role::Scalar) {
+    what = fmt::format("`{}` is a buffer: assign to its elements", w);
+    fix = fmt::format("write `{}[i] = …`", w);
+  } else if (is_parameter) {
+    what = fmt::format("`{}` cannot be assigned: it is a parameter", w);
+    fix = fmt::format("copy it into a `var`: write `var {0} = {0}` before this", w);
+  }
+  error(token, Code::AssignToImmutable, std::move(what))
+      .note("declared here", ast_.place(b.declared))
+      .with_fix(std::move(fix));
+}
+
 void KernelLowering::assign(const Stmt& s) {
   const Binding* found = lookup(ast_.tokens[s.name].symbol);
   if (!found) {
@@ -342,18 +372,7 @@ void KernelLowering::assign(const Stmt& s) {
   }
   const Binding b = *found;
   if (b.kind != Kind::Var) {
-    Diagnostic& d = error(
-        s.name, Code::AssignToImmutable,
-        b.counter ? fmt::format("the counter `{}` of a loop cannot be assigned", ast_.text(s.name))
-        : b.kind == Kind::Buffer && b.role != Role::Scalar
-            ? fmt::format("`{}` is a buffer: assign to its elements", ast_.text(s.name))
-            : fmt::format("`{}` cannot be assigned", ast_.text(s.name)));
-    d.note("declared here", ast_.place(b.declared));
-    d.with_fix(b.counter ? "use a `while` loop with a variable of your own"
-               : b.kind == Kind::Buffer && b.role != Role::Scalar
-                   ? fmt::format("write `{}[i] = …`", ast_.text(s.name))
-               : b.kind == Kind::Let ? "declare it with `var`"
-                                     : "copy it into a `var`");
+    immutable(s.name, b);
     expression(s.a, Type::Void);
     return;
   }
@@ -364,14 +383,14 @@ void KernelLowering::assign(const Stmt& s) {
   const Type t = builder.type(builder.get(b.id));
   ValueId v;
   if (s.op == Tok::Assign) {
-    v = expect(expression(s.a, t), t, ast_.exprs[s.a].token,
-               fmt::format("`{}`", ast_.text(s.name)));
+    v = expect(expression(s.a, t), t, ast_.exprs[s.a].token, fmt::format("`{}`", ast_.text(s.name)),
+               b.declared);
   } else {
     Expr e;
     e.op = plain_op(s.op);
     e.token = s.name + 1;  // the operator
     e.b = s.a;
-    v = combine(e, builder.get(b.id), s.a);
+    v = combine(e, s.name, builder.get(b.id), s.a);
   }
   if (v != none) builder.set(b.id, v);
 }
@@ -384,13 +403,14 @@ void KernelLowering::store(const Stmt& s) {
     expression(s.b, Type::Void);
     return;
   }
+  lint_index(b, s.name, s.a, i);
   const Type t = value_type(builder.program.buffers[b.id].element);
   MemoryRef ref;
   ref.buffer = b.id;
   ValueId v;
   if (s.op == Tok::Assign) {
     v = expect(expression(s.b, t), t, ast_.exprs[s.b].token,
-               fmt::format("the element of `{}`", ast_.text(s.name)));
+               fmt::format("the element of `{}`", ast_.text(s.name)), b.declared);
   } else {
     at(s.name);
     const ValueId old = i == none ? none : builder.op(Opcode::Load, t, {i}, ref.pack());
@@ -404,7 +424,7 @@ void KernelLowering::store(const Stmt& s) {
         e.token = k;
         break;
       }
-    v = combine(e, old, s.b);
+    v = combine(e, s.name, old, s.b);
   }
   if (!writable(b, s.name) || i == none || v == none) return;
   at(s.token);
@@ -427,12 +447,15 @@ bool KernelLowering::condition(ExprId id, ValueId* out) {
 void KernelLowering::if_(const Stmt& s) {
   ValueId c = none;
   if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);  // go on, to find more errors
+  const bool fixed = is_fixed(s.a, true);
+  fixed_branches_ += fixed;
   at(s.token);
   builder.begin_if(c);
   block(s.body);
   at(s.token);
   builder.begin_else();
   if (s.has_else) block(s.other);
+  fixed_branches_ -= fixed;
   at(s.token);
   builder.end_if();
 }
@@ -440,6 +463,7 @@ void KernelLowering::if_(const Stmt& s) {
 void KernelLowering::for_(const Stmt& s) {
   // One type for lo, hi and step: that of the first that is not a literal.
   Type t = Type::Void;
+  TokenId typed_by = s.token;
   ValueId v[3] = {none, none, none};
   const ExprId e[3] = {s.a, s.b, s.c};
   bool ok = true;
@@ -450,10 +474,12 @@ void KernelLowering::for_(const Stmt& s) {
       ok = false;
     } else if (t == Type::Void) {
       t = builder.type(v[i]);
+      typed_by = ast_.exprs[e[i]].token;
     } else if (builder.type(v[i]) != t) {
       error(ast_.exprs[e[i]].token, Code::TypeMismatch,
             fmt::format("the bounds and step of a loop have one type, here {} and {}", name(t),
                         name(builder.type(v[i]))))
+          .note(fmt::format("this is {}", name(t)), ast_.place(typed_by))
           .with_fix(fmt::format("convert it: `{}(…)`", name(t)));
       ok = false;
     }
@@ -468,6 +494,7 @@ void KernelLowering::for_(const Stmt& s) {
   for (int i = 0; i < 3; ++i)
     if (ok && e[i] != none && ast_.exprs[e[i]].literal && (v[i] = literal(e[i], t)) == none)
       ok = false;
+  if (ok) lint_loop(s, t, v);
   at(s.token);
   if (!ok)
     for (ValueId& x : v) x = builder.constant(t, 0);
@@ -494,6 +521,10 @@ void KernelLowering::while_(const Stmt& s) {
   ++calls_.back().loops;
   ValueId c = none;
   if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);
+  const Expr& test = ast_.exprs[s.a];
+  if (test.kind == ExprKind::Bool && test.bits == 0)
+    context_.lint(s.token, Code::LoopNeverRuns, "this loop never runs: its condition is `false`",
+                  "remove it");
   at(s.token);
   builder.begin_body(c);
   block(s.body);
@@ -526,8 +557,9 @@ void KernelLowering::return_(const Stmt& s) {
     return;
   }
   if (s.a != none) {
-    const ValueId v =
-        expect(expression(s.a, want), want, ast_.exprs[s.a].token, "the function's result");
+    const TokenId declared = call.decl->name;  // the expression may move `call`
+    const ValueId v = expect(expression(s.a, want), want, ast_.exprs[s.a].token,
+                             "the function's result", declared);
     if (v != none) builder.set(calls_.back().result, v);
   }
   at(s.token);
@@ -547,6 +579,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
           .with_fix("write a loop");
       return none;
     }
+  context_.uses[decl.name] |= name_used;
   ++context_.expanded_calls;
   if (++inlined_ > context_.options.max_ops)
     too_large(e.token, fmt::format("more than {} calls are inlined", context_.options.max_ops),
@@ -575,7 +608,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
       b.kind = Kind::Let;
       const Type t = value_type(p.type);  // a storage type is reported at the declaration
       b.id = expect(expression(arg(e, i), t), t, a.token,
-                    fmt::format("parameter `{}`", ast_.text(p.name)))
+                    fmt::format("parameter `{}`", ast_.text(p.name)), p.name)
                  .value();
       ok &= b.id != none;
       args.push_back(b);

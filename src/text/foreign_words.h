@@ -1,0 +1,43 @@
+#pragma once
+
+// Words of CUDA, HIP, OpenCL, GLSL, HLSL, Metal, WGSL, C, Rust, Python and Triton, and what vyre
+// writes for them. Messages about a name that does not exist take their fix from here.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace vyre::text {
+
+enum class ForeignUse : uint8_t {
+  Type,         // `vyre` is the type
+  Id,           // a value with components x, y, z: `vyre` is the value
+  Value,        // `vyre` is the expression
+  Rename,       // a function with the same arguments: `vyre` is its name
+  Dimension,    // a function whose argument is a dimension: `vyre` is the value with components
+  Instead,      // a function: `vyre` is what to write in place of the call
+  Statement,    // begins a statement: `vyre` is the statement, with $ for what follows the word
+  Declaration,  // begins a declaration: `vyre` is the declaration
+  Role,         // of a parameter: `vyre` is the role
+  Attribute,    // of a kernel: `vyre` is the attribute
+  Qualifier,    // of a declaration: `vyre` is the word that begins the declaration, "" for any
+  Operator,     // between or before operands: `vyre` is the operator
+};
+
+struct ForeignWord {
+  std::string_view word;
+  ForeignUse use;
+  std::string_view vyre;
+  std::string_view note = "";  // after what to write: when, or where
+};
+
+/// The whole table, for the test that parses each replacement.
+std::span<const ForeignWord> foreign_words();
+
+/// Null if the word is not in the table with that use.
+const ForeignWord* find_foreign(std::string_view word, ForeignUse use);
+
+/// Is it a vector type of another language: vec4, float2, f32x4?
+bool is_vector_type(std::string_view word);
+
+}  // namespace vyre::text
