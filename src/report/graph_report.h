@@ -32,7 +32,7 @@ struct GraphReport {
   };
   /// A buffer of the graph as written, as far as launches load from it or store to it.
   struct Buffer {
-    GraphBufferId buffer = 0;
+    GraphBufferId buffer{0};
     std::string name;
     uint64_t bytes = 0;
     bool is_input = false, is_output = false;  // the host gives it, takes it
