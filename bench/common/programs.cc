@@ -140,7 +140,8 @@ void resolve_sizes(BenchProgram& p, const ProgramEntry& entry, ProgramSize size)
     p.shape = take(resolve_graph(p.graph(), counts, scalars));
   else
     p.launch = take(resolve_launch(p.kernel(), counts, scalars, std::nullopt));
-  const std::vector<uint64_t>& all = p.is_graph ? p.shape.counts : p.launch.counts;
+  std::vector<uint64_t> all = p.launch.counts;
+  if (p.is_graph) all = p.shape.counts;
   for (const auto& [index, view] : parameters) {
     if (view.role == Role::Scalar && !scalars[index])
       throw std::runtime_error(fmt::format("scalar `{}` has no value", view.name));

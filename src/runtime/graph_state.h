@@ -45,9 +45,8 @@ struct GraphState {
   IdMap<GraphBufferId, Home> homes;        // of the planned graph
   std::list<std::vector<Buffer>> memory_node = std::list<std::vector<Buffer>>(1);
   std::vector<Buffer>& memory = memory_node.front();
-  uint32_t scratch = none;  // of memory: what kernels have for one launch each
-  std::vector<GraphBufferId>
-      clear_first;  // buffers that start as zeros, and that nobody clears later
+  uint32_t scratch = none;                 // of memory: what kernels have for one launch each
+  std::vector<GraphBufferId> clear_first;  // buffers that start as zeros and are not cleared later
   struct Clear {
     uint32_t node = 0;  // when it is first reached: a call, or a loop that begins with the call
     GraphBufferId buffer{0};

@@ -376,7 +376,7 @@ class Emitter {
   Words* out_ = &body_;
   Id here_ = 0, start_here_ = 0;       // the block that is being written
   IdMap<ValueId, Id> made_;            // by value
-  bool in_unrolled_ = false;           // the body of a loop that is to be written out
+  bool in_unrolled_ = false;           // the body of a loop that is to be unrolled
   std::unordered_set<Id> opaque_;      // numbers that the device's compiler cannot know
   IdMap<BufferId, uint32_t> offsets_;  // by buffer: in the parameter block
   IdMap<BufferId, Id> arrays_;         // by buffer

@@ -14,7 +14,7 @@ namespace {
 /// What is known of a buffer's bytes when an arm begins, on every way that leads there.
 struct Known {
   bool intact = false;           // they hold what the buffer should hold
-  bool untouched = true;         // nobody has used the buffer so far
+  bool untouched = true;         // no arm has used the buffer so far
   GraphBufferId spoiler = none;  // why not intact: the buffer that was written there
   /// Another way leads here, too. True if that changes what is known.
   bool meet(const Known& other) {
