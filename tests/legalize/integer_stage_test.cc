@@ -135,9 +135,10 @@ TEST(integer_stage, chains_of_narrow_sums_are_cut_once) {
   SsaBuilder b("chain");
   b.program.buffers.push_back({"x", Role::InOut, U8});
   const ValueId i = b.op(GlobalId, Void, {}, 0);
-  const ValueId x = b.op(Load, U8, {i}, MemoryRef{.buffer = 0}.pack());
+  const ValueId x = b.op(Load, U8, {i}, MemoryRef{.buffer = BufferId(0)}.pack());
   const ValueId sum = b.op(Add, U8, {x, b.op(Mul, U8, {x, x})});
-  b.effect(Store, U8, {i, b.op(Sub, U8, {sum, b.op(Not, U8, {x})})}, MemoryRef{.buffer = 0}.pack());
+  b.effect(Store, U8, {i, b.op(Sub, U8, {sum, b.op(Not, U8, {x})})},
+           MemoryRef{.buffer = BufferId(0)}.pack());
   const Program p = expand_integers(b.finish(), {});
   const auto uses = count_uses(p);
   size_t cuts = 0;
@@ -152,10 +153,11 @@ TEST(integer_stage, quotient_and_remainder_divide_once) {
   SsaBuilder b("both");
   b.program.buffers.push_back({"x", Role::InOut, I32});
   const ValueId i = b.op(GlobalId, Void, {}, 0);
-  const ValueId x = b.op(Load, I32, {i}, MemoryRef{.buffer = 0}.pack());
-  const ValueId y = b.op(Load, I32, {b.constant(U32, 1)}, MemoryRef{.buffer = 0}.pack());
+  const ValueId x = b.op(Load, I32, {i}, MemoryRef{.buffer = BufferId(0)}.pack());
+  const ValueId y = b.op(Load, I32, {b.constant(U32, 1)}, MemoryRef{.buffer = BufferId(0)}.pack());
   const ValueId quotient = b.op(Div, I32, {x, y}), rest = b.op(Rem, I32, {x, y});
-  b.effect(Store, I32, {i, b.op(Xor, I32, {quotient, rest})}, MemoryRef{.buffer = 0}.pack());
+  b.effect(Store, I32, {i, b.op(Xor, I32, {quotient, rest})},
+           MemoryRef{.buffer = BufferId(0)}.pack());
   EXPECT_EQ(ops_of(expand_integers(b.finish(), {}), Div), 1u);
 }
 

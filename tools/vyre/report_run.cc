@@ -25,7 +25,7 @@ std::array<uint64_t, 3> grid_of(const report::RunReport& report, uint32_t buffer
   if (!report.graph) return report.grid;
   std::array<uint64_t, 3> grid = {0, 0, 0};
   for (const report::GraphReport::Launch& l : report.graph->launches) {
-    const bool writes = std::find(l.writes.begin(), l.writes.end(), buffer) != l.writes.end();
+    const bool writes = std::count(l.writes.begin(), l.writes.end(), GraphBufferId(buffer)) > 0;
     if (writes && l.runs > 0 && l.grid[1] > 1) grid = l.grid;
   }
   return grid;
