@@ -18,11 +18,10 @@ class UpdateByAll {
   }
 
   bool is_race(OpId store) const {
-    const Op& o = p_.op(store);
+    if (p_.op(store).code != Opcode::Store) return false;
     const Role role = p_.buffer_of(store).role;
     const bool shared = role == Role::Shared;
-    if (o.code != Opcode::Store || (!shared && !is_host_output(role)) || !u_.reachable(store))
-      return false;
+    if ((!shared && !is_host_output(role)) || !u_.reachable(store)) return false;
     const Uniformity needed = shared ? Uniformity::Workgroup : Uniformity::Grid;
     return (shared ? many_in_group_ : many_in_grid_) && u_.flow(store) >= needed &&
            u_.value(p_.operand(store, 0)) >= needed && reads_element(store);
