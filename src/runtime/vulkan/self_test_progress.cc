@@ -118,7 +118,7 @@ Result<bool> go_on(VulkanDevice& d, const char* source, uint32_t all) {
   return false;
 }
 
-// ---- The stop word.
+// ---- The stop flag.
 
 /// Runs arbitrarily long, by iterations or by invocations. The loop's result has no closed form.
 const char* const endless = R"(
