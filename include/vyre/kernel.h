@@ -19,7 +19,7 @@
 //                            k.return_(), k.barrier(Scope::Workgroup), k.trap(code), k.assert_(c,
 //                            code)
 //
-// There is no implicit conversion between types of values; a C++ number takes the type of the other
+// Values are not converted between types implicitly; a C++ number takes the type of the other
 // operand, also in functions: max(x[i], 0.0f). Val, Var, Buf and Element are handles into their
 // Kernel and must not outlive it. A Kernel belongs to one thread at a time; several threads may
 // write different kernels at once.
