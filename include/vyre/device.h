@@ -1,7 +1,7 @@
 #pragma once
 
-// Devices: memory that stays there, compiled kernels, and work that runs while the host goes on.
-// docs/driver.md tells how to use them.
+// Devices: persistent device memory, compiled kernels, and asynchronous submissions.
+// docs/driver.md explains their use.
 //
 //   driver::Device       one device, opened by name: "auto", "interp", "cpu", "cuda:1". A handle;
 //                        copies mean the same device.
@@ -11,18 +11,21 @@
 //   driver::Argument     a buffer or a number. Numbers carry their type, and are converted to the
 //                        parameter's where that is exact.
 //   driver::Executable   a program that is ready to run there: from the compiler, or from the
-//   cache. driver::GraphExecutable  a graph that is planned, compiled and has its memory;
-//   docs/plans.md. driver::Ticket       the promise of a submission's end: wait() gives times, or
-//   what went wrong. driver::run          one kernel from host bytes to host bytes, with all of the
-//   above inside. driver::run_graph    the same for a graph. driver::probe_all    which backends
-//   there are, their devices, and why others are not.
+//                        cache
+//   driver::GraphExecutable  a graph that is planned, compiled and has its memory; docs/plans.md
+//   driver::Ticket       the end of a submission: wait() returns times, or errors
+//   driver::run          runs one kernel from host bytes to host bytes, with all of the above
+//                        inside
+//   driver::run_graph    the same for a graph
+//   driver::probe_all    lists the available backends, their devices, and why others are
+//                        unavailable
 //
 // A submission is a list of Upload, Readback, Copy, Fill, Launch and LaunchGraph commands that run
 // in order. Submissions to one stream run one after the other; those of different streams wait for
 // each other where they share a buffer that one of them writes.
 //
-// Unlike everything else in vyre these objects have a life: a Device closes when its last handle
-// and ticket are gone. All functions may be called from any thread. Errors are values, as
+// Unlike all other objects in vyre these have a lifetime: a Device closes when its last handle and
+// ticket are destroyed. All functions may be called from any thread. Errors are values, as
 // elsewhere.
 //
 //   auto device = vyre::driver::Device::open("auto");

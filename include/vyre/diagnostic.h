@@ -6,11 +6,11 @@
 //                 and `r->` are the value, or r.errors() is the list, never empty. Asking for the
 //                 one that is not there is a mistake of the caller (std::bad_variant_access).
 //   Ok            the value of a Result<>, which only says whether something worked
-//   Diagnostic    code, Severity, message, place, notes, fix, and the op to blame if there is one.
+//   Diagnostic    code, Severity, message, place, notes, fix, and the op that caused it, if any.
 //                 A list may hold warnings and notes beside errors: has_errors(list) tells.
 //   Code          stable: a number means the same for ever and is never reused. to_string(code) is
 //                 "V0140"; info(code) has its title and page; all_codes() lists them.
-//   classify(c)   whose fault it is: Failure::BadInput, ProgramFailed (a trap, a limit reached) or
+//   classify(c)   the cause: Failure::BadInput, ProgramFailed (a trap, a limit reached) or
 //                 System (out of memory).
 //   render(list, sources)    for people: the line with a caret, notes, the fix. `sources` are the
 //                 texts that places point into; parse() gives them, {} is fine without.

@@ -5,8 +5,7 @@
 //   Kernel k("name")         collects a kernel; k.finish() gives the Program or all mistakes, each
 //                            with the C++ line, and uses the Kernel up.
 //   Parameters, in order     k.scalar(type, "a"), k.in, k.inout, k.out (length at launch, or a
-//   Size),
-//                            k.scratch, k.uniform; or by C++ type: k.in<float>("x")
+//                            Size), k.scratch, k.uniform; or by C++ type: k.in<float>("x")
 //   Memory of the body       k.shared, k.array (private), k.table
 //   Launch                   k.workgroup(x, y, z), k.grid(sizes), k.subgroup(n); sizes are formulas
 //                            over k.len(buffer): `k.grid(ceil_div(k.len(x), 4))`
@@ -20,12 +19,12 @@
 //                            k.return_(), k.barrier(Scope::Workgroup), k.trap(code), k.assert_(c,
 //                            code)
 //
-// There is no implicit conversion between types of values; a C++ number takes the type of the value
-// beside it, also in functions: max(x[i], 0.0f). Val, Var, Buf and Element are handles into their
-// Kernel and must not outlive it. A Kernel belongs to one thread at a time; different kernels may
-// be written at the same time.
+// Values are not converted between types implicitly; a C++ number takes the type of the other
+// operand, also in functions: max(x[i], 0.0f). Val, Var, Buf and Element are handles into their
+// Kernel and must not outlive it. A Kernel belongs to one thread at a time; several threads may
+// write different kernels at once.
 //
-// C++ leaves open in which order the operands of an operator or call are evaluated. Where the order
+// C++ does not specify the evaluation order of the operands of an operator or call. Where the order
 // of loads and atomics matters, name the values first: `Val old = k.atomic_add(h[i], 1);`.
 //
 // finish() finds wrong types and names; check() (vyre/check.h) has the rules for whole programs.

@@ -1,7 +1,8 @@
 #pragma once
 
-// Kernels as object files (`vyre emit --target obj`): what such a file and the program that links
-// it agree on. This header is enough: the program needs neither the vyre library nor LLVM.
+// Kernels as object files (`vyre emit --target obj`): the interface between such a file and the
+// program that links it. This header is enough: the program needs neither the vyre library nor
+// LLVM.
 //
 // A file has the function vyre_kernel_NAME and the constant vyre_kernel_NAME_info, where NAME is
 // the kernel's (or what `--symbol` says), so files of different kernels link into one program. The
@@ -15,8 +16,8 @@
 // provides an arena per thread. Several threads may run different workgroups of one launch at once.
 // Kernels with grid barriers are split (docs/grid_barrier.md) and have no object file.
 //
-//   VYRE_DECLARE_KERNEL(saxpy);                       // kernel saxpy(a: f32, x: in f32[], y: inout
-//   f32[])
+//   // kernel saxpy(a: f32, x: in f32[], y: inout f32[])
+//   VYRE_DECLARE_KERNEL(saxpy);
 //
 //   std::byte* buffers[] = {nullptr, x, y};           // a is a scalar
 //   uint64_t counts[] = {1, n, n}, scalars[] = {std::bit_cast<uint32_t>(2.0f), 0, 0};

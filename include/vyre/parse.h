@@ -15,7 +15,7 @@
 //                            `read`.
 //     options.time_limit, options.memory_limit   seconds and bytes; passing one is a diagnostic
 //     options.trusted        leave it false for any text that you did not print yourself.
-//   print(program), print(module)   text that parses back to the same program: one op a line.
+//   print(program), print(module)   text that parses back to the same program: one op per line.
 //   format_source(text, file_name)  the source as `vyre fmt` writes it, or why it cannot be read.
 //
 // Safe for any bytes: a hostile text gives diagnostics, in bounded time and memory. Pure functions,

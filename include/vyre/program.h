@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs as data: what the parser, the C++ writer and the wire decoder make, and what the
-// checker, the printer and the interpreter take.
+// Programs as data: the output of the parser, the C++ writer and the wire decoder, and the input of
+// the checker, the printer and the interpreter.
 //
 //   Program    one kernel: name, buffers in order of declaration, workgroup, grid, and a body in
 //              SSA form with structured control flow: flat arrays.
@@ -18,9 +18,9 @@
 //   Opcode     an operation; info(opcode) is its row in the table of operations.
 //   stats(p)   counts of a program.
 //
-// To look at programs: name, buffers, workgroup, grid, walk(program, fn), op(id), operands(id),
-// results(id), type(value). To make them, use vyre/parse.h or vyre/kernel.h: arrays edited by hand
-// must be followed by compact() and check().
+// To inspect programs: name, buffers, workgroup, grid, walk(program, fn), op(id), operands(id),
+// results(id), type(value). To create them, use vyre/parse.h or vyre/kernel.h: arrays edited by
+// hand must be followed by compact() and check().
 //
 // Programs and modules are values: a copy is independent, and const access from several threads is
 // safe.
@@ -41,7 +41,7 @@
 
 namespace vyre {
 
-/// Index of the buffer called `name`, or none. Linear.
+/// Index of the buffer called `name`, or none. Takes time linear in the number of buffers.
 inline uint32_t find_buffer(const Program& program, std::string_view name) {
   for (uint32_t i = 0; i < program.buffers.size(); ++i)
     if (program.buffers[i].name == name) return i;

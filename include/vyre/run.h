@@ -10,23 +10,22 @@
 //                    takes
 //   output_of<T>(program, outcome->buffers, "y")   the elements of an output, by name
 //
-//   LaunchInputs     what the host gives, by index into Program::buffers: data[i] (In, InOut,
-//   Uniform;
-//                    a Scalar is one element), lengths[i] (elements of an Out buffer that has no
-//                    formula), and a grid instead of the kernel's own. Vectors may be shorter than
-//                    the list of buffers. inputs_for(program) has room for all.
+//   LaunchInputs     the host's data, by index into Program::buffers: data[i] (In, InOut,
+//                    Uniform; a Scalar is one element), lengths[i] (elements of an Out buffer that
+//                    has no formula), and a grid instead of the kernel's own. Vectors may be
+//                    shorter than the list of buffers. inputs_for(program) has room for all.
 //   Outcome          buffers[i] of InOut and Out buffers, the sizes of the launch, a count of work.
 //   Options          time_limit, memory_limit, output_limit for programs that you do not trust;
-//                    subgroup_size, schedule and seed for what the specification leaves open;
+//                    subgroup_size, schedule and seed where semantics are unspecified;
 //                    progress.
 //
 // Bytes are little-endian elements without padding; a bool is one byte. bytes_of and values_of turn
 // C++ values into bytes and back.
 //
-// The program must have passed check() without errors. Inputs may be anything: a missing input, a
-// wrong length, a trap or a passed limit is a Result with errors, and then there are no outputs.
-// Runs share nothing and may go on in several threads at once; inputs are read, not changed;
-// `progress` is called in the thread that called run.
+// The program must have passed check() without errors. Inputs may be arbitrary: a missing input, a
+// wrong length, a trap or an exceeded limit returns a Result with errors and no outputs. Runs share
+// nothing and may run in several threads at once; inputs are read, not changed; `progress` is
+// called in the thread that called run.
 //
 //   auto inputs = vyre::NamedInputs(program)
 //                     .set("a", 2.0f)
@@ -85,7 +84,7 @@ std::vector<std::byte> bytes_of(const Range& elements) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// The elements that the bytes hold; a rest that is no whole element is left out.
+/// The elements that the bytes hold; an incomplete element at the end is dropped.
 template <class T>
   requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
 std::vector<T> values_of(std::span<const std::byte> bytes) {

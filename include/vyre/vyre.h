@@ -1,12 +1,12 @@
 #pragma once
 
-// All of vyre. The parts, each of which says what it offers and ends with an example:
+// All of vyre. Each part documents its contents and ends with an example:
 //
 //   vyre/diagnostic.h   errors as values: Result<T>, Diagnostic, rendering
 //   vyre/program.h      Program, Module, Graph: what every other part makes or takes
 //   vyre/parse.h        the vyre language: parse, print, format
 //   vyre/kernel.h       kernels written in C++
-//   vyre/check.h        is a program legal?
+//   vyre/check.h        checks whether a program is legal
 //   vyre/run.h          the reference interpreter, and bytes for it
 //   vyre/device.h       devices: buffers that stay there, submissions, streams
 //   vyre/optimizer.h    which passes run on a program and why, and what they did
@@ -19,16 +19,17 @@
 //   vyre/object.h       kernels that were compiled to object files
 //   vyre/version.h      VYRE_VERSION and VYRE_GIT, of the headers
 //
-// What these headers describe is kept stable within a minor version (0.1.x). They include files of
-// vyre/internal/: what is declared there and not named here may change or go at any time.
+// The interfaces that these headers describe are stable within a minor version (0.1.x). They
+// include files of vyre/internal/: declarations there that are not named here may change or
+// disappear at any time.
 //
-// Everything is in namespace vyre. Objects, but for devices, are plain values: copies are deep,
-// nothing is shared behind your back, and nothing needs to be closed or freed. Functions are pure:
-// they keep no state between calls, so different threads may call them at the same time, also on
-// the same const objects. What changes an object is for one thread at a time, as with a
-// std::vector.
+// Everything is in namespace vyre. Objects, except for devices, are plain values: copies are deep,
+// objects share no hidden state, and nothing needs to be closed or freed. Functions are pure: they
+// keep no state between calls, so different threads may call them at the same time, also on the
+// same const objects. Only one thread at a time may change an object, as with a std::vector.
 //
-// Nothing throws but std::bad_alloc and std::length_error, when memory is gone. Errors are values.
+// The only exceptions are std::bad_alloc and std::length_error, when memory is exhausted. Errors
+// are values.
 //
 //   #include <vyre/vyre.h>
 //

@@ -3,9 +3,8 @@
 // Programs as bytes, to store or to send, and hashes of what they do.
 //
 //   encode(program), encode(module)         one program has one encoding, the same on every
-//   machine.
-//                                           {.locations = false} leaves out the places in the
-//                                           source.
+//                                           machine. {.locations = false} omits source
+//                                           locations.
 //   decode_program(bytes), decode_module(bytes)   exactly what encode wrote, or why not. Check what
 //                                           you decoded (vyre/check.h) before you run it.
 //   is_wire(bytes), wire_kind(bytes)        what the bytes claim to be
@@ -13,7 +12,7 @@
 //                                           not change it, everything that changes behaviour does.
 //                                           Not cryptographic. to_hex() has 32 digits.
 //
-// The decoder takes any bytes: hostile ones give an error that says where, in memory at most a
+// The decoder accepts any bytes: hostile ones give an error with a position, in memory at most a
 // constant times their size. Leave DecodeOptions::trusted false for bytes that others could have
 // written; its time_limit (seconds) and memory_limit (bytes) end long work with a diagnostic. Pure
 // functions, safe from several threads.

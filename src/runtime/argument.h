@@ -1,6 +1,6 @@
 #pragma once
 
-// What launches take: handles to device memory, of any type or of one, and scalars.
+// Arguments of launches: handles to device memory, with or without an element type, and scalars.
 //
 //   Result<TypedBuffer<float>> x = device.allocate<float>(n);
 //   device.submit({upload(*x, xs), Launch{*saxpy, {2.0f, *x, *y}}, read_back(*y, ys)});
@@ -18,9 +18,8 @@ namespace vyre::driver {
 using vyre::Scalar;
 using vyre::scalar;
 
-/// A handle to device memory: the device, the slot, and the generation of the slot, so that a
-/// handle that outlived its memory is detected. A command whose handle differs in `bytes` from what
-/// was allocated is an error.
+/// A handle to device memory: the device, the slot, and the generation of the slot, so that a stale
+/// handle is detected. A command whose handle differs in `bytes` from the allocation is an error.
 struct Buffer {
   uint32_t device = 0;
   uint32_t slot = 0;

@@ -1,11 +1,12 @@
 #pragma once
 
-// What a backend is: a probe, devices, memory, compiled kernels, and submissions of commands. About
-// a dozen functions; everything else (lengths, limits, hazards, traps as diagnostics, undefined
-// buffers, telemetry, splitting at grid barriers) is written once above them, in device.cc.
+// The backend interface: a probe, devices, memory, compiled kernels, and submissions of commands.
+// It has about a dozen functions. Everything else (lengths, limits, hazards, traps as diagnostics,
+// undefined buffers, telemetry, splitting at grid barriers) is implemented once above it, in
+// device.cc.
 //
-// A backend may trust what it is given: programs are checked, handles are alive and its own, ranges
-// are inside their memory, launches fit its limits.
+// A backend may trust its inputs: programs are checked, handles are alive and its own, ranges are
+// inside their memory, and launches fit its limits.
 
 #include <array>
 #include <chrono>
@@ -38,10 +39,10 @@ namespace vyre::driver {
 struct DeviceLimits {
   uint32_t workgroup_invocations = 1024;
   uint64_t shared_bytes = 0;  // of one workgroup
-  /// Of the private arrays of one invocation. For more, the driver's compiler takes too long or the
-  /// hardware has no memory.
+  /// The limit for the private arrays of one invocation. With more, the driver's compiler takes too
+  /// long or the hardware has no memory.
   uint64_t private_bytes = ~uint64_t{0};
-  /// Invocations that hold private arrays at once; 0: BackendDevice::working_bytes() has them.
+  /// Invocations that hold private arrays at once; 0: BackendDevice::working_bytes() counts them.
   uint64_t resident_invocations = 0;
   uint64_t buffer_bytes = 0;  // of one buffer
   uint64_t memory_bytes = 0;  // of the device
@@ -52,7 +53,7 @@ struct DeviceLimits {
   bool forward_progress = false;
   bool loops = false;          // takes DeviceCommand::Kind::Loop
   bool vector_access = false;  // its code loads and stores neighbouring elements in one access
-  /// Launches of so many invocations are better done by fewer that each do several; 0: never.
+  /// Launches of so many invocations or more run faster coarsened; 0: never.
   uint64_t coarse_from = 0;
 };
 
@@ -60,58 +61,59 @@ struct DeviceInfo {
   std::string backend;  // "interp"
   uint32_t index = 0;
   std::string name;            // "reference interpreter, one core"
-  std::string target;          // what compiled code is for, part of cache keys
+  std::string target;          // the target of compiled code, part of cache keys
   std::string driver_version;  // part of cache keys
   DeviceLimits limits;
-  bool keeps_code = true;      // its kernels may serialize: worth a look into the compile cache
+  bool keeps_code = true;      // its kernels may serialize, so the compile cache is searched
   bool optimizes = false;      // programs are optimized for it unless asked otherwise
   std::string costs = "gpu";   // the cost table (opt/device_costs.h)
-  uint32_t compute_units = 0;  // instead of the table's; 0: those of the table
-  /// Work that the device needs to raise the clocks that it lowers when idle. Repeats of a run are
-  /// preceded by as much. 0: it keeps them.
+  uint32_t compute_units = 0;  // overrides the table; 0: uses the table
+  /// The time of work that the device needs to raise its clocks after idling. Repeats of a run are
+  /// preceded by as much work. 0: its clocks do not drop.
   uint64_t warm_up_ns = 0;
-  std::string not_automatic;              // why `auto` passes it over; "": it does not
+  std::string not_automatic;              // why `auto` skips it; "": it does not
   std::span<const DeviceOption> options;  // of this backend; a table that is never destroyed
   std::vector<std::pair<std::string, std::string>> properties;  // more for `vyre devices -v`
 };
 
-/// How the driver optimizes a program before the backend sees it. Not part of cache keys: these are
-/// of the optimized program, which is what the code depends on.
+/// How the driver optimizes a program before the backend sees it. Not part of cache keys: they
+/// contain the optimized program, which the code depends on.
 struct Optimization {
   /// Unset: OpenOptions::passes, VYRE_PASSES, or else Release where the device optimizes.
   std::optional<opt::Profile> profile;
-  /// These in this order, whatever selection would say; empty: none.
+  /// These passes in this order, independent of selection; empty: no passes run.
   std::optional<std::vector<const opt::PassDescriptor*>> passes;
-  std::shared_ptr<const opt::ProfileData> learnt;  // what earlier runs have taught
+  std::shared_ptr<const opt::ProfileData> learnt;  // measurements of earlier runs
   uint64_t launch_bytes = 0;                       // of all buffers of the launch, if it is known
   bool keep_texts = false;                         // opt::ScheduleOptions::keep_texts, for reports
-  /// For bisection: the runs of passes after which a kernel stops, by its name. Others run all.
+  /// For bisection: by kernel name, the number of pass runs after which optimization stops. Other
+  /// kernels run all passes.
   std::map<std::string, uint64_t> stop_after;
   bool check_passes = false;  // check the program after every run of a pass
   bool operator==(const Optimization&) const = default;
 };
 
-/// What compiling depends on besides the program. Part of cache keys.
+/// The inputs of compilation besides the program. Part of cache keys.
 struct CompileOptions {
   uint32_t subgroup_size = 0;  // 0: the device's default; a program that fixes one wins
   bool stoppable = true;       // poll the deadline at back-edges
   bool checked = false;        // the program passed check() (check/check.h); not part of the keys
-  Optimization optimize;       // done when the backend is asked
+  Optimization optimize;       // done before the backend compiles
   CompileLimits limits;        // not part of cache keys: code does not depend on them
   /// Options of the device: "schedule=reverse" (runtime/device_options.h). Sorted.
   std::vector<std::string> extra;
   bool operator==(const CompileOptions&) const = default;
 };
 
-/// Code on a device. Backends derive from it.
+/// Code on a device. Backends derive their kernels from it.
 class CompiledKernel {
  public:
   virtual ~CompiledKernel() = default;
-  /// Bytes that load_kernel() takes back, for the compile cache; empty: not worth keeping.
+  /// Returns bytes that load_kernel() accepts, for the compile cache; empty: not worth keeping.
   virtual std::vector<std::byte> serialize() const { return {}; }
   uint32_t subgroup_size = 0;
   uint64_t compile_ns = 0;
-  uint64_t emit_ns = 0;  // of it: from the program to the code that is compiled; 0: not known
+  uint64_t emit_ns = 0;  // of it: from the program to the code that is compiled; 0: unknown
 };
 
 using MemoryHandle = uint64_t;
@@ -129,7 +131,7 @@ struct MemoryRange {
 using Staging = std::shared_ptr<std::vector<std::byte>>;
 
 struct DeviceCommand;
-/// Commands that are run again: the same pointer means the same commands.
+/// Commands that are run repeatedly: the same pointer means the same commands.
 using CommandBody = std::shared_ptr<const std::vector<DeviceCommand>>;
 
 struct DeviceUpload {
@@ -155,7 +157,7 @@ struct DeviceFill {
   uint8_t value = 0;
 };
 
-/// Lists are by buffer of the program.
+/// A launch. Lists are indexed by buffer of the program.
 struct DeviceLaunch {
   std::shared_ptr<const Program> program;
   std::shared_ptr<CompiledKernel> kernel;
@@ -163,38 +165,40 @@ struct DeviceLaunch {
   PublicIdMap<BufferId, uint64_t> offsets;  // into the memory of each buffer, bytes; empty: 0
   PublicIdMap<BufferId, uint64_t> scalars;  // bits
   LaunchShape shape;
-  /// Bytes that its workgroups may take together, where the backend knows only while they run how
-  /// many are under way; 0: as many as the device has.
+  /// The limit of bytes that its workgroups may take together, where the backend learns only at run
+  /// time how many run at once; 0: the memory of the device.
   uint64_t working_limit = 0;
-  /// Workgroups in x that one of the device's does (transform/coarsen.h): only ceil(n / coarse) are
-  /// needed, and more do no harm. The kernel is told `shape.num_workgroups`.
+  /// The number of the program's workgroups in x that one workgroup of the launch executes
+  /// (transform/coarsen.h). Only ceil(n / coarse) are needed, and more are harmless. The kernel
+  /// receives `shape.num_workgroups`.
   uint32_t coarse = 1;
 };
 
-/// Runs `body` (fills, copies and launches) again and again, without the host: `rounds` times. If
-/// `word.memory` is not 0, at most so often, and only while the 1, 2, 4 or 8 bytes of `word` are
-/// not all zero, looked at before each round.
+/// Runs `body` (fills, copies and launches) repeatedly, without the host: `rounds` times. If
+/// `word.memory` is not 0, `rounds` is the maximum, and the loop ends when the 1, 2, 4 or 8 bytes
+/// of `word` are all zero, tested before each iteration.
 struct DeviceLoop {
   CommandBody body;
   uint64_t rounds = 0;
   MemoryRange word;
 };
 
-/// Runs `body` (fills, copies and launches) once. The same body will come again: what is made of it
-/// may be kept for the next command that has it.
+/// Runs `body` (fills, copies and launches) once. The same body will come again, so the backend may
+/// cache its translation for the next command with that body.
 struct DeviceReplay {
   CommandBody body;
 };
 
-/// One thing to do, in order.
+/// One command; commands run in order.
 struct DeviceCommand {
   enum class Kind : uint8_t { Upload, Readback, Copy, Fill, Launch, Loop, Replay };
   std::variant<DeviceUpload, DeviceReadback, DeviceCopy, DeviceFill, DeviceLaunch, DeviceLoop,
                DeviceReplay>
       what;
-  /// Its own time is wanted. Neighbours of which it is not may share one time, told of the first.
+  /// True if it is timed separately. Adjacent commands that are not may share one time, which is
+  /// reported for the first.
   bool timed = true;
-  /// False for all commands of a submission: no time is wanted.
+  /// False for all commands of a submission: nothing is timed.
   bool measured = true;
 
   Kind kind() const { return Kind(what.index()); }
@@ -206,13 +210,14 @@ struct DeviceCommand {
   T* as() {
     return std::get_if<T>(&what);
   }
-  /// The commands of a Loop or Replay, else null.
+  /// Returns the commands of a Loop or Replay, else null.
   const std::vector<DeviceCommand>* body() const {
     if (const auto* loop = as<DeviceLoop>()) return loop->body.get();
     if (const auto* replay = as<DeviceReplay>()) return replay->body.get();
     return nullptr;
   }
-  /// The command that a place in the body stands for; of others the command itself.
+  /// Returns the command at a position of the body; for commands without a body, the command
+  /// itself.
   const DeviceCommand& inner(size_t inside) const { return body() ? (*body())[inside] : *this; }
 };
 
@@ -225,13 +230,13 @@ struct Trap {
 /// How a submission ended.
 struct SubmissionOutcome {
   enum class Kind : uint8_t { Done, Trapped, TimedOut, Failed } kind = Kind::Done;
-  size_t command = 0;               // the one that failed; what later ones did is not looked at
-  size_t inside = 0;                // if that has a body: the one of its body
+  size_t command = 0;               // the one that failed; effects of later ones are ignored
+  size_t inside = 0;                // if that has a body: the position in it
   Trap trap;                        // Trapped
   OpId stopped_at = none;           // TimedOut: the loop
   Diagnostics errors;               // Failed
   std::vector<uint64_t> device_ns;  // by command
-  /// Of Loops and Replays, in the order of the commands: how often the body was begun.
+  /// For Loops and Replays, in the order of the commands: how often the body was begun.
   std::vector<uint64_t> rounds;
 };
 
@@ -240,56 +245,59 @@ class BackendDevice {
   virtual ~BackendDevice() = default;
   virtual const DeviceInfo& info() const = 0;
 
-  /// Zeroed memory, or an error with numbers.
+  /// Returns zeroed memory, or an error with numbers.
   virtual Result<MemoryHandle> allocate(uint64_t bytes) = 0;
-  /// No submission uses it any more.
+  /// Frees memory that no submission uses any more.
   virtual void release(MemoryHandle memory) = 0;
 
   virtual Result<std::shared_ptr<CompiledKernel>> compile(std::shared_ptr<const Program> program,
                                                           const CompileOptions& options) = 0;
-  /// May a program with grid barriers be compiled as it is? Asked where the limits say that some
-  /// may.
+  /// Returns true if a program with grid barriers may be compiled as it is. Called if the limits
+  /// say that some programs may.
   virtual bool has_native_barrier(const Program&) { return true; }
-  /// May a launch of such a kernel run, all its workgroups at once? Else the driver runs the
-  /// program split.
+  /// Returns true if all workgroups of a launch of such a kernel run at once. Otherwise the driver
+  /// runs the program split.
   virtual bool runs_at_once(const CompiledKernel&, const LaunchShape&) { return true; }
-  /// May it be a coarse launch? Only if its grid is one that the device has as it is.
+  /// Returns true if the launch may run coarsened. That requires a grid that the device supports as
+  /// it is.
   virtual bool takes_coarse(const CompileOptions&, const LaunchShape&) { return true; }
-  /// Bytes that a launch takes besides its buffers, for the workgroups that run at once: shared and
-  /// private arrays, and values that live across barriers. Saturates. 0 where a thread takes at
-  /// most small_working_bytes: those are the process's.
+  /// Returns the bytes that a launch takes besides its buffers, for the workgroups that run at
+  /// once: shared and private arrays, and values that live across barriers. Saturates. Returns 0
+  /// where a thread takes at most small_working_bytes, which count as the process's.
   virtual uint64_t working_bytes(const CompiledKernel&, const Program&, const LaunchShape&) {
     return 0;
   }
   static constexpr uint64_t small_working_bytes = 256 << 10;
-  /// From what serialize() gave; null if the bytes are not usable (they are then compiled anew).
+  /// Loads bytes of serialize(); returns null if they are not usable (the kernel is then compiled
+  /// anew).
   virtual std::shared_ptr<CompiledKernel> load_kernel(std::shared_ptr<const Program>,
                                                       const CompileOptions&,
                                                       std::span<const std::byte>) {
     return nullptr;
   }
 
-  /// The code that compile() makes of a program, to read, each instruction with the place of its
-  /// op. Nothing: the device runs the program itself. For people: it may take as long as compiling.
+  /// Returns the code that compile() produces for a program, to read; each instruction has the
+  /// source location of its op. Returns nothing if the device runs the program itself. For people:
+  /// it may take as long as compiling.
   virtual Result<std::optional<Listing>> list_code(const Program&, const CompileOptions&) {
     return std::optional<Listing>();
   }
 
-  /// Begins the commands after everything submitted to the stream before and after `after` (of
-  /// which some may have been waited for). Streams are numbers from 0, made when first used. A
-  /// launch that would begin past the deadline is a TimedOut.
+  /// Begins the commands after everything submitted to the stream before, and after the submissions
+  /// `after` (some may have been waited for). Streams are numbers from 0, created when first used.
+  /// A launch that would begin past the deadline is a TimedOut.
   virtual Result<SubmissionHandle> submit(
       uint32_t stream, std::vector<DeviceCommand> commands, std::span<const SubmissionHandle> after,
       std::optional<std::chrono::steady_clock::time_point> deadline) = 0;
-  /// Also true for one that was waited for.
+  /// Returns true if the submission has ended, also for one that was waited for.
   virtual bool is_done(SubmissionHandle submission) = 0;
-  /// The share of it that is done, from 0 to 1. A guess will do.
+  /// Returns the share of it that is done, from 0 to 1. An estimate suffices.
   virtual double progress(SubmissionHandle) { return 0; }
-  /// Waits for it and forgets it: called once for each submission.
+  /// Waits for the submission and forgets it: called once per submission.
   virtual SubmissionOutcome wait(SubmissionHandle submission) = 0;
 
-  /// The device will be closed, and nobody asks how its work ends: launches under way end as soon
-  /// as they can, done or not. Threads that wait for them are then free to go.
+  /// Called before the device is closed, when the outcome of its work is not needed: running
+  /// launches end as soon as they can, done or not. Threads that wait for them are then released.
   virtual void stop() {}
 };
 
@@ -299,7 +307,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view summary() const = 0;
-  /// The devices that are there, or why there is none.
+  /// Returns the available devices; or none, and in `why_none` the reason.
   virtual std::vector<DeviceInfo> probe(std::string* why_none) = 0;
   virtual Result<std::unique_ptr<BackendDevice>> open(uint32_t index) = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Buffers of one run, given back whatever happens.
+// Owns the buffers of one run and frees them on every path.
 
 #include "runtime/device.h"
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* library_name = "libvyre_cpu.so";
 
-/// Files to try, the best first. A name without a folder is for the system's loader.
+/// Returns the files to try, the best first. The system's loader searches for a name without a
+/// folder.
 std::vector<std::string> places() {
   if (const char* given = std::getenv("VYRE_CPU_LIBRARY"); given && *given) return {given};
   std::vector<std::string> found;
@@ -41,7 +42,7 @@ const CpuComponent* open_cpu_component(const std::string& path, std::string* why
     if (why) *why = std::move(reason);
     return nullptr;
   };
-  // Its symbols stay its own: it has its own copy of the core.
+  // RTLD_LOCAL: the library has its own copy of the core, whose symbols must stay separate.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return refuse(fmt::format("its library cannot be loaded: {}", dlerror()));
   const auto id = reinterpret_cast<VyreCpuInterfaceId>(dlsym(library, cpu_interface_id_symbol));
@@ -71,7 +72,7 @@ const CpuComponent* cpu_component(std::string* why) {
       std::string reason;
       o.component = open_cpu_component(path, &reason);
       if (o.component) break;
-      if (o.why.empty()) o.why = std::move(reason);  // the first place is the one that was meant
+      if (o.why.empty()) o.why = std::move(reason);  // the first path is the intended one
     }
     return o;
   }();

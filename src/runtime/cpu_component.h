@@ -1,12 +1,11 @@
 #pragma once
 
 // The CPU component: the LLVM emitter and the CPU backend in the shared library libvyre_cpu.so,
-// which is opened when somebody asks for it and not before (loading LLVM takes tens of
-// milliseconds).
+// which is opened at its first use (loading LLVM takes tens of milliseconds).
 //
-// It is looked for at $VYRE_CPU_LIBRARY; else beside the program, in ../lib from there, and where
-// the system's loader looks (programs that use the installed package have its folder in their run
-// path).
+// Its path is $VYRE_CPU_LIBRARY; else it is searched beside the program, in ../lib from there, and
+// in the folders of the system's loader (programs that use the installed package have its folder in
+// their run path).
 
 #include <string>
 
@@ -20,29 +19,29 @@ struct CpuEmitRequest {
   std::string arch;            // "x86-64-v3"; empty: this machine's
   uint32_t subgroup_size = 0;  // 0: chosen for the program and the target
   bool optimize = true;
-  std::string symbol;    // Object: of the function; empty: vyre_kernel_NAME (vyre/object.h)
+  std::string symbol;    // object.h)/object.h)
   CompileLimits limits;  // with any of them LLVM runs in the compiler process
 };
 
-/// What the library offers. The program of emit() is checked and has no grid barrier.
+/// The functions of the library. The program of emit() is checked and has no grid barrier.
 struct CpuComponent {
   Backend* backend = nullptr;
   Result<std::string> (*emit)(const Program& program, const CpuEmitRequest& request) = nullptr;
-  /// The assembly of a request, each instruction with its place.
+  /// Returns the assembly of a request, each instruction with its source location.
   Result<Listing> (*list)(const Program& program, const CpuEmitRequest& request) = nullptr;
 };
 
-/// Opens the library at the first call. Null: it is not there or not ours, and `why` says so, to
-/// follow "because".
+/// Opens the library at the first call. Returns null if it is missing or not ours, and in `why` the
+/// reason, to follow "because".
 const CpuComponent* cpu_component(std::string* why);
 
-/// The component from a certain file; not kept. For cpu_component() and tests.
+/// Opens the component from a given file; not cached. For cpu_component() and tests.
 const CpuComponent* open_cpu_component(const std::string& path, std::string* why);
 
-/// Backend of the component, or null and why.
+/// Returns the backend of the component; or null, and in `why` the reason.
 Backend* cpu_component_backend(std::string* why);
 
-// What the library exports.
+// The functions that the library exports.
 extern "C" {
 using VyreCpuInterfaceId = const char* (*)();
 using VyreCpuComponent = const CpuComponent* (*)();

@@ -19,7 +19,8 @@ namespace {
 
 std::atomic<uint32_t> next_device{1};
 
-/// The passes that this device's compiles run unless they ask for others; unset: what is selected.
+/// Returns the passes that this device's compiles run unless they specify others; unset: selection
+/// decides.
 Result<std::optional<std::vector<const opt::PassDescriptor*>>> standing_passes(
     const OpenOptions& options) {
   using Passes = std::optional<std::vector<const opt::PassDescriptor*>>;
@@ -162,7 +163,7 @@ const std::string& Device::chosen_because() const {
 
 // ---- Memory.
 
-/// Called with the mutex held.
+/// Allocates memory. Called with the mutex held.
 Result<MemoryHandle> DeviceState::take(uint64_t bytes, const std::string& what) {
   if (bytes > limit() - std::min(used, limit()))
     return diagnose(Code::DeviceMemoryExceeded, {},
@@ -187,7 +188,7 @@ Result<Buffer> DeviceState::allocate(uint64_t bytes, bool of_graph) {
   if (free_slots.empty()) {
     slots.emplace_back();
     try {
-      free_slots.reserve(slots.capacity());  // so that giving back allocates nothing
+      free_slots.reserve(slots.capacity());  // so that give_back() allocates nothing
     } catch (const std::bad_alloc&) {
       slots.pop_back();
       throw;
@@ -285,7 +286,7 @@ void DeviceState::free_retired() {
 Result<> Device::free(Buffer b) try {
   if (Result<> open = require_open(); !open) return open;
   DeviceState& s = *state_;
-  s.reap();  // what has ended uses nothing any more, waited for or not
+  s.reap();  // releases the buffers of ended submissions
   const std::lock_guard lock(s.mutex);
   if (auto d = s.problem(b, false)) return *d;
   const Slot& slot = s.slots[b.slot];

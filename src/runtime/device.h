@@ -1,6 +1,6 @@
 #pragma once
 
-// Devices, buffers that stay on them, executables, and submissions: what users of the library call.
+// The API of the runtime: devices, buffers that stay on them, executables, and submissions.
 //
 //   Result<Device> device = Device::open("auto");
 //   Result<Executable> saxpy = device->compile(program);
@@ -11,16 +11,16 @@
 //   done->wait();
 //
 // A Device is a shared handle: copies mean the same device. Every function may be called from any
-// thread. Submissions to one stream run in order; submissions to different streams run in any order
-// but for the buffers they share: one that writes a buffer waits for those before it that use it,
-// and one that reads waits for those that write.
+// thread. Submissions to one stream run in order. Submissions to different streams run in any
+// order, except for shared buffers: a submission that writes a buffer waits for earlier ones that
+// use it, and one that reads a buffer waits for earlier ones that write it.
 //
 // A submission that fails (a trap, the time limit, the device) leaves the caller's memory as it
-// was: readbacks arrive together, at the end. Buffers it could have written are then undefined, and
-// using them is an error until they are written or filled as a whole.
+// was: readbacks arrive together, at the end. Buffers that it could have written are then
+// undefined, and using them is an error until they are fully overwritten.
 //
-// An object that is made by default or moved from is empty: its functions return V0725 where they
-// return a Result, and otherwise what an empty object has (zeros, an empty program).
+// An object that was default-constructed or moved from is empty: its functions return V0725 where
+// they return a Result, and otherwise the values of an empty object (zeros, an empty program).
 
 #include <functional>
 #include <limits>
@@ -62,29 +62,31 @@ struct GraphState;
 class Executable {
  public:
   Executable() = default;
-  /// As it was given to compile().
+  /// Returns the program as it was given to compile().
   const Program& program() const;
-  /// What runs: the given one after the optimizer's passes. Buffers of the host have the same
-  /// numbers; those behind them may be fewer.
+  /// Returns the program that runs: the given one after the optimizer's passes. Buffers of the host
+  /// have the same numbers; there may be fewer buffers after them.
   const Program& optimized() const;
-  /// What the optimizer did; of passes that ran for an earlier compile, what they did then.
+  /// Returns the report of the optimizer; for passes that ran for an earlier compile, the report of
+  /// that run.
   const opt::RunReport& optimizer() const;
   uint32_t subgroup_size() const;
-  /// Where the code came from: "compiled", "memory cache", "disk cache".
+  /// Returns the origin of the code: "compiled", "memory cache", "disk cache".
   std::string_view origin() const;
-  /// Without optimizing.
+  /// Returns the time of compilation, without optimization.
   uint64_t compile_ns() const;
   uint64_t optimize_ns() const;
-  /// Of compiling: what the backend needed to write its code; 0 if it does not tell or did not.
+  /// Returns the part of the compile time in which the backend emitted code; 0 if it does not
+  /// report it or emitted nothing.
   uint64_t emit_ns() const;
-  /// Programs that it is on the device: more than one if it was split at grid barriers. A launch
-  /// runs each of them once, but for loops (SubmitReport::launches counts). Where the device has a
-  /// grid barrier of its own it is one, and a launch of more workgroups than run at once is split
-  /// all the same.
+  /// Returns the number of programs on the device: more than one if it was split at grid barriers.
+  /// A launch runs each of them once, except for loops (SubmitReport::launches counts). Where the
+  /// device has a native grid barrier the number is 1; a launch of more workgroups than run at once
+  /// is split nevertheless.
   size_t segments() const;
-  /// Invocations that one does the work of (transform/coarsen.h).
+  /// Returns the invocations whose work one invocation does (transform/coarsen.h).
   uint32_t coarse() const;
-  /// How it was split (plan/split/split_grid.h), or null.
+  /// Returns how it was split (plan/split/split_grid.h), or null.
   const plan::SplitPlan* plan() const;
   /// For src/runtime.
   const ExecutableState* state() const { return state_.get(); }
@@ -96,7 +98,7 @@ class Executable {
   std::shared_ptr<const ExecutableState> state_;
 };
 
-/// Bytes on the device that a run needs, as they are allocated.
+/// The bytes on the device that a run needs, as they are allocated.
 struct MemoryNeed {
   uint64_t parameters = 0;  // buffers of the host
   uint64_t intermediates =
@@ -108,16 +110,17 @@ struct MemoryNeed {
   uint64_t total() const { return parameters + intermediates + scratch + working; }
 };
 
-/// How a graph is planned.
+/// Options for planning a graph.
 struct GraphOptions {
   CompileOptions compile;
-  bool fuse = true;   // calls into one kernel, where that is proved and pays
+  bool fuse = true;   // fuses calls into one kernel, where that is proved legal and profitable
   bool reuse = true;  // intermediates share memory
-  std::shared_ptr<const plan::GraphPlan> plan;  // this one instead (plan/plan_file.h)
+  std::shared_ptr<const plan::GraphPlan> plan;  // uses this plan instead (plan/plan_file.h)
   uint64_t memory_limit = 0;  // bytes of its buffers, parameters included; 0: none
 };
 
-/// How fusion plans for a device: the shared memory of a workgroup that it may fill, and costs.
+/// Returns the options of fusion for a device: the shared memory of a workgroup that it may fill,
+/// and costs.
 plan::FusionOptions fusion_options(const DeviceInfo& device);
 
 /// A graph that is ready to run on one device, for one set of lengths: planned, its kernels
@@ -127,20 +130,20 @@ plan::FusionOptions fusion_options(const DeviceInfo& device);
 class GraphExecutable {
  public:
   GraphExecutable() = default;
-  /// How it runs: the plan, and the graph after fusion.
+  /// Returns how it runs: the plan, and the graph after fusion.
   const plan::PlannedGraph& planned() const;
-  /// The kernels of the calls that run, by node of the planned graph; loops, and calls that cannot
-  /// be launched (an error when they are reached), have none.
+  /// Returns the kernel of a call, by node of the planned graph; null for loops, and for calls that
+  /// cannot be launched (an error when they are reached).
   const Executable* executable(uint32_t node) const;
-  /// What it needs on the device. Its parameters are the caller's; the rest it has until it ends.
-  /// `working` is counted if the graph or the device has a memory limit.
+  /// Returns its memory need on the device. The caller owns the parameters; the graph owns the rest
+  /// for its lifetime. `working` is counted if the graph or the device has a memory limit.
   const MemoryNeed& memory() const;
-  /// The same if every intermediate of the graph as written had memory of its own. Scratch is that
-  /// of the kernels that run.
+  /// Returns the memory need if every intermediate of the graph as written had separate memory.
+  /// Scratch is that of the kernels that run.
   const MemoryNeed& unplanned_memory() const;
-  /// Bytes that it has on the device, its parameters not counted.
+  /// Returns its bytes on the device, parameters excluded.
   uint64_t memory_bytes() const { return memory().intermediates + memory().scratch; }
-  /// The same of unplanned_memory().
+  /// Returns the same for unplanned_memory().
   uint64_t unplanned_bytes() const {
     return unplanned_memory().intermediates + unplanned_memory().scratch;
   }
@@ -159,8 +162,8 @@ struct Upload {
   std::span<const std::byte> bytes;  // copied when submitted
   uint64_t offset = 0;
 };
-/// All bytes of a buffer, from memory that the submission shares with the caller: nothing is copied
-/// when submitted. The bytes must not change until the submission is done.
+/// Uploads all bytes of a buffer, from memory that the submission shares with the caller: nothing
+/// is copied at submission. The bytes must not change until the submission is done.
 struct UploadAll {
   Buffer to;
   std::shared_ptr<std::vector<std::byte>> bytes;  // as many as the buffer has
@@ -170,8 +173,8 @@ struct Readback {
   std::span<std::byte> bytes;  // must stay until the ticket is waited for
   uint64_t offset = 0;
 };
-/// All bytes of a buffer, as the new contents of a vector. The host does not zero the vector first,
-/// and copies nothing after the device has delivered the bytes.
+/// Reads back all bytes of a buffer into a vector, replacing its contents. The host neither zeroes
+/// the vector first nor copies the bytes after the device has delivered them.
 struct ReadbackAll {
   Buffer from;
   std::vector<std::byte>* to = nullptr;  // must stay until the ticket is waited for
@@ -196,8 +199,8 @@ struct Launch {
   bool clear_outputs = true;                         // `out` buffers start as zeros
   std::vector<ScratchLength> lengths = {};           // by name
 };
-/// A whole graph. Its arguments are those of its parameters in order; `out` ones start as zeros.
-/// Buffers have the lengths it was prepared for; scalars may be others, as long as no length and no
+/// Launches a whole graph. Its arguments are those of its parameters in order; `out` ones start as
+/// zeros. Buffers have the lengths it was prepared for; scalars may differ, if no length and no
 /// grid depends on them.
 struct LaunchGraph {
   GraphExecutable graph;
@@ -206,7 +209,7 @@ struct LaunchGraph {
 using Command =
     std::variant<Upload, UploadAll, Readback, ReadbackAll, Copy, Fill, Launch, LaunchGraph>;
 
-/// The offset of an element in bytes; past every buffer if that is more than 64 bits.
+/// Returns the offset of an element in bytes; past every buffer if that is more than 64 bits.
 template <HostNumber T>
 constexpr uint64_t offset_of(uint64_t element) {
   constexpr uint64_t end = std::numeric_limits<uint64_t>::max();
@@ -229,12 +232,13 @@ Readback read_back(const TypedBuffer<T>& from, std::span<std::type_identity_t<T>
 struct SubmitOptions {
   uint32_t stream = 0;
   double time_limit = 0;      // seconds for the whole submission; 0: none
-  double time_used = 0;       // seconds of the limit that are over already, by compiling
+  double time_used = 0;       // seconds of the limit already used by compilation
   uint64_t output_limit = 0;  // bytes of its readbacks; 0: none
-  /// Launches, and calls of graphs that the host launches (SubmitReport::calls), are timed one by
-  /// one. Without, neighbours have one time, told of the first, and may run closer together.
+  /// Launches, and calls of graphs that the host launches (SubmitReport::calls), are timed
+  /// separately. If false, adjacent ones share one time, reported for the first, and may overlap
+  /// more.
   bool call_times = true;
-  /// Without, nothing is timed and the report's times are 0: the least work for the host.
+  /// If false, nothing is timed and the report's times are 0: the least work for the host.
   bool times = true;
 };
 
@@ -242,14 +246,14 @@ struct SubmitOptions {
 struct CallTime {
   uint32_t command = 0;  // as submitted
   uint32_t node = 0;     // of the planned graph
-  uint64_t ns = 0;       // on the device, with what was cleared for it
-  bool is_loop = false;  // all rounds of a loop that the device ran by itself; the first call of it
+  uint64_t ns = 0;       // on the device, including its clears
+  bool is_loop = false;  // a loop run by the device: its first call, with the time of all
 };
 
 struct SubmitReport {
   uint64_t upload_ns = 0, fill_ns = 0, run_ns = 0, readback_ns = 0;  // device time by kind
   uint64_t uploaded = 0, read_back = 0;                              // bytes
-  uint64_t launches = 0;             // on the device: of a split program, one for each segment run
+  uint64_t launches = 0;             // on the device: one per executed segment of a split program
   std::vector<uint64_t> command_ns;  // by command as submitted
   static constexpr size_t most_calls = 4096;
   std::vector<CallTime> calls;  // of graphs, in order; the first `most_calls`
@@ -262,15 +266,15 @@ struct SubmitReport {
   std::vector<GraphRuns> graphs;
 };
 
-/// The promise of a submission's end. Waiting twice gives the same answer. Dropping a ticket does
+/// A handle to the end of a submission. Waiting twice gives the same answer. Dropping a ticket does
 /// not stop the work; its readbacks are then lost.
 class Ticket {
  public:
   Ticket() = default;
   bool is_done() const;
-  /// The share of the work that is done, from 0 to 1, as far as the backend knows.
+  /// Returns the share of the work that is done, from 0 to 1, as far as the backend knows.
   double progress() const;
-  /// On success the readbacks are in the caller's memory.
+  /// Waits. On success the readbacks are in the caller's memory.
   Result<SubmitReport> wait() const;
 
  private:
@@ -287,31 +291,32 @@ struct OpenOptions {
   /// Split kernels at grid barriers, or keep them whole where the device has a native barrier. With
   /// neither, a device that was opened by name uses the form that calibration found faster.
   bool split_grid_barriers = false, native_grid_barriers = false;
-  HotPathSink telemetry;  // told of every launch that is timed: op_id, time, bytes
-  /// "a,b" or "none": the passes of compiles that name none and no profile, where the device
-  /// optimizes. "": what the variable VYRE_PASSES says, else what the profile selects.
+  HotPathSink telemetry;  // called for every launch that is timed: op_id, time, bytes
+  /// "a,b" or "none": the passes for compiles that specify neither passes nor a profile, where the
+  /// device optimizes. "": the variable VYRE_PASSES, else the selection of the profile.
   std::string passes;
 };
 
 struct ListedCode {
-  bool is_program = false;  // the device runs the program itself: there is no other code
+  bool is_program = false;  // the device runs the program itself and has no other code
   std::vector<Listing> segments;
 };
 
 class Device {
  public:
   Device() = default;  // empty until one is assigned
-  /// "auto", "interp", "cuda:1", "cpu[threads=1]", … (runtime/device_name.h).
+  /// Opens "auto", "interp", "cuda:1", "cpu[threads=1]", … (runtime/device_name.h).
   static Result<Device> open(std::string_view name, const OpenOptions& options = {});
-  /// What choose() gave (runtime/registry.h); of `auto`, the next best if it cannot be opened.
+  /// Opens a result of choose() (runtime/registry.h); for `auto`, the next best if that cannot be
+  /// opened.
   static Result<Device> open(const Choice& choice, const OpenOptions& options = {});
-  /// On a backend of the caller's (tests).
+  /// Opens a device of the caller's backend (tests).
   static Result<Device> open(Backend& backend, uint32_t index, const OpenOptions& options = {});
 
   const DeviceInfo& info() const;
   /// True if OpenOptions::telemetry is set: launches that are timed are reported to it.
   bool has_telemetry() const;
-  /// Why `auto` chose this one; "" if it was named.
+  /// Returns why `auto` chose this device; "" if it was named.
   const std::string& chosen_because() const;
 
   Result<Buffer> allocate(uint64_t bytes);
@@ -322,21 +327,22 @@ class Device {
     if (!made) return made.errors();
     return TypedBuffer<T>(*made);
   }
-  /// An error if a submission still uses it, or the handle is stale.
+  /// Frees a buffer. Returns an error if a submission still uses it, or the handle is stale.
   Result<> free(Buffer buffer);
   uint64_t memory_used() const;
-  /// The most that was in use at once, since the device was opened.
+  /// Returns the maximum memory in use at once since the device was opened.
   uint64_t memory_peak() const;
-  /// Is its content undefined after a failed launch?
+  /// Returns true if the content is undefined after a failed launch.
   bool is_undefined(Buffer buffer) const;
 
   /// Checks the program (unless CompileOptions::checked), also against the device's limits,
-  /// optimizes it, and compiles it or finds it in the cache. `launch`: the only one that will come,
-  /// if it is known: the code may be made for its size.
+  /// optimizes it, and compiles it or finds it in the cache. `launch` is the only launch to come,
+  /// if it is known: the code may be specialized for its size.
   Result<Executable> compile(const Program& program, const CompileOptions& options = {},
                              const LaunchShape* launch = nullptr);
 
-  /// The code of an executable, to read. Makes it anew, so it takes as long as compiling.
+  /// Returns the code of an executable, to read. Generates it anew, so it takes as long as
+  /// compiling.
   Result<ListedCode> list_code(const Executable& executable) const;
 
   /// Plans and compiles a graph of the module for these lengths. Checks the graph and the kernels
@@ -345,11 +351,11 @@ class Device {
   Result<GraphExecutable> prepare(const Module& module, const Graph& graph, const GraphShape& shape,
                                   const GraphOptions& options = {});
 
-  /// The memory of one launch of the executable (run(), runtime/run_kernel.h).
+  /// Returns the memory of one launch of the executable (run(), runtime/run_kernel.h).
   Result<MemoryNeed> memory_need(const Executable& executable, const LaunchInputs& inputs);
-  /// The memory of a graph: what prepare() allocates, and its parameters. Plans and compiles as
-  /// prepare() does, because the device decides what is kept at grid barriers, and fails as it does
-  /// if GraphOptions::memory_limit is exceeded; allocates nothing.
+  /// Returns the memory of a graph: the allocations of prepare(), and its parameters. Plans and
+  /// compiles as prepare() does, because the device decides what is spilled at grid barriers. Fails
+  /// like prepare() if GraphOptions::memory_limit is exceeded; allocates nothing.
   Result<MemoryNeed> memory_need(const Module& module, const Graph& graph, const GraphShape& shape,
                                  const GraphOptions& options = {});
 
@@ -358,7 +364,7 @@ class Device {
   void finish();
 
  private:
-  /// V0725 if the device is empty.
+  /// Returns V0725 if the device is empty.
   Result<> require_open() const;
   std::shared_ptr<DeviceState> state_;
 };

@@ -14,16 +14,16 @@ namespace vyre::driver {
 
 struct DeviceName {
   std::string text;    // as it was written
-  std::string device;  // in front of the bracket: "cuda:1"
+  std::string device;  // before the bracket: "cuda:1"
   // In the brackets (runtime/device_options.h):
   bool split = false;
-  uint32_t subgroup_size = 0;      // 0: it is not given
+  uint32_t subgroup_size = 0;      // 0: not given
   std::vector<std::string> extra;  // "threads=1", for CompileOptions::extra; sorted
   bool has_options() const { return split || subgroup_size != 0 || !extra.empty(); }
 };
 
-/// Malformed brackets are V0701, options that are given twice V0610. Whether the device and its
-/// options exist shows when it is chosen (runtime/registry.h).
+/// Parses a name. Malformed brackets are V0701, duplicate options V0610. Whether the device and its
+/// options exist is checked when it is chosen (runtime/registry.h).
 Result<DeviceName> parse_device_name(std::string_view text);
 
 /// Splits a list at commas that are not in brackets.

@@ -19,40 +19,40 @@ struct DeviceOption {
     Flag,     // has no value
     Integer,  // from `min` to `max`
     Word,     // one of `values`
-    Text,     // the backend reads it; `values` names what it is
+    Text,     // the backend reads it; `values` names its meaning
   };
   std::string_view name;
   Type type = Type::Flag;
   uint64_t min = 0, max = 0;
   /// Words with `|` between them; `random:N` is a word, a colon and an integer.
   std::string_view values;
-  std::string_view sentence;  // what it does, for people
+  std::string_view sentence;  // its effect, for people
 };
 
-/// Options that only a device's name has, because calls have parameters for them: `split` and
-/// `subgroup`.
+/// Options that are only part of a device's name, because calls have parameters for them: `split`
+/// and `subgroup`.
 std::span<const DeviceOption> name_options();
 /// Options of CompileOptions::extra that every device has.
 std::span<const DeviceOption> common_options();
 
-/// What the value can be: "1 to 1024", "order|reverse|random:N"; "" for a flag.
+/// Returns the possible values: "1 to 1024", "order|reverse|random:N"; "" for a flag.
 std::string range_of(const DeviceOption& option);
 
-/// The option of this name, or null.
+/// Returns the option of this name, or null.
 const DeviceOption* find_option(std::string_view name, std::span<const DeviceOption> table);
 
-/// Checks the value of "name=value" or "name". Nothing, or V0607.
+/// Checks the value of "name=value" or "name". Returns nothing, or V0607.
 std::optional<Diagnostic> value_mistake(std::string_view text, const DeviceOption& option);
 
-/// Checks options against common_options() and the table of a device that is called `device` in
-/// messages: V0724 for an unknown option, V0607 for a value outside its range.
+/// Checks options against common_options() and the table of the device that messages call `device`:
+/// V0724 for an unknown option, V0607 for a value outside its range.
 Diagnostics option_mistakes(std::span<const std::string> options,
                             std::span<const DeviceOption> table, std::string_view device);
 
-/// The value of "name=value" among options that were checked; the last one if there are several.
+/// Returns the value of "name=value" among checked options; the last one if there are several.
 std::optional<std::string_view> option_value(std::span<const std::string> options,
                                              std::string_view name);
-/// The same of an Integer.
+/// The same for an Integer.
 std::optional<uint64_t> option_number(std::span<const std::string> options, std::string_view name);
 
 }  // namespace vyre::driver

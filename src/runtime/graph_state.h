@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph that is ready to run: what is behind GraphExecutable, and how it becomes device commands.
-// Internal to src/runtime.
+// The state of a GraphExecutable: a graph that is ready to run, and its translation to device
+// commands. Internal to src/runtime.
 
 #include "ir/graph_launch.h"
 #include "plan/graph_plan.h"
@@ -13,14 +13,14 @@ struct GraphState {
   /// A call of the planned graph, as far as it is known before it is reached.
   struct Call {
     Executable executable;
-    Diagnostics errors;  // it cannot run: told when it is reached
+    Diagnostics errors;  // it cannot run: reported when it is reached
     IdMap<BufferId, GraphBufferId> bound;
     IdMap<BufferId, uint64_t> scalars;  // bits
-    LaunchShape shape;                  // of calls with a grid of their own: the largest
+    LaunchShape shape;                  // for calls with a grid from the device: the largest
     uint64_t bytes = 0;                 // of the buffers bound
   };
-  /// Where a buffer of the planned graph lives: in memory[index] at an offset. Parameters are given
-  /// at each launch.
+  /// The location of a buffer of the planned graph: an offset in memory[index]. Parameters are
+  /// given at each launch.
   struct Home {
     uint32_t index = none;
     uint64_t offset = 0;
@@ -31,7 +31,7 @@ struct GraphState {
   ~GraphState();
 
   const Graph& graph() const { return planned.fused.graph(); }
-  /// Errors of a call, as of the graph that was written.
+  /// Attributes errors of a call to the graph as written.
   Diagnostics blame(Diagnostics errors, uint32_t node, bool trapped) const {
     return plan::blame_fused(std::move(errors), planned, given, given.graphs[0], node, trapped);
   }
@@ -45,7 +45,7 @@ struct GraphState {
   IdMap<GraphBufferId, Home> homes;        // of the planned graph
   std::list<std::vector<Buffer>> memory_node = std::list<std::vector<Buffer>>(1);
   std::vector<Buffer>& memory = memory_node.front();
-  uint32_t scratch = none;                 // of memory: what kernels have for one launch each
+  uint32_t scratch = none;                 // index into `memory`: scratch for one launch at a time
   std::vector<GraphBufferId> clear_first;  // buffers that start as zeros and are not cleared later
   struct Clear {
     uint32_t node = 0;  // when it is first reached: a call, or a loop that begins with the call
@@ -53,8 +53,8 @@ struct GraphState {
   };
   std::vector<Clear> clears;  // of the reuse plan, ascending
 
-  /// What a launch was recorded as, if it was one piece: the next with the same buffers and scalars
-  /// need not be recorded again.
+  /// The recording of a launch, if it was one part: the next launch with the same buffers and
+  /// scalars need not be recorded again.
   struct Replay {
     IdMap<GraphBufferId, MemoryRange> places;
     IdMap<GraphBufferId, uint64_t> scalars;
@@ -73,28 +73,28 @@ struct GraphState {
   uint64_t plan_ns = 0;
 };
 
-/// A module of the graph and the kernels that it calls. A call of a kernel that `module` does not
-/// have stays such a call, for check() to find.
+/// Returns a module of the graph and the kernels that it calls. A call of a kernel that `module`
+/// lacks stays such a call, for check() to find.
 Module called_module(const Module& module, const Graph& graph);
 
-/// The sizes of a call for the program that runs, which has the call's parameters.
+/// Returns the sizes of a call for the program that runs, which has the call's parameters.
 Result<LaunchShape> shape_of_launch(const Program& program, const GraphCall& call,
                                     const GraphShape& shape);
 
-/// Where the buffers of a launch (launch_buffers()) lie in memory that the calls of a graph share;
-/// places are aligned.
+/// The locations of the buffers of a launch (launch_buffers()) in memory that the calls of a graph
+/// share; offsets are aligned.
 struct LaunchScratch {
-  IdMap<BufferId, uint64_t> offsets;  // of the (extended) shape; of others 0
-  LaunchShape shape;                  // with the hidden buffers
+  IdMap<BufferId, uint64_t> offsets;  // of buffers of the (extended) shape; of others 0
+  LaunchShape shape;                  // with the spill buffers
   uint64_t bytes = 0;
 };
 Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape& shape);
 
-/// The launches of a graph, one after the other, with what must be cleared for them.
+/// The launches of a graph, one after the other, with the clears that they need.
 class GraphScript : public Script {
  public:
-  /// `places`: of the planned graph. `scalars`: of the graph, as given now. With the
-  /// device's mutex held, which later parts are recorded without.
+  /// `places`: for the planned graph. `scalars`: for the graph, as given now. Called with the
+  /// device's mutex held; later parts are recorded without it.
   GraphScript(std::shared_ptr<const GraphState> graph, IdMap<GraphBufferId, MemoryRange> places,
               GraphShape shape, DeviceState& device, TicketState& ticket);
 
@@ -120,15 +120,15 @@ class GraphScript : public Script {
   DeviceState& d_;
   TicketState& t_;
   GraphCursor cursor_;
-  std::unique_ptr<Script> split_;  // the call under way, if it runs in segments
+  std::unique_ptr<Script> split_;  // the current call, if it runs in segments
   uint32_t split_node_ = 0;
   uint32_t command_ = 0;
-  uint64_t call_ = 0;  // CommandNote::call of the call under way
+  uint64_t call_ = 0;  // CommandNote::call of the current call
   size_t cleared_ = 0;
   bool begun_ = false;
   const MemoryRange scratch_;  // of the graph
-  MemoryRange extra_;          // scratch of launches that turned out larger than was known
-  Diagnostics failed_;         // told once what is recorded has run
+  MemoryRange extra_;          // scratch of launches that are larger than was known
+  Diagnostics failed_;         // reported after the recorded commands have run
 };
 
 }  // namespace vyre::driver

@@ -31,7 +31,7 @@ Result<MemoryHandle> HostDevice::allocate(uint64_t bytes) {
 }
 
 void HostDevice::release(MemoryHandle h) {
-  HostMemory gone;  // freed after the lock: giving back large memory takes a while
+  HostMemory gone;  // freed after the lock: freeing large memory takes a while
   const std::lock_guard lock(mutex_);
   const auto it = memory_.find(h);
   gone = std::move(it->second);
@@ -144,7 +144,7 @@ void HostDevice::close() {
 
 // ---- Commands.
 
-/// Throws nothing: threads of the device call it.
+/// Executes a submission. Throws nothing: threads of the device call it.
 void HostDevice::execute(Job& job) noexcept {
   SubmissionOutcome& o = job.outcome;
   try {
@@ -206,7 +206,7 @@ void HostDevice::fill(std::byte* at, uint64_t bytes, uint8_t value) {
   std::memset(at, value, bytes);
 }
 
-/// False if the time was over before the end: memory may take seconds to fill.
+/// Returns false if the deadline passed before the end: filling memory may take seconds.
 bool HostDevice::run(Job& job, const DeviceFill& c) {
   constexpr uint64_t part = 64 << 20;
   for (uint64_t at = 0; at < c.to.bytes; at += part) {

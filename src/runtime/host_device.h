@@ -1,10 +1,10 @@
 #pragma once
 
-// A device whose memory is the host's and whose streams are queues of this process: what the
-// interpreter and the CPU backend have in common. They differ in how a kernel is made and run.
+// A device whose memory is the host's and whose streams are queues of this process: the common part
+// of the interpreter and the CPU backend. They differ in how a kernel is compiled and run.
 //
-// A stream runs its submissions in order on a thread of its own. Whoever waits for a submission
-// that nobody has begun runs it himself: a small launch then costs no switch of threads.
+// A stream runs its submissions in order on a separate thread. A thread that waits for an unstarted
+// submission runs it inline: a small launch then costs no thread switch.
 
 #include <atomic>
 #include <condition_variable>
@@ -39,24 +39,24 @@ class HostDevice : public BackendDevice {
   explicit HostDevice(DeviceInfo info) : info_(std::move(info)) {}
   ~HostDevice() override { close(); }
 
-  /// What a launch needs to know of its submission.
+  /// The parameters of a launch that come from its submission.
   struct Surroundings {
     const Deadline& deadline;
     SubmissionOutcome& outcome;
     std::function<void(double)> progress;  // the share of this launch; from any thread
   };
-  /// Runs a kernel on the calling thread (and others). `buffers`: null if there is none. False: it
-  /// did not end well, and the outcome says how.
+  /// Runs a kernel on the calling thread (and others). `buffers`: null for a missing one. Returns
+  /// false if it failed; the outcome says how.
   virtual bool launch(const DeviceLaunch& launch, const IdMap<BufferId, std::byte*>& buffers,
                       const Surroundings& around) = 0;
   /// Sets bytes of a buffer.
   virtual void fill(std::byte* at, uint64_t bytes, uint8_t value);
 
-  /// Forgets what has not begun and waits for what has. A derived class calls it first in its
-  /// destructor, after telling its launches to stop.
+  /// Drops submissions that have not begun and waits for the others. A derived class calls it first
+  /// in its destructor, after it told its launches to stop.
   void close();
 
-  /// What is left, in seconds for people: whole milliseconds read better.
+  /// Returns the time left, in seconds for people: whole milliseconds read better.
   static double seconds_left(const std::chrono::steady_clock::time_point& deadline);
 
  private:
@@ -72,7 +72,7 @@ class HostDevice : public BackendDevice {
   };
   struct Stream {
     std::deque<std::shared_ptr<Job>> queue;
-    bool running = false;  // the first of the queue, by somebody
+    bool running = false;  // a thread runs the first of the queue
     std::condition_variable changed;
     std::thread thread;
   };

@@ -27,7 +27,7 @@ bool HostMemory::allocate(uint64_t bytes) {
     void* const at =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return false;
-    // Fewer and larger page faults where the system has large pages; it may say no.
+    // Large pages cause fewer page faults; the system may refuse them.
     if (bytes >= (4 << 20)) madvise(at, bytes, MADV_HUGEPAGE);
     made.data_ = static_cast<std::byte*>(at);
   } else if (bytes > 0) {

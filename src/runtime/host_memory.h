@@ -8,8 +8,8 @@
 
 namespace vyre::driver {
 
-/// Large pieces come from the system as they are touched, so that what nobody touches costs
-/// nothing.
+/// Large allocations come from the system page by page on first access, so that untouched memory
+/// costs nothing.
 class HostMemory {
  public:
   static constexpr size_t alignment = 64;
@@ -24,7 +24,7 @@ class HostMemory {
   }
   ~HostMemory();
 
-  /// False if the system has no memory. Nothing is allocated for 0 bytes.
+  /// Returns false if the system has no memory. Allocates nothing for 0 bytes.
   [[nodiscard]] bool allocate(uint64_t bytes);
 
   std::byte* data() const { return data_; }

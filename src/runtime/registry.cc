@@ -34,7 +34,7 @@ Diagnostic& list_backends(Diagnostic& d) {
   return d;
 }
 
-/// "cpu", or "cuda:1" where the backend has several devices.
+/// Returns the name of a device: "cpu", or "cuda:1" where the backend has several devices.
 std::string name_of(const DeviceInfo& info, size_t devices) {
   return devices == 1 ? info.backend : fmt::format("{}:{}", info.backend, info.index);
 }
@@ -46,7 +46,8 @@ std::optional<uint32_t> number(std::string_view digits) {
                                                                        : std::nullopt;
 }
 
-/// Of the device that has this in its name, in whatever case; past the end: none.
+/// Returns the index of the device whose name contains this, ignoring case; the number of devices
+/// if there is none.
 uint32_t index_of(std::string_view which, const std::vector<DeviceInfo>& devices) {
   const auto same = [](char a, char b) {
     return std::tolower(uint8_t(a)) == std::tolower(uint8_t(b));
@@ -82,11 +83,11 @@ Choice choose_automatically(const CacheOptions& cache) {
       names.push_back(name);
     }
   }
-  const size_t last = here.size() - 1;  // the interpreter, always here
+  const size_t last = here.size() - 1;  // the interpreter, always available
   size_t best = last;
   std::string why;
   std::vector<Calibration> times(here.size());
-  // The interpreter is the last resort, however long the others took on a busy machine.
+  // The interpreter comes last, even if the others took long on a busy machine.
   const auto rank = [&](size_t i) {
     return std::tuple(!times[i].failure.empty(), here[i].info.backend == "interp",
                       times[i].score());
@@ -163,7 +164,7 @@ std::vector<Probed> probe_all() {
 
 namespace {
 
-/// A device without options: "cuda", "cuda:1", "cuda:H200". `table`: those that it has.
+/// Chooses a device without options: "cuda", "cuda:1", "cuda:H200". `table` receives its options.
 Result<Choice> choose_by_name(std::string_view name, std::span<const DeviceOption>& table) {
   const size_t colon = name.find(':');
   const std::string_view kind = name.substr(0, colon);
@@ -209,7 +210,7 @@ Result<Choice> choose(std::string_view text) {
   Result<DeviceName> name = parse_device_name(text);
   if (!name) return name.errors();
   const bool is_auto = name->device == "auto";
-  std::span<const DeviceOption> table;  // of `auto`: none but those that every device has
+  std::span<const DeviceOption> table;  // for `auto`: only the common options
   Result<Choice> choice = is_auto ? Choice() : choose_by_name(name->device, table);
   if (!choice) return choice;
   Diagnostics mistakes = option_mistakes(name->extra, table, name->device);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which backends there are, and which one a name means.
+// The registry of backends, and the resolution of device names.
 
 #include <memory>
 #include <string_view>
@@ -13,30 +13,30 @@ namespace vyre::driver {
 
 struct CacheOptions;
 
-/// A backend of this vyre, present or not.
+/// A backend that vyre knows, present or not.
 struct BackendEntry {
   std::string_view name;
   std::string_view summary;
-  /// The backend, or null and why, to follow "because". May load a library at its first call, so it
-  /// is only called for a backend that somebody asks for.
+  /// Returns the backend; or null, and in `why` the reason, to follow "because". May load a library
+  /// at its first call, so it is called only for a requested backend.
   Backend* (*get)(std::string* why) = nullptr;
-  bool automatic = true;          // may `auto` choose it? Tests turn it off
+  bool automatic = true;          // `auto` may choose it; tests turn this off
   Backend* registered = nullptr;  // by a test, instead of get
 
   Backend* backend(std::string* why) const { return registered ? registered : get(why); }
 };
 
-/// All backends that vyre knows, in the order of preference; the interpreter last.
+/// Returns all backends that vyre knows, in the order of preference; the interpreter last.
 std::span<const BackendEntry> backend_entries();
 
-/// For tests: a backend of their own takes part until the guard is gone.
+/// For tests: registers a backend for the lifetime of the guard.
 class RegisterForTest {
  public:
   explicit RegisterForTest(Backend* backend);
   ~RegisterForTest();
 };
 
-/// For tests: `auto` does not see the backend until the guard is gone.
+/// For tests: hides a backend from `auto` for the lifetime of the guard.
 class NotAutomaticForTest {
  public:
   explicit NotAutomaticForTest(std::string_view name);
@@ -46,7 +46,7 @@ class NotAutomaticForTest {
   std::string_view name_;
 };
 
-/// A backend and what its probe found.
+/// A backend and the result of its probe.
 struct Probed {
   BackendEntry entry;
   Backend* backend = nullptr;
@@ -56,22 +56,22 @@ struct Probed {
 Probed probe(const BackendEntry& entry);
 std::vector<Probed> probe_all();
 
-/// "cuda", "cuda:1" or "auto", with options in brackets (runtime/device_name.h). `why` says what
-/// `auto` chose and on what grounds. Unknown names and absent backends are errors that list what is
-/// there and why the others are not; so are options that the device does not have. Device::open()
-/// opens it.
+/// The result of resolving "cuda", "cuda:1" or "auto", with options in brackets
+/// (runtime/device_name.h). `why` says what `auto` chose and why. Unknown names and absent backends
+/// are errors that list what is available and why the others are not; options that the device lacks
+/// are errors too. Device::open() opens a choice.
 struct Choice {
   Backend* backend = nullptr;
   uint32_t index = 0;
   std::string why;
-  bool is_named = false;  // not by `auto`: grid barriers are calibrated when a kernel has one
+  bool is_named = false;  // not by `auto`: a kernel with grid barriers triggers their calibration
   DeviceName name;        // its options are those of every compile
   // `auto`:
   bool split_grid_barriers = false;  // measured to be faster than the device's own
   std::vector<Choice> others;        // to try in this order if the device cannot be opened
 };
 Result<Choice> choose(std::string_view name);
-/// What `auto` means with this cache: the best of those that are here, by calibration
+/// Returns the choice of `auto` with this cache: the best of the available devices, by calibration
 /// (runtime/compile/calibrate.h).
 Choice choose_automatically(const CacheOptions& cache);
 

@@ -38,8 +38,8 @@ class GraphRun {
     if (auto there = allocate(*shape); !there) return there.errors();
     const uint32_t repeats = std::max(1u, options_.repeat);
     for (uint32_t i = 0; i < repeats; ++i) {
-      // How many launches there will be is known only for graphs without `while`: with several
-      // repeats these are what is counted, else the work of each part is.
+      // The number of launches is known only for graphs without `while`. With several repeats,
+      // progress counts repeats; with one, it is the progress of the submission.
       if (options_.progress)
         progress_ = [this, i, repeats](double f) {
           options_.progress(repeats > 1 ? double(i) / repeats : f);
@@ -148,7 +148,7 @@ class GraphRun {
     return ran;
   }
 
-  /// They ran one after the other; gaps between them are not known.
+  /// Adds an event per call. Calls ran one after the other; gaps between them are unknown.
   void trace_calls(const SubmitReport& ran, uint64_t begin) {
     const plan::FusedGraph& fused = out_.graph.planned().fused;
     const GraphSteps& steps = out_.graph.shared_state()->steps;
@@ -200,7 +200,7 @@ class GraphRun {
   BufferOwner owner_;
   std::vector<Argument> arguments_;  // by parameter of the graph
   RunInputs written_;
-  uint64_t spare_ = ~uint64_t{0};  // of the memory limit
+  uint64_t spare_ = ~uint64_t{0};  // unused part of the memory limit
   GraphRunOutcome out_;
   RunTrace trace_;
   double prepare_seconds_ = 0;

@@ -21,17 +21,17 @@ class RunInputs {
   void add(Role role, const Buffer& to, std::span<const std::optional<std::vector<std::byte>>> data,
            size_t i);
 
-  /// The commands before the first repeat.
+  /// Returns the commands before the first repeat.
   const std::vector<Command>& first() const { return first_; }
 
-  /// The commands before the next repeat. Inputs that a launch may change are restored from a copy
-  /// on the device, which takes as long as reading and writing its memory once and leaves the
+  /// Returns the commands before the next repeat. Inputs that a launch may change are restored from
+  /// a copy on the device. That takes as long as reading and writing its memory once and leaves the
   /// device no time to become idle: GPUs lower their clocks while a large upload is prepared. The
   /// copies are made before the second repeat; without `spare` bytes for them, or without device
   /// memory, the inputs are uploaded again each time.
   std::vector<Command> next(uint64_t spare);
 
-  /// The commands of `count` repeats of `launch`, with the restores before each.
+  /// Returns the commands of `count` repeats of `launch`, with the restores before each.
   std::vector<Command> repeated(uint64_t spare, const Command& launch, uint32_t count);
 
  private:

@@ -32,7 +32,7 @@ std::vector<ScratchLength> scratch_lengths(const Program& p, const LaunchInputs&
   return lengths;
 }
 
-/// V0504, before anything is made.
+/// Returns V0504 before anything is allocated.
 std::optional<Diagnostic> beyond_output_limit(const Program& p, const LaunchShape& shape,
                                               const RunOptions& options) {
   uint64_t output = 0;
@@ -156,7 +156,7 @@ Result<RunOutcome> run(Device& device, const Program& p, const LaunchInputs& inp
     if (!ran) return ran.errors();
     if (done == 0) out.device_bytes = device.memory_peak();
     out.device_ns.push_back(ran->run_ns + ran->fill_ns);  // as for a graph
-    out.segments = ran->launches;                         // of every repeat the same
+    out.segments = ran->launches;                         // the same for every repeat
   }
   Result<SubmitReport> down = stage("readback", readbacks, false, &out.times.readback);
   if (!down) return down.errors();

@@ -1,7 +1,7 @@
 #pragma once
 
-// One kernel, once, from host bytes to host bytes: compile, allocate, upload, launch, read back.
-// What `vyre run` does; programs that launch often keep their buffers on the device (device.h).
+// Runs one kernel once, from host bytes to host bytes: compile, allocate, upload, launch, read
+// back. `vyre run` uses it; programs that launch often keep their buffers on the device (device.h).
 
 #include "runtime/device.h"
 
@@ -12,10 +12,10 @@ inline constexpr uint8_t dirty_byte = 0xa5;
 
 struct RunOptions {
   CompileOptions compile;
-  double time_limit = 0;  // seconds; each launch has what compiling left
+  double time_limit = 0;  // seconds; each launch gets the time that compilation left
   uint64_t output_limit = 0;
   uint64_t memory_limit = 0;  // MemoryNeed::total(), and of a compilation; 0: the device's
-  /// Of graphs: how they are planned (GraphOptions).
+  /// For graphs: how they are planned (GraphOptions).
   bool fuse = true, reuse = true;
   std::shared_ptr<const plan::GraphPlan> plan;
   /// The outputs that are read back, by buffer of the program or of the graph. Empty: all.
@@ -27,31 +27,31 @@ struct RunOptions {
   bool dirty_outputs =
       false;            // for tests: `out` buffers hold other bytes than zeros before each repeat
   uint32_t repeat = 1;  // each from the given inputs; restoring them is not timed
-  /// Called now and then, from the calling thread, with the share of the work that is done. With it
-  /// the end of a launch is looked for instead of waited for: a little later, up to 10 ms.
+  /// Called at intervals from the calling thread with the share of the work that is done. With it
+  /// the end of a launch is polled instead of waited for: up to 10 ms later.
   std::function<void(double fraction)> progress;
-  /// Told of every kernel when it is ready to run, so that what the optimizer did is known even if
-  /// the run then fails.
+  /// Called with every kernel when it is ready to run, so that the optimizer's report is available
+  /// even if the run then fails.
   std::function<void(const Executable&)> compiled;
 };
 
-/// What happened when, for traces: a stage on the host, or a launch on the device, which is taken
-/// to end when the host hears of it.
+/// An event of a trace: a stage on the host, or a launch on the device, which is taken to end when
+/// the host learns of it.
 struct RunEvent {
   std::string name;
   bool on_device = false;
   uint64_t begin_ns = 0;  // of std::chrono::steady_clock
   uint64_t ns = 0;
-  uint32_t node = ~0u;  // of a graph's call: in the planned graph
+  uint32_t node = ~0u;  // for a graph's call: in the planned graph
   bool is_launch = false;
   uint64_t bytes = 0;  // of a copy
 };
-/// Of the host and of the device each; what happens after so many has no event.
+/// The maximum number of events, for the host and for the device each; later activity has no event.
 inline constexpr size_t traced_events = 4096;
 
 /// Wall time of the stages, nanoseconds.
 struct StageTimes {
-  uint64_t optimize = 0, emit = 0;  // emit: as far as the backend tells
+  uint64_t optimize = 0, emit = 0;  // emit: as far as the backend reports it
   uint64_t compile = 0;             // without these two
   uint64_t upload = 0, run = 0, readback = 0;
 };
@@ -68,15 +68,16 @@ struct RunOutcome {
   uint64_t segments =
       0;  // SubmitReport::launches of the last repeat: more than one if it was split
   uint32_t subgroup_size = 0;
-  uint32_t coarse = 1;           // invocations that one did the work of (transform/coarsen.h)
+  uint32_t coarse = 1;           // invocations whose work one did (transform/coarsen.h)
   std::string origin;            // of the code: compiled, memory cache, disk cache
   std::vector<RunEvent> events;  // in the order in which they began, those of the device last
 };
 
-/// The limits of a run that begins now, for its compilations; CompileOptions::limits without any.
+/// Returns the limits for the compilations of a run that begins now; CompileOptions::limits if it
+/// has none.
 CompileLimits compile_limits(const RunOptions& options);
 
-/// On an error nothing is returned, and the device's memory is given back.
+/// Runs the kernel. On an error nothing is returned, and the device's memory is freed.
 Result<RunOutcome> run(Device& device, const Program& program, const LaunchInputs& inputs,
                        const RunOptions& options = {});
 

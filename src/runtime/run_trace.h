@@ -27,12 +27,13 @@ class RunTrace {
  public:
   /// While it is paused, events are dropped.
   void pause(bool on) { paused_ = on; }
-  /// A stage on the host from `begin` until now. After `traced_events` it is kept only if `always`.
+  /// Adds a stage on the host from `begin` until now. After `traced_events` it is kept only if
+  /// `always`.
   void host(std::string name, uint64_t begin, bool always = false) {
     if (!paused_ && (always || host_.size() < traced_events))
       host_.push_back({std::move(name), false, begin, steady_ns() - begin});
   }
-  /// Compiling that began at `begin` and ended just now, taken apart; adds to the times.
+  /// Adds a compilation that began at `begin` and ended just now, by stage; adds to the times.
   void compiled(const Executable& e, uint64_t begin, StageTimes& times) {
     const uint64_t all = steady_ns() - begin;
     const uint64_t optimize = std::min(e.optimize_ns(), all),
@@ -47,15 +48,16 @@ class RunTrace {
       begin += ns;
     }
   }
-  /// A copy of `bytes` that ended just now, and began after the host did at `begin`.
+  /// Adds a copy of `bytes` that ended just now, and began after the host did at `begin`.
   void copy(std::string name, uint64_t begin, uint64_t ns, uint64_t bytes) {
     ended({std::move(name), true, begin, ns, ~0u, false, bytes});
   }
-  /// A launch that ended just now, and began after the host did at `begin`.
+  /// Adds a launch that ended just now, and began after the host did at `begin`.
   void launch(std::string name, uint64_t begin, uint64_t ns) {
     ended({std::move(name), true, begin, ns, ~0u, true});
   }
-  /// A call of a graph whose beginning is known, if only from the times of what ran before it.
+  /// Adds a call of a graph whose beginning is known, possibly only from the times of earlier
+  /// calls.
   void launch_at(std::string name, uint64_t begin, uint64_t ns, uint32_t node) {
     if (!paused_ && device_.size() < traced_events)
       device_.push_back({std::move(name), true, begin, ns, node, true});
@@ -79,7 +81,7 @@ class RunTrace {
   bool paused_ = false;
 };
 
-/// True if the caller wants the bytes of an output.
+/// Returns true if the caller wants the bytes of an output.
 inline bool is_requested(const RunOptions& options, size_t buffer) {
   return options.outputs.empty() || (buffer < options.outputs.size() && options.outputs[buffer]);
 }
@@ -97,10 +99,10 @@ inline Result<> reserve_output(std::vector<std::byte>& memory, uint64_t bytes,
   return Ok{};
 }
 
-/// Device time of a submission without launches.
+/// Returns the device time of a submission without launches.
 inline uint64_t moved_ns(const SubmitReport& r) { return r.upload_ns + r.fill_ns + r.readback_ns; }
 
-/// Keeps the device busy for DeviceInfo::warm_up_ns, less the `busy_ns` that it already was.
+/// Keeps the device busy for DeviceInfo::warm_up_ns, minus the `busy_ns` that it already was.
 /// `submit` runs the commands of `n` repeats as one submission and waits for it: with pauses
 /// between launches the clocks rise later. The trace has one event for all of it.
 template <class F>
@@ -120,7 +122,7 @@ Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const 
   return Ok{};
 }
 
-/// Waits for a ticket; `progress`, if there is one, hears how far it is on the way.
+/// Waits for a ticket; `progress`, if given, receives the progress.
 inline Result<SubmitReport> wait_for(const Ticket& t, const std::function<void(double)>& progress) {
   if (progress) {
     auto nap = std::chrono::microseconds(20);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What launches tell: the device, the program's op_id, the device time and the bytes of its
-// buffers. The optimizer's hot-path hints are made of it.
+// Measurements of launches: the device, the program's op_id, the device time and the bytes of its
+// buffers. The optimizer's hot-path hints come from them.
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
-// vyre_cpu_compiler: the process in which libvyre_cpu.so compiles kernels that have limits. Not
-// called by hand: the library starts it, with a socket as its standard input
-// (src/runtime/cpu/isolated_compile.h). All that it does is in the library beside it.
+// vyre_cpu_compiler: the process in which libvyre_cpu.so compiles kernels with limits. Not called
+// by hand: the library starts it, with a socket as its standard input
+// (src/runtime/cpu/isolated_compile.h). The implementation is in the library beside it.
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
-// vyre bisect: which run of a pass is the first that makes the result differ from the
-// interpreter's?
+// vyre bisect: finds the first run of a pass that makes the result differ from the interpreter's.
 //
 // The program runs as `vyre run` runs it, planned, optimized and split by the driver, but its
-// kernels stop after a number of runs of passes. These runs, kernel after kernel, are one sequence;
+// kernels stop after a number of pass runs. These runs, kernel after kernel, form one sequence;
 // binary search finds the least number that gives another result.
 
 #include <fmt/format.h>
@@ -52,7 +51,7 @@ class Bisection {
       choice_ = *choice;
     if (auto wanted = bind_optimizer(command_.optimizer); good(wanted)) {
       optimize_ = std::move(*wanted);
-      // Also on a device that runs programs as they are: what is searched are passes.
+      // Also on a device that runs programs as they are: the search is over passes.
       if (auto options = optimize_options(optimize_); good(options)) {
         optimize_.passes = std::move(options->passes);
         if (!optimize_.passes) optimize_.profile = options->profile;
@@ -94,10 +93,10 @@ class Bisection {
 
   // ---- the sequence of runs
 
-  /// What the optimizer did to a kernel when all passes ran.
+  /// The optimizer's report for a kernel when all passes ran.
   struct Kernel {
     std::string name;
-    std::vector<opt::PassRun> runs;  // that did something or tried
+    std::vector<opt::PassRun> runs;  // those that changed something or tried to
   };
 
   void record(const driver::Executable& e) {
@@ -108,7 +107,7 @@ class Bisection {
     kernels_.push_back(std::move(kernel));
   }
 
-  /// How the driver optimizes if only the first `n` runs happen.
+  /// Returns the options of the driver when only the first `n` runs happen.
   driver::Optimization stopped_after(uint64_t n) const {
     driver::Optimization o = optimize_;
     for (const Kernel& kernel : kernels_) {
@@ -119,8 +118,8 @@ class Bisection {
     return o;
   }
 
-  /// The program after the first `n` runs, as a launch of any size takes it; of a graph the planned
-  /// one, whose kernels the passes see.
+  /// Returns the program after the first `n` runs, as a launch of any size takes it; for a graph
+  /// the planned one, whose kernels the passes see.
   Result<Module> after(uint64_t n) {
     driver::GraphOptions how;
     how.compile.checked = true;
@@ -154,7 +153,7 @@ class Bisection {
     return m;
   }
 
-  /// Run `n`, counted from 1, and its kernel.
+  /// Returns run `n`, counted from 1, and its kernel.
   std::pair<const opt::PassRun*, size_t> run_of(uint64_t n) const {
     for (size_t i = 0; i < kernels_.size(); ++i) {
       if (n <= kernels_[i].runs.size()) return {&kernels_[i].runs[n - 1], i};
@@ -165,7 +164,7 @@ class Bisection {
 
   // ---- limits
 
-  /// The launch with the time of one of `runs` runs.
+  /// Returns the launch with the time of one of `runs` runs.
   Result<Launch> within(uint64_t runs) const {
     const Result<double> seconds = time_.share(runs);
     if (!seconds) return seconds.errors();
@@ -174,15 +173,15 @@ class Bisection {
     return launch;
   }
 
-  /// A run that passed its time limit differs from one without passes only if that one was much
-  /// faster: else the limit is too short to tell.
+  /// A run that exceeded its time limit differs from one without passes only if that one was much
+  /// faster: otherwise the limit is too short to decide.
   static bool is_told_by_time(double limit, double without_passes) {
     return limit >= 4 * without_passes;
   }
 
   // ---- results
 
-  /// What the interpreter gives for the program as it was written: bytes, or the way it failed.
+  /// Returns the interpreter's result for the program as written: bytes, or the error.
   const Result<RunResult>& reference(uint32_t subgroup_size) {
     auto it = references_.find(subgroup_size);
     if (it != references_.end()) return it->second;
@@ -194,28 +193,28 @@ class Bisection {
     return references_.emplace(subgroup_size, std::move(result)).first->second;
   }
 
-  /// The size of most kernels that run; it is known for certain only after the run.
+  /// Returns the subgroup size of most kernels that run; it is certain only after the run.
   uint32_t usual_subgroup_size() const {
     if (!flags_.subgroup_size.empty()) return launch_->options.subgroup_size;
     if (target_.kernel && target_.kernel->subgroup != 0) return target_.kernel->subgroup;
     return device_.info().limits.default_subgroup_size;
   }
 
-  /// An error that says how the program ends. A time limit is such an error on a device, where a
-  /// pass may have made a loop endless.
+  /// True for an error that the program itself causes. On a device this includes the time limit,
+  /// because a pass may have made a loop endless.
   static bool is_programs_own(const Diagnostics& errors, bool on_device) {
     if (errors[0].code == Code::MemoryLimitExceeded) return false;
     if (errors[0].code == Code::TimeLimitExceeded) return on_device;
     return classify(errors) == Failure::ProgramFailed;
   }
 
-  /// Runs the program as `vyre run` does, but for what `options` say, and returns true if it gives
-  /// another result than the interpreter. The difference is left in `difference_`. An error is one
-  /// of the device or of the input, which says nothing about passes. The time limit is for all runs
-  /// together; this is one of `runs` that share what is left.
+  /// Runs the program as `vyre run` does, except for `options`, and returns true if its result
+  /// differs from the interpreter's. Stores the difference in `difference_`. An error is one of the
+  /// device or of the input, and is unrelated to passes. The time limit is for all runs together;
+  /// this is one of `runs` that share the remaining time.
   Result<bool> differs(const DeviceRunOptions& options, uint64_t runs) {
-    // The reference comes first: a run on the device that takes longer than its share has then
-    // another result.
+    // The reference comes first: a run on the device that exceeds its share of the time then has a
+    // different result.
     const uint32_t usual_size = usual_subgroup_size();
     const auto stops = [](const Result<RunResult>& r) {
       return !r && !is_programs_own(r.errors(), false);
@@ -293,7 +292,7 @@ class Bisection {
     uint64_t good = 0, bad = total_;
     while (bad - good > 1) {
       const uint64_t middle = good + (bad - good) / 2;
-      // Those of the search, and the compilation of the program before the pass.
+      // Counts the runs of the search, and the compilation of the program before the pass.
       const auto runs = uint64_t(std::bit_width(bad - good - 1)) + 1;
       const Result<bool> there = differs_after(middle, runs);
       if (!there) return stop(there.errors());
@@ -316,7 +315,8 @@ class Bisection {
     return exit_done;
   }
 
-  /// The result differs with no pass: by the plan of the graph, or by the backend.
+  /// Reports that the result differs with no pass: because of the plan of the graph, or the
+  /// backend.
   template <class Stop>
   int without_passes(const Stop& stop) {
     const std::string backend = device_.info().backend;

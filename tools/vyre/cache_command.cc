@@ -1,4 +1,4 @@
-// vyre cache: what the compile cache keeps, whether it is sound, and away with it.
+// vyre cache: lists, verifies and clears the compile cache.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct Site {
   driver::CacheOptions options;
-  std::optional<CacheDirectory> directory;  // nothing: there is none yet
+  std::optional<CacheDirectory> directory;  // nothing: it does not exist yet
   Diagnostics diagnostics;
 };
 
@@ -57,7 +57,7 @@ std::string age_text(double seconds) {
   return fmt::format("{:.0f} days", seconds / 86400);
 }
 
-/// Names come from files: nothing in them may steer the terminal.
+/// Names come from files, so control characters must not reach the terminal.
 std::string shown(std::string_view text) {
   std::string result;
   for (const char c : text.substr(0, 60))
@@ -165,7 +165,7 @@ int list(const Site& site, bool json) {
   return exit_done;
 }
 
-/// What is wrong with a file, or ""; nothing if it was removed meanwhile.
+/// Returns the error in a file, or ""; nothing if the file was removed meanwhile.
 std::optional<std::string> mistake_in(const CacheDirectory& directory, const CacheFile& file) {
   using Kind = CacheDirectory::Contents::Kind;
   auto contents = directory.read(file.name, ~uint64_t{0});

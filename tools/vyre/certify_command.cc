@@ -1,4 +1,4 @@
-// vyre certify: does a device do what the specification says?
+// vyre certify: tests whether a device conforms to the specification.
 
 #include "tools/vyre/certify_command.h"
 
@@ -21,7 +21,7 @@ Diagnostic bad_value(const char* option, const std::string& value, const char* f
       .with_fix(fix);
 }
 
-/// All mistakes at once.
+/// Returns the options, or all errors at once.
 Result<lab::CertifyOptions> options_of(const CertifyCommand& command) {
   Diagnostics mistakes;
   lab::CertifyOptions options;

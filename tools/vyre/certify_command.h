@@ -1,6 +1,6 @@
 #pragma once
 
-// `vyre certify`: what the command line adds to the suite of conformance/certify.h.
+// `vyre certify`: the command line's additions to the suite of conformance/certify.h.
 
 #include "conformance/certify.h"
 #include "tools/vyre/command_line.h"

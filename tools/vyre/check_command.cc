@@ -1,5 +1,5 @@
-// vyre check: is a program legal, and with --sanitize: does a run of it show races? Also the way
-// from text to IR form and wire form.
+// vyre check: checks whether a program is legal, and with --sanitize whether a run of it shows
+// races. Also converts text to IR form and wire form.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,8 @@ std::string ok_line(const LoadedModule& loaded, const std::string& sanitized) {
   return line + "\n";
 }
 
-/// The first flag of a launch that was given although nothing is launched; "" if there is none.
+/// Returns the first flag of a launch that was given although nothing is launched; "" if there is
+/// none.
 std::string idle_flag(const LaunchFlags& f) {
   if (!f.in.empty()) return "--in";
   if (!f.set.empty()) return "--set";

@@ -1,8 +1,8 @@
 #pragma once
 
-// The commands and their options as data: what `--help` shows, for the man page and the completion
-// scripts. `command_line` makes it from the very objects that parse the words, so that a new option
-// is documented and completed without another line.
+// The commands and their options as data: the contents of `--help`, for the man page and the
+// completion scripts. `command_line` derives it from the objects that parse the words, so that a
+// new option is documented and completed automatically.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ struct OptionDescription {
   std::vector<std::string> names;  // "--verbose", "-v"; of a positional argument "FILE"
   std::string value;               // "NAME=DATA"; "" for a flag
   std::string what;                // may have several lines
-  std::string group;               // the heading it stands under
+  std::string group;               // its heading
   bool positional = false;
   bool required = false;
   bool repeated = false;
@@ -30,24 +30,24 @@ struct CommandDescription {
   std::string_view name() const;  // the last word of the path
 };
 
-/// Everything that is not hidden.
+/// Returns all commands and options that are not hidden.
 CommandDescription describe_command_line();
 
-/// What completes the value of an option or a positional argument. Read off its text: words with
-/// `|` between them are all there is to choose from, and FILE, F and DIR are files.
+/// The completion of the value of an option or a positional argument, derived from its text: words
+/// with `|` between them are all possible values, and FILE, F and DIR are files.
 struct ValueCompletion {
   std::vector<std::string> choices;
   bool files = false;
 };
 ValueCompletion completion_of(const OptionDescription& option);
 
-/// The first line of what an option does.
+/// Returns the first line of an option's description.
 std::string_view first_line(std::string_view text);
 
-/// vyre.1, for groff's man macros.
+/// Returns vyre.1, for groff's man macros.
 std::string man_page(const CommandDescription& app, std::string_view version);
 
-/// Scripts for the shells; they need nothing but the shell itself.
+/// Returns scripts for the shells; they need only the shell itself.
 std::string bash_completion(const CommandDescription& app);
 std::string zsh_completion(const CommandDescription& app);
 std::string fish_completion(const CommandDescription& app);

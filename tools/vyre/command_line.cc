@@ -505,7 +505,7 @@ void add_cache(CLI::App& app, CacheCommand& c) {
       "  vyre cache clear");
 }
 
-/// `vyre help`: answered here, from the parser itself.
+/// `vyre help`: implemented here, with the parser itself.
 struct HelpCommand {
   Words command;
   bool man = false;
@@ -544,7 +544,7 @@ struct Parser {
 
   Parser() {
     app.name("vyre");
-    // Before the subcommands, which inherit it.
+    // Set before the subcommands, which inherit it.
     app.get_formatter()->column_width(28);
     app.get_formatter()->label("TEXT", "");
     app.get_formatter()->label("REQUIRED", "");
@@ -608,31 +608,32 @@ Diagnostic unknown_option(const std::string& word, const CLI::App& app) {
   return d.with_fix(see_help(app));
 }
 
-/// Everything that the parser did not know what to do with.
+/// Reports all words that the parser did not recognize.
 void add_extras(const CLI::App& app, Diagnostics& errors) {
   const Words extras = app.remaining(false);
   for (const std::string& word : extras)
     if (word.size() > 1 && word[0] == '-') errors.push_back(unknown_option(word, app));
-  if (!errors.empty()) return;  // what follows an unknown option is most likely its value
+  if (!errors.empty()) return;  // a word after an unknown option is most likely its value
   for (const std::string& word : extras)
     errors.push_back(diagnose(Code::ExtraArgument, {},
                               fmt::format("`{}` does not expect `{}`", app.get_name(), word))
                          .with_fix("drop it, or put the option before it whose value it is"));
 }
 
-/// Of options without a text of their own CLI11 knows only the type of the variable.
+/// Returns the text of an option's value. For options without one, CLI11 knows only the type of the
+/// variable.
 std::string value_text(const CLI::Option& o) {
   if (o.get_items_expected_max() == 0) return "";
   return o.get_option_text().empty() ? o.get_type_name() : o.get_option_text();
 }
 
-/// "--grid N[,M[,K]]" for a fix.
+/// Returns an option as a fix shows it: "--grid N[,M[,K]]".
 std::string written(const CLI::Option& o) {
   const std::string value = value_text(o);
   return o.get_name() + (value.empty() ? "" : " " + value);
 }
 
-/// What CLI11 says about one option, in words of this program. Its messages begin with the option.
+/// Rewords an error of CLI11 about one option. CLI11's messages begin with the option.
 Diagnostic misuse_of(const CLI::ParseError& e, const CLI::App& app) {
   const std::string what = e.what();
   const CLI::Option* o = app.get_option_no_throw(what.substr(0, what.find_first_of(": ")));
@@ -654,7 +655,7 @@ Diagnostic misuse_of(const CLI::ParseError& e, const CLI::App& app) {
       .with_fix(fmt::format("write `{}`", written(*o)));
 }
 
-/// "--target is required" of CLI11.
+/// Rewords CLI11's "--target is required".
 Diagnostic missing_argument(const CLI::ParseError& e, const CLI::App& app) {
   const std::string what = e.what();
   const std::string argument = what.substr(0, what.find(' '));
@@ -695,7 +696,8 @@ Diagnostic unknown_command(const std::string& word, const Words& names) {
   return d.with_fix(near.empty() ? "see `vyre --help`" : fmt::format("write `vyre {}`", near));
 }
 
-/// CLI11 takes words from the back, and `-:name` for an option: it goes in disguise.
+/// CLI11 takes words in reverse order, and treats `-:name` as an option: this character replaces
+/// its dash.
 constexpr char disguised_dash = '\x01';
 Words prepared(const Words& words) {
   Words result(words.rbegin(), words.rend());
@@ -708,7 +710,7 @@ void undisguise(std::string& file) {
   if (file.starts_with(disguised_dash)) file[0] = '-';
 }
 
-/// CLI11 puts two empty lines between groups.
+/// Returns the help text; removes one of the two empty lines that CLI11 puts between groups.
 std::string help_of(const CLI::App& app) {
   std::string text = app.help();
   for (size_t at = 0; (at = text.find("\n\n\n", at)) != text.npos;) text.erase(at, 1);
@@ -734,7 +736,7 @@ OptionDescription describe(const CLI::Option& o) {
   return d;
 }
 
-/// As deep as commands are nested, which is not deep.
+/// Recursion is as deep as commands are nested, which is not deep.
 CommandDescription describe(const CLI::App& app, const std::string& path) {
   CommandDescription d{path, app.get_description(), app.get_footer(), {}, {}};
   for (const CLI::Option* o : app.get_options())

@@ -1,6 +1,6 @@
 #pragma once
 
-// Words to a command. What a word means is not looked at here: files are not opened, names not
+// Parses words into a command. Their meaning is not checked here: files are not opened, names not
 // resolved, numbers not read.
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace vyre::cli {
 
-/// --help, --version: nothing to do but to print.
+/// --help, --version: the command only prints a text.
 struct TextCommand {
   std::string text;
 };
@@ -160,11 +160,11 @@ using Command = std::variant<TextCommand, RunCommand, CheckCommand, FormatComman
 /// `words` without the program's own name.
 Result<Command> parse_command_line(const std::vector<std::string>& words);
 
-/// What `vyre --help` prints.
+/// Returns the text of `vyre --help`.
 std::string help_text();
 
-/// The flags of a launch alone, with an optional name before them: what a `// run:` line of a test
-/// holds after `run:`.
+/// The flags of a launch alone, with an optional name before them: the part of a test's `// run:`
+/// line after `run:`.
 struct NamedLaunch {
   std::string name;
   LaunchFlags flags;

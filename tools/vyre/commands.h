@@ -1,7 +1,7 @@
 #pragma once
 
-// The subcommands, one file each. A command does its work, shows what it has to show, and gives the
-// exit code.
+// The subcommands, one file each. A command does its work, prints its results, and returns the exit
+// code.
 
 #include "tools/vyre/command_line.h"
 

@@ -1,5 +1,5 @@
-// Completion scripts. Each is a plain table for its shell: commands, their options, and what may
-// stand behind an option.
+// Completion scripts. Each is a plain table for its shell: commands, their options, and the
+// possible values of an option.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,7 @@
 namespace vyre::cli {
 namespace {
 
-/// Each character of `special` becomes `by`.
+/// Replaces each character of `special` by `by`.
 std::string replaced(std::string_view text, std::string_view special, std::string_view by) {
   std::string result;
   for (const char c : text)
@@ -44,7 +44,7 @@ std::string bash_values(const CommandDescription& command) {
     else
       text += fmt::format("    {})\n      words='{}' ;;\n", cases, fmt::join(choices, " "));
   }
-  // Files come from bash itself when there are no words.
+  // bash completes file names when the case sets no words.
   if (!unknown.empty()) text += fmt::format("    {})\n      return ;;\n", unknown);
   return text;
 }

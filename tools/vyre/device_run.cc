@@ -32,7 +32,7 @@ driver::RunOptions run_options(const Launch& launch, const LaunchFlags& flags,
   o.compile.optimize = options.optimize;
   o.fuse = o.reuse = options.planned;
   o.plan = options.plan;
-  // Without the flag the device takes the size that suits it.
+  // Without the flag the device selects the size.
   if (!flags.subgroup_size.empty()) o.compile.subgroup_size = launch.options.subgroup_size;
   if (!flags.schedule.empty()) o.compile.extra.push_back(schedule_option(launch.options));
   return o;

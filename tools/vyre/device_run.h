@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a kernel or a graph on a device of the driver, and says what that took.
+// Runs a kernel or a graph on a device of the driver, and reports time and memory.
 
 #include <optional>
 
@@ -26,7 +26,7 @@ struct DeviceRun {
   uint64_t uploaded = 0, read_back = 0, device_peak = 0;
   uint64_t working_bytes = 0;  // driver::MemoryNeed::working
   uint64_t launches = 0, segments = 0;
-  uint32_t coarse = 1;         // of a kernel: invocations that one did the work of
+  uint32_t coarse = 1;         // of a kernel: invocations whose work one did
   uint32_t subgroup_size = 0;  // 0: a graph whose kernels all fix their own
   std::string origin;
   std::optional<driver::GraphRunOutcome> graph;  // of a graph: its plan and times by call
@@ -39,7 +39,7 @@ struct DeviceRunOptions {
   std::shared_ptr<const plan::GraphPlan> plan;  // this one
   std::vector<bool> outputs;                    // driver::RunOptions::outputs
   bool call_times = false;                      // driver::RunOptions::call_times
-  std::function<void(const driver::Executable&)> compiled;  // told of every kernel
+  std::function<void(const driver::Executable&)> compiled;  // called for every kernel
   std::function<void(double)> progress;
 };
 

@@ -1,4 +1,4 @@
-// vyre devices: what programs can run on.
+// vyre devices: lists the devices that programs can run on.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 namespace vyre::cli {
 namespace {
 
-/// "96 KiB", "15.6 GiB": three digits are enough to know a device by.
+/// "96 KiB", "15.6 GiB": three digits are enough to identify a device.
 std::string bytes(uint64_t n) {
   constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(n);
@@ -55,7 +55,7 @@ void show_details(const driver::DeviceInfo& d) {
       row(std::exchange(label, ""), fmt::format("{:<43}{}", form_of(o), o.sentence));
 }
 
-/// An open device knows more of itself: what its self-test found.
+/// Adds the properties of devices that are known only when they are open: the self-test's findings.
 void ask_open_devices(std::vector<driver::Probed>& backends) {
   for (driver::Probed& b : backends)
     for (driver::DeviceInfo& d : b.devices) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// How every command ends: diagnostics for people on standard error or as data on standard output,
-// and the exit code that they stand for.
+// The end of every command: diagnostics for people on standard error or as data on standard output,
+// and the corresponding exit code.
 
 #include <string_view>
 
@@ -27,7 +27,7 @@ int report(const Diagnostics& list, const Sources& sources, bool json);
 /// Diagnostics for people on standard error, followed by their count. Nothing for an empty list.
 void show(const Diagnostics& list, const Sources& sources);
 
-/// Writes to standard output; what cannot be written is found by `output_failed`.
+/// Writes to standard output; `output_failed` reports lost output.
 void write_out(std::string_view text);
 
 /// Flushes standard output. True if any of it was lost (a full disk, a closed pipe).

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// Long garbage is no help in a message.
+/// Shortens long text: it does not help in a message.
 std::string quoted(std::string_view text) {
   constexpr size_t longest = 40;
   return text.size() <= longest ? fmt::format("`{}`", text)
@@ -67,7 +67,7 @@ Result<Bytes> parse_list(std::string_view list, const std::string& name, Type el
 Result<Bytes> read_raw(const std::string& path, const std::string& name, SizeLimit limit) {
   FileContents contents = read_file(path, limit.bytes);
   if (!contents) {
-    // Memory is the machine's matter, a missing file the user's.
+    // Out of memory is an error of the system, a missing file one of the user.
     if (contents.error->code == EFBIG)
       return diagnose(limit.exceeded, {},
                       fmt::format("the file of `{}` does not fit into {} bytes of memory: {}", name,
@@ -81,7 +81,7 @@ Result<Bytes> read_raw(const std::string& path, const std::string& name, SizeLim
   return Bytes(first, first + contents.bytes.size());
 }
 
-/// True for a file whose ending says that its bytes are not the elements.
+/// True for a file whose extension shows that its bytes are not the elements.
 bool is_other_format(const std::string& path) {
   constexpr std::string_view endings[] = {".npy",  ".npz", ".csv", ".tsv", ".json", ".png", ".jpg",
                                           ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".wav"};

@@ -23,20 +23,21 @@ uint64_t element_bits(Type element, std::span<const std::byte> bytes, uint64_t i
 /// Appends an element.
 void append_element(Bytes& bytes, Type element, uint64_t bits);
 
-/// How much memory inputs may take, and which code says that it is not enough.
+/// The memory that inputs may take, and the code of the error when it is not enough.
 struct SizeLimit {
   uint64_t bytes = ~uint64_t{0};
   Code exceeded = Code::OutOfMemory;
 };
 
-/// Reads what follows `name=` of `--in`: "@file", "raw:@file", "random:N[:seed]", or values with
-/// commas between them ("" is no element). `name` is for the messages. No more than the limit is
-/// made or read.
+/// Reads the text after `name=` of `--in`: "@file", "raw:@file", "random:N[:seed]", or values with
+/// commas between them ("" means no elements). `name` is for the messages. Neither creates nor
+/// reads more than the limit.
 Result<Bytes> parse_elements(std::string_view spec, const std::string& name, Type element,
                              SizeLimit limit = {});
 
-/// `count` elements from splitmix64 (one step an element, from state `seed`): every bit pattern for
-/// integers (the low bits), [-1, 1) for floats (the high bits, scaled, exact), 0 or 1 for bool.
+/// Returns `count` elements from splitmix64 (one step per element, from state `seed`): every bit
+/// pattern for integers (the low bits), [-1, 1) for floats (the high bits, scaled, exact), 0 or 1
+/// for bool.
 Bytes random_elements(Type element, uint64_t count, uint64_t seed);
 
 /// The first `count` elements with spaces between them, in the form that reads back to the same

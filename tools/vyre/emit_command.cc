@@ -1,4 +1,4 @@
-// vyre emit: the code that a backend would run, to read or to keep.
+// vyre emit: writes the code that a backend would run, as text or as a file.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,7 +45,7 @@ Diagnostic bad_arch(const std::string& arch, const std::vector<std::string>& kno
   return bad("--arch", arch, fmt::format("write `{}`", near)).note("the architectures are " + all);
 }
 
-/// 0 if none is given.
+/// Returns 0 if no size is given.
 Result<uint32_t> parse_subgroup_size(const std::string& text) {
   if (text.empty()) return 0u;
   const auto size = parse_count(text);
@@ -58,13 +58,13 @@ Diagnostic misuse(std::string what, std::string fix) {
   return diagnose(Code::OptionMisuse, {}, std::move(what)).with_fix(std::move(fix));
 }
 
-/// What only LLVM's targets take.
+/// Reports options that only LLVM's targets accept.
 std::optional<Diagnostic> find_misuse(const EmitCommand& c) {
   if (c.unoptimized) return misuse("`emit`: `--unoptimized` is for `--target llvm`", "drop it");
   return std::nullopt;
 }
 
-/// A name that C and C++ can declare.
+/// True for a name that C and C++ can declare.
 bool is_symbol(std::string_view text) {
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -142,7 +142,7 @@ Result<driver::CpuEmitRequest> parse_request(const EmitCommand& c) {
 }
 
 Diagnostic graph_instead_of_kernel(const cli::Target& target, const std::string& file) {
-  std::vector<std::string> kernels;  // those that the graph calls, each once
+  std::vector<std::string> kernels;  // the kernels that the graph calls, each once
   for (const GraphStep& step : flatten(*target.graph)) {
     if (!step.is_call()) continue;
     const std::string& name = target.module->kernels[step.node->kernel].name;
@@ -155,13 +155,13 @@ Diagnostic graph_instead_of_kernel(const cli::Target& target, const std::string&
   return d;
 }
 
-/// How a line of the output that is for people begins.
+/// Returns the prefix of comment lines in the output.
 std::string_view comment_of(const driver::CpuEmitRequest& request) {
   if (request.form == Form::LlvmIr) return "; ";
   return request.arch == "aarch64" ? "// " : "# ";
 }
 
-/// The text of a line of a file, without the blanks around; "" if it is not there.
+/// Returns a line of a file without surrounding blanks; "" if it does not exist.
 std::string_view source_line(const Sources& sources, const std::string& file, uint32_t line) {
   const auto it = sources.find(file);
   if (it == sources.end()) return {};
@@ -173,7 +173,7 @@ std::string_view source_line(const Sources& sources, const std::string& file, ui
   return text;
 }
 
-/// A listing with a comment where the source line is another.
+/// Adds a comment to a listing wherever the source line changes.
 std::string with_lines(const Listing& listing, std::string_view comment, const Sources& sources) {
   std::string text;
   uint32_t file = 0, line = 0;
@@ -190,13 +190,13 @@ std::string with_lines(const Listing& listing, std::string_view comment, const S
   return text;
 }
 
-/// How code is made.
+/// How to generate code for a target.
 struct Target {
-  /// Of one program without grid barriers; what it includes is in the sources.
+  /// Emits one program without grid barriers; its includes are in the sources.
   std::function<Result<std::string>(const Program&, const Sources&, const driver::CompileLimits&)>
       emit;
-  std::string_view comment;  // how a line that is for people begins
-  /// What a file of it is, where it holds one program only; and what to do instead.
+  std::string_view comment;  // the prefix of comment lines
+  /// The kind of file, if a file holds one program only; and what to do instead.
   std::string_view single, instead;
 };
 
@@ -239,7 +239,7 @@ Result<Target> ptx_target(const EmitCommand& command) {
   return target;
 }
 
-/// Words for a file, text for people.
+/// Emits binary words for a file, text for people.
 Result<Target> spirv_target(const EmitCommand& command) {
   const auto options = parse_spirv_options(command);
   if (!options) return options.errors();
@@ -270,7 +270,7 @@ Result<Target> target_of(const EmitCommand& command) {
   return cpu_target(command);
 }
 
-/// One program after the other, each under a line that says what it is.
+/// Emits one program after the other, each after a line that describes it.
 Result<std::string> emit_all(const Target& target, const Program& kernel, const Sources& sources,
                              const driver::CompileLimits& limits) {
   if (!plan::has_grid_barrier(kernel)) return target.emit(kernel, sources, limits);
@@ -295,7 +295,7 @@ Result<std::string> emit_all(const Target& target, const Program& kernel, const 
   return text;
 }
 
-/// The device that is told to the optimizer: the one named, or one that runs code for the target;
+/// Returns the device for which to optimize: the one named, or one that runs code for the target;
 /// nothing if there is none.
 Result<std::optional<driver::DeviceInfo>> device_of(const EmitCommand& c) {
   const std::string_view suits = c.target == "ptx"     ? "cuda"
@@ -307,7 +307,8 @@ Result<std::optional<driver::DeviceInfo>> device_of(const EmitCommand& c) {
   return device.errors();
 }
 
-/// The passes that `vyre run` selects for the device and the launch. `wanted` must outlive them.
+/// Returns the passes that `vyre run` selects for the device and the launch. `wanted` must outlive
+/// them.
 Result<opt::OptimizeOptions> passes_for(const EmitCommand& c, const cli::Target& target,
                                         const driver::Optimization& wanted) {
   auto options = optimize_options(wanted);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a command runs: one kernel or one graph of a module, seen as a list of named parameters.
+// The target of a command: one kernel or one graph of a module, as a list of named parameters.
 
 #include <string>
 #include <string_view>
@@ -32,15 +32,15 @@ struct Target {
   const Parameter* find(std::string_view name) const;
 };
 
-/// "in f32[]", "scalar u32": how a parameter is spoken of.
+/// Describes a parameter: "in f32[]", "scalar u32".
 std::string describe(const Parameter& parameter);
 
-/// The kernel or graph called `name`, or for "" the only graph, or if there is none the only
+/// Returns the kernel or graph called `name`. For "": the only graph, or if there is none the only
 /// kernel, of the file's own declarations.
 Result<Target> choose_target(const LoadedModule& loaded, const std::string& name,
                              const std::string& file);
 
-/// By name alone, in a module that came from elsewhere (a round trip).
+/// Chooses by name alone, in a module from another source (a round trip).
 Result<Target> choose_target(const Module& module, const std::string& name);
 
 }  // namespace vyre::cli

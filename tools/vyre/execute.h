@@ -16,21 +16,21 @@ struct RunResult {
 
 Result<RunResult> execute(const Target& target, const Launch& launch);
 
-/// What other work uses of the limits of a launch.
+/// The limits of a launch that other work uses up.
 struct LimitsUsed {
   double seconds = 0;
   uint64_t bytes = 0;  // of buffers
 };
 
-/// Leaves in the launch what other work does not use of its time and memory. An error if nothing is
-/// left.
+/// Reduces the time and memory limits of the launch by the use of other work. Returns an error if
+/// nothing is left.
 Result<> reduce_limits(Launch& launch, const LimitsUsed& used);
 
-/// Runs as `execute` does, within what other runs leave of the limits.
+/// Runs as `execute` does, within the limits that other runs leave.
 Result<RunResult> execute_within(const Target& target, Launch launch, const LimitsUsed& used);
 
-/// Nothing if both runs gave the same bytes; else the diagnostic that names the first element that
-/// differs. `a` and `b` say what was different about the runs.
+/// Returns nothing if both runs gave the same bytes; else the diagnostic that names the first
+/// differing element. `a` and `b` describe the difference between the runs.
 std::optional<Diagnostic> compare_results(const Target& target, const RunResult& first,
                                           const std::string& a, const RunResult& second,
                                           const std::string& b);

@@ -1,4 +1,4 @@
-// vyre fmt: the one layout of the language.
+// vyre fmt: formats source files in the standard layout.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// vyre fuzz: random programs on everything that runs them, until something differs or time is up.
+// vyre fuzz: runs random programs on all configurations, until a result differs or the time is
+// over.
 
 #include <execinfo.h>
 #include <fmt/format.h>
@@ -25,12 +26,12 @@ namespace {
 constexpr uint64_t default_count = 1000;
 constexpr double reduce_seconds = 60;  // for each mismatch
 
-// ---- Crashes. Handlers can reach nothing but what is global.
+// ---- Crashes. Signal handlers can access only global state.
 
 std::atomic<uint64_t> current_seed = 0;
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-/// The seed is all that is needed to see it again.
+/// Prints the seed, which suffices to reproduce the crash.
 void on_crash(int signal) {
   char text[96] = "\nvyre fuzz: crashed at seed ";
   size_t at = std::strlen(text);
@@ -44,18 +45,18 @@ void on_crash(int signal) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, at);
   void* frames[32];
   ::backtrace_symbols_fd(frames, ::backtrace(frames, 32), STDERR_FILENO);
-  ::raise(signal);  // the handler is gone: now it ends us
+  ::raise(signal);  // the handler is reset: the signal now ends the process
 }
 
 class CrashSignals {
  public:
   CrashSignals() {
     void* frame;
-    ::backtrace(&frame, 1);  // loads what it needs: a handler must not
+    ::backtrace(&frame, 1);  // loads its library now: a handler must not
     stack_t stack = {};
     stack.ss_sp = stack_;
     stack.ss_size = sizeof stack_;
-    ::sigaltstack(&stack, nullptr);  // a crash may be a stack that is full
+    ::sigaltstack(&stack, nullptr);  // a crash may be a stack overflow
     struct sigaction action = {};
     action.sa_handler = on_crash;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK | SA_NODEFER;
@@ -73,7 +74,7 @@ Diagnostic bad_value(const char* option, const std::string& value, const char* f
       .with_fix(fix);
 }
 
-/// All mistakes at once.
+/// Returns the options, or all errors at once.
 Result<lab::FuzzOptions> options_of(const FuzzCommand& command) {
   Diagnostics mistakes;
   lab::FuzzOptions options;

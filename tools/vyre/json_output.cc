@@ -14,14 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string finish(const Json& value) {
-  // Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
+  // Names and paths may hold any bytes: invalid UTF-8 becomes U+FFFD instead of an exception.
   return json_text(value, 2) + "\n";
 }
 
 Json list_of(const Diagnostics& list) { return parse_json<Json>(to_json(list)); }
 
-/// A float goes through its shortest text: 0.1 in f32 is 0.1 and not 0.10000000149011612, and reads
-/// back to the same bits.
+/// A float is converted by way of its shortest text: 0.1 in f32 is 0.1 and not 0.10000000149011612,
+/// and reads back to the same bits.
 Json value_of(Type element, uint64_t bits) {
   if (element == Type::Bool) return bits != 0;
   if (is_signed(element)) {
@@ -52,7 +52,7 @@ std::string_view word(Severity s) {
   return s == Severity::Error ? "error" : s == Severity::Warning ? "warning" : "note";
 }
 
-/// By name; of a name that comes more than once, a list.
+/// By name; a name that occurs more than once has a list.
 Json properties_of(const driver::DeviceInfo& d) {
   Json properties = Json::object();
   for (const auto& [name, value] : d.properties) {

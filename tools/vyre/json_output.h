@@ -44,7 +44,7 @@ std::string backends_json(std::span<const driver::Probed> backends);
 /// "reduced_ops", "diagnostic"}], "features": {name: programs}, "diagnostics"}
 std::string fuzz_json(uint64_t first_seed, const lab::FuzzSummary& summary);
 
-/// What `vyre opt` did to a kernel.
+/// The result of `vyre opt` for a kernel.
 struct OptimizedKernel {
   opt::RunReport report;
   std::string text;

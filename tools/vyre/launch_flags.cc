@@ -21,7 +21,8 @@
 namespace vyre::cli {
 namespace {
 
-/// More than this cannot be had, and asking for it may end with the kernel killing us.
+/// Returns the memory of the machine. An allocation above it fails, or the kernel may kill the
+/// process.
 uint64_t machine_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long size = ::sysconf(_SC_PAGESIZE);
@@ -34,7 +35,7 @@ struct LaunchBytes {
   uint64_t output = 0;  // of `out` and `inout` parameters
 };
 
-/// 0 if the sizes cannot be resolved.
+/// Returns 0 if the sizes cannot be resolved.
 LaunchBytes launch_bytes(const Target& target, const Launch& launch) {
   LaunchBytes bytes;
   if (target.kernel) {
@@ -173,7 +174,7 @@ class Binder {
       launch_.inputs.grid = grid;
   }
 
-  /// The parameter that a flag names, unless that is wrong or was given by this flag before.
+  /// Returns the parameter that a flag names, unless that is wrong or this flag named it before.
   const Parameter* parameter_of(const std::string& flag, const std::string& name) {
     auto found = find_parameter(target_, name, flag);
     if (!found) {
@@ -218,7 +219,7 @@ class Binder {
                             ? fmt::format("write `--in {}={}`", p->name, assignment->value)
                             : "give nothing: it starts as zeros");
     if (assignment->value.empty()) return store_failure(*p, "");
-    // No list, no file: exactly one value.
+    // Neither a list nor a file: exactly one value.
     if (assignment->value.find_first_of(",@:") != std::string::npos)
       return store_failure(*p, assignment->value);
     store(*p, assignment->value);
@@ -276,8 +277,9 @@ class Binder {
 
   void add(const Diagnostics& more) { errors_.insert(errors_.end(), more.begin(), more.end()); }
 
-  /// With mistakes in the flags the launch never comes to its own checks. What they would say of
-  /// the other parameters is said now; a parameter whose flag was wrong is not missing as well.
+  /// After errors in the flags the launch is never checked by the driver. Reports the errors that
+  /// it would find in the other parameters; a parameter with a wrong flag does not also count as
+  /// missing.
   void add_launch_errors() {
     if (!target_.kernel) return;
     auto shape = resolve_launch(*target_.kernel, launch_.inputs);
@@ -376,7 +378,7 @@ Result<LoadOptions> load_options(const LaunchFlags& flags) {
 
 namespace {
 
-/// May a parameter of the role stand after the flag?
+/// Returns true if a parameter of the role may follow the flag.
 bool takes(const std::string& flag, Role role) {
   if (flag == "--set") return role == Role::Scalar;
   if (flag == "--in") return role != Role::Scalar && is_host_input(role);

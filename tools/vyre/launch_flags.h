@@ -1,7 +1,7 @@
 #pragma once
 
-// The flags that say what a program is launched with, from words of a command line to inputs and
-// options of a run. The test runner reads the same flags from its `// run:` lines.
+// The flags of a launch: from words of a command line to inputs and options of a run. The test
+// runner reads the same flags from its `// run:` lines.
 
 #include <map>
 #include <string>
@@ -51,11 +51,10 @@ struct Limits {
 };
 Result<Limits> parse_limits(const LaunchFlags& flags);
 
-/// What the flags say about reading and checking the program. Limits that are malformed are left to
-/// bind_launch.
+/// Returns the options for reading and checking the program. bind_launch reports malformed limits.
 Result<LoadOptions> load_options(const LaunchFlags& flags);
 
-/// The parameter called `name`, or a diagnostic that lists those that there are.
+/// Returns the parameter called `name`, or a diagnostic that lists the existing ones.
 Result<Parameter> find_parameter(const Target& target, const std::string& name,
                                  const std::string& flag);
 
@@ -67,8 +66,7 @@ struct Launch {
 /// Bytes of all buffers of the launch; 0 if its sizes cannot be resolved.
 uint64_t buffer_bytes(const Target& target, const Launch& launch);
 
-/// Everything that is wrong with the flags is reported at once, and so is every input that is
-/// missing.
+/// Binds the flags. Reports all errors in the flags at once, and all missing inputs.
 Result<Launch> bind_launch(const LaunchFlags& flags, const Target& target);
 
 }  // namespace vyre::cli

@@ -1,4 +1,4 @@
-// vyre: the command line. Picks the command; each has a file of its own.
+// vyre: the command line. Selects the command; each has a separate file.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ int run_command(const std::vector<std::string>& words, bool json) {
   return report(command.errors(), {}, json);
 }
 
-/// The report of a lack of memory; where there is none for that either, a line without it.
+/// Reports that memory is exhausted; if the report itself needs too much memory, prints a fixed
+/// line.
 int out_of_memory(bool json) {
   try {
     return report({diagnose(Code::OutOfMemory, {}, "the machine has no more memory")
@@ -61,8 +62,8 @@ int out_of_memory(bool json) {
 }
 
 int guarded(std::span<char* const> words, bool json) {
-  // No exception crosses the library's API but these: what the standard library throws when memory
-  // is gone or a size is absurd.
+  // No other exceptions cross the library's API: the standard library throws these when memory is
+  // exhausted or a size is too large.
   try {
     return run_command({words.begin(), words.end()}, json);
   } catch (const std::bad_alloc&) {
@@ -76,8 +77,8 @@ int guarded(std::span<char* const> words, bool json) {
   }
 }
 
-/// Opens descriptors 0 to 2 on /dev/null where they are closed: the next file that is opened would
-/// take the number, and what is printed would end up in it.
+/// Opens descriptors 0 to 2 on /dev/null if they are closed: the next opened file would take the
+/// number, and printed text would be written to it.
 void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) != fd)
@@ -90,9 +91,9 @@ void open_standard_streams() {
 int main(int argc, char** argv) {
   using namespace vyre;
   cli::open_standard_streams();   // first: before any file is opened
-  std::signal(SIGXFSZ, SIG_IGN);  // so that a full quota is an error of write(), not our end
+  std::signal(SIGXFSZ, SIG_IGN);  // so that a full quota is an error of write() and not fatal
   const std::span<char* const> words(argv + std::min(argc, 1), argv + argc);
-  // Known before the words are understood, because they may be wrong.
+  // Determined before the words are parsed, because they may be wrong.
   const bool json = std::any_of(words.begin(), words.end(),
                                 [](std::string_view word) { return word == "--json"; });
   const int code = cli::guarded(words, json);

@@ -12,7 +12,7 @@
 namespace vyre::cli {
 namespace {
 
-/// A code point of UTF-8 text, and moves past it. The texts are ours and valid.
+/// Returns a code point of UTF-8 text, and advances past it. The texts are ours and valid.
 uint32_t take_code_point(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const size_t more = lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
@@ -23,8 +23,8 @@ uint32_t take_code_point(std::string_view& text) {
   return point;
 }
 
-/// Text in which nothing is an instruction to groff. Characters that it would replace by
-/// typographic ones (a hyphen, a slanted quote) stay what can be copied into a shell.
+/// Escapes text so that groff finds no instructions in it. Characters that groff would replace by
+/// typographic ones (a hyphen, a slanted quote) can still be copied into a shell.
 std::string escaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
           result += fmt::format("\\[u{:04X}]", c);
     }
   }
-  // A control line otherwise.
+  // Otherwise groff reads it as a control line.
   return result.starts_with('.') ? "\\&" + result : result;
 }
 
@@ -60,7 +60,7 @@ class Page {
  public:
   void macro(std::string_view line) { text_ += fmt::format("{}\n", line); }
 
-  /// Paragraphs of filled text, and literal blocks, which stand `indent` columns in.
+  /// Writes paragraphs of filled text, and literal blocks, indented by `indent` columns.
   void prose(std::string_view text, int indent = 2) {
     bool literal = false;
     const auto switch_to = [&](bool wanted) {
@@ -101,7 +101,8 @@ class Page {
     item(label, o.what);
   }
 
-  /// By group, in the order in which the groups first come; positional arguments lead.
+  /// Writes options by group, in the order of the groups' first occurrences; positional arguments
+  /// come first.
   void options(const CommandDescription& command) {
     std::vector<std::string_view> groups;
     for (const OptionDescription& o : command.options) {

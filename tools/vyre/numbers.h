@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers as the command line writes them. Each function gives nothing for malformed text; the
-// caller knows which option it stood in.
+// Numbers as the command line writes them. Each function returns nothing for malformed text; the
+// caller knows the option.
 
 #include <array>
 #include <cstdint>
@@ -24,7 +24,7 @@ std::optional<uint64_t> parse_bytes(std::string_view text);
 /// A positive finite number of seconds: "2", "0.5".
 std::optional<double> parse_seconds(std::string_view text);
 
-/// "N", "N,M" or "N,M,K"; what is left out is 1.
+/// "N", "N,M" or "N,M,K"; omitted values are 1.
 std::optional<std::array<uint64_t, 3>> parse_grid(std::string_view text);
 
 /// "order", "reverse" or "random:SEED".

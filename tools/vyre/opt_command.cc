@@ -1,5 +1,5 @@
-// vyre opt: what the optimizer makes of a program. The program goes to standard output, so that it
-// can be run; what is said about it goes to standard error.
+// vyre opt: optimizes a program. The program goes to standard output, so that it can be run;
+// reports about it go to standard error.
 
 #include <fmt/format.h>
 
@@ -118,7 +118,8 @@ class Optimizing {
                      fmt::format("`--stop-after {}` has no meaning", command_.stop_after))
                 .with_fix("give a number of runs of passes"));
     }
-    // Who looks at passes wants to know when one breaks a program, in every build.
+    // Checks the program after every pass, in every build: users of `opt` need to know which pass
+    // breaks it.
     options_.schedule.check = true;
     if ((command_.print_after_all || command_.print_changed) && !command_.json)
       options_.schedule.after_pass = [this](const Program& program, const opt::PassRun& run) {
@@ -141,7 +142,7 @@ class Optimizing {
     return choose_kernel(file);
   }
 
-  /// The kernel that is named, or that the flags of the launch are about.
+  /// Selects the kernel that is named, or that the flags of the launch refer to.
   bool choose_kernel(const FileAndName& file) {
     const auto target = choose_target(loaded_, file.name, shown_name(file.file));
     if (!good(target)) return false;

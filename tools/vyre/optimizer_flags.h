@@ -1,7 +1,7 @@
 #pragma once
 
-// The flags that say which passes run, from words of a command line to options of the driver and of
-// the optimizer. run, emit, opt and bisect share them.
+// The flags that select passes: from words of a command line to options of the driver and of the
+// optimizer. run, emit, opt and bisect share them.
 
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 #include "runtime/backend.h"
 
 namespace vyre::opt {
-struct OptimizeOptions;  // opt/pipeline.h, which half of the commands do without
+struct OptimizeOptions;  // opt/pipeline.h, which half of the commands do not need
 struct ProfileData;
 }  // namespace vyre::opt
 
@@ -23,7 +23,8 @@ struct OptimizerFlags {
   std::string profile_in;  // a file of --profile-out
 };
 
-/// All mistakes at once: unknown passes, a profile that does not exist, a file that is none.
+/// Binds the flags. Reports all errors at once: unknown passes, an unknown profile, a file that
+/// cannot be read as one.
 Result<driver::Optimization> bind_optimizer(const OptimizerFlags& flags);
 
 /// For commands that show or search passes: as for a device that optimizes, VYRE_PASSES included.

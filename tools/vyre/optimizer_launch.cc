@@ -23,7 +23,7 @@ class LaunchSizes {
     grid_ = inputs.grid.value_or(std::array<uint64_t, 3>{1, 1, 1});
   }
 
-  /// Everything that the sizes depend on and that was not given.
+  /// Returns everything that the sizes depend on and that was not given.
   Diagnostics missing() const {
     Diagnostics list;
     for (const BufferId i : p_.buffers.ids()) {
@@ -49,7 +49,7 @@ class LaunchSizes {
     return list;
   }
 
-  /// Nothing is missing: scalars without a value have no part in the sizes.
+  /// Requires that nothing is missing: scalars without a value do not affect the sizes.
   Result<uint64_t> bytes() const {
     IdMap<BufferId, std::optional<uint64_t>> scalars = scalars_;
     for (std::optional<uint64_t>& value : scalars) value = value.value_or(0);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The files that a command writes: `--out`, `--report`, `--trace`, `--profile-out`. All of them are
-// opened before the work, so that a misspelt folder does not cost an hour of computing, and none is
+// opened before the work, so that a misspelt folder does not cost an hour of computation. None is
 // changed before all are written.
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace vyre::cli {
 
 class OutputFiles {
  public:
-  /// Opens a file that an option names. Adds a mistake and returns false if it cannot be written,
-  /// or if another option writes to the same file. `what` is for messages: "the report".
+  /// Opens a file that an option names. Adds an error and returns false if it cannot be written, or
+  /// if another option writes to the same file. `what` is for messages: "the report".
   bool open(std::string what, const std::string& path, Diagnostics& mistakes);
 
   /// True if writing changes the target at once (OutputFile::is_direct).
@@ -27,9 +27,9 @@ class OutputFiles {
   Diagnostics write(const std::string& path, std::span<const std::byte> bytes);
   Diagnostics write(const std::string& path, std::string_view text);
 
-  /// Forgets what was written so far: those files stay as they were.
+  /// Discards the data written so far: those files stay as they were.
   void discard();
-  /// Puts all that was written in its place, one file after another.
+  /// Moves the written files to their final places, one after another.
   Diagnostics commit();
 
  private:

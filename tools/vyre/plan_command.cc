@@ -1,4 +1,5 @@
-// vyre plan: how a graph would run. Planning needs lengths, not data: what is not given is assumed.
+// vyre plan: shows how a graph would run. Planning needs lengths, not data: missing lengths are
+// assumed.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -108,8 +109,8 @@ Result<Wanted> what_is_wanted(const PlanCommand& c) {
   return wanted;
 }
 
-/// Parameters and intermediates must fit into the device's memory: what `vyre run` would find out
-/// by allocating them.
+/// Checks that parameters and intermediates fit into the device's memory; `vyre run` would learn
+/// this by allocating them.
 Result<> fits_device(const plan::PlannedGraph& planned, const Graph& graph, const Wanted& wanted) {
   uint64_t bytes = plan::intermediate_memory(planned, graph).planned;
   for (const GraphBufferId i : graph.buffers.ids())
@@ -122,7 +123,8 @@ Result<> fits_device(const plan::PlannedGraph& planned, const Graph& graph, cons
       .with_fix("give smaller lengths, or plan for another device");
 }
 
-/// What a run by this plan needs, as the driver computes it; V0503 if that is above the limit.
+/// Returns the memory that a run by this plan needs, as the driver computes it; V0503 if it is
+/// above the limit.
 Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const PlanCommand& command,
                                   const Launch& launch, const plan::PlannedGraph& planned,
                                   const Target& target, const GraphShape& shape) {
@@ -146,11 +148,11 @@ Result<std::string> memory_within(uint64_t limit, const Wanted& wanted, const Pl
   return text + "\n";
 }
 
-/// Returns what the budget alone allows, whichever kernels may be fused. "" if one stage exceeds
-/// it: its outputs may never reach memory.
+/// Returns the groups that the budget alone allows, independent of which kernels may be fused. ""
+/// if one stage exceeds it: fusion may keep its outputs out of memory.
 std::string groups_by_bytes(const Target& target, const GraphShape& shape, uint64_t budget) {
   const auto stages = plan::stages_of(*target.module, *target.graph, shape);
-  if (!stages) return "";  // told when the call is reached
+  if (!stages) return "";  // reported when the call is reached
   plan::LaunchGroupStorage storage;
   const auto groups = plan::best_launch_groups(*stages, budget, storage);
   if (!groups) return "";

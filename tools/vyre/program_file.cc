@@ -40,7 +40,8 @@ void append(Diagnostics& list, Diagnostics more) {
               std::make_move_iterator(more.end()));
 }
 
-/// What is left of the time limit, in whole milliseconds; at least one, as 0 means no limit.
+/// Reduces the time limit by the time used, in whole milliseconds; to at least one, as 0 means no
+/// limit.
 LoadOptions without(LoadOptions options, uint64_t used_ns) {
   if (options.time_limit > 0) {
     const double left = options.time_limit - static_cast<double>(used_ns) / 1e9;
@@ -117,7 +118,7 @@ ProgramText read_program_text(const std::string& file, uint64_t max_bytes) {
   FileContents contents = read_file(file, max_bytes);
   if (contents) return {std::move(contents.bytes), {}};
   const std::string name = shown_name(file);
-  // The cap of read_file is above what the parser allows, so the same code fits.
+  // The limit of read_file is above the parser's, so the same code applies.
   const bool too_large = contents.error->code == EFBIG;
   Diagnostic d = diagnose(too_large ? Code::SourceTooLarge : Code::MissingFile, {.file = name},
                           fmt::format("cannot read `{}`: {}", name, contents.error->what));

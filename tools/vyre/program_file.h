@@ -1,6 +1,6 @@
 #pragma once
 
-// From the FILE of a command line to a checked module: text or wire form, from disk or from
+// Loads the FILE of a command line as a checked module: text or wire form, from disk or from
 // standard input.
 
 #include <map>
@@ -14,20 +14,21 @@
 
 namespace vyre::cli {
 
-/// FILE[:name] taken apart; `name` is "" if there is none.
+/// The parts of FILE[:name]; `name` is "" if there is none.
 struct FileAndName {
   std::string file;
   std::string name;
 };
 
-/// Splits at the last colon if what follows is an identifier and the file before the colon exists
-/// or the whole is no file: a file may have a colon in its name.
+/// Splits at the last colon if an identifier follows it, and if the file before the colon exists or
+/// the whole text does not name a file: a file may have a colon in its name.
 FileAndName split_file_and_name(const std::string& text);
 
 /// The name under which a file appears in diagnostics.
 std::string shown_name(const std::string& file);
 
-/// The bytes of a program, or the diagnostic that says why not. "-" is standard input.
+/// The bytes of a program, or the diagnostic that says why it cannot be read. "-" is standard
+/// input.
 struct ProgramText {
   std::string bytes;
   std::optional<Diagnostic> error;
@@ -61,7 +62,7 @@ struct LoadedModule {
 /// Reads, parses or decodes, and checks.
 LoadedModule load_module(const std::string& file, const LoadOptions& options = {});
 
-/// The same for bytes that are already here; `name` is the file's for diagnostics and imports.
+/// The same for bytes that are already in memory; `name` is the file's for diagnostics and imports.
 LoadedModule load_module_bytes(std::string bytes, const std::string& name,
                                const LoadOptions& options = {});
 

@@ -1,4 +1,5 @@
-// vyre reduce: a smaller program that shows the same mismatch, or for which a command succeeds.
+// vyre reduce: finds a smaller program that shows the same mismatch, or for which a command
+// succeeds.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// `text` as one word of the shell.
+/// Quotes `text` as one word of the shell.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -48,7 +49,7 @@ class TestCommand {
   TestCommand(const TestCommand&) = delete;
   TestCommand& operator=(const TestCommand&) = delete;
 
-  /// Makes the folder in which the command runs.
+  /// Creates the folder in which the command runs.
   Result<> open() {
     std::error_code error;
     std::string name = (fs::temp_directory_path(error) / "vyre-reduce-XXXXXX").string();
@@ -75,7 +76,7 @@ class TestCommand {
   }
 
  private:
-  /// A program named by a relative path is found from the folder that the command is not run in.
+  /// Makes the relative path of a program absolute, because the command runs in another folder.
   static std::string absolute(const std::string& command) {
     const std::string word = command.substr(0, command.find_first_of(" \t"));
     std::error_code error;
@@ -95,7 +96,7 @@ class TestCommand {
   std::string folder_;
 };
 
-/// Candidates may take several times as long as the original, and a while more.
+/// Candidates may take several times as long as the original, plus a few seconds.
 constexpr double max_slowdown = 10, spare_seconds = 5;
 
 class Session {
@@ -157,7 +158,7 @@ class Session {
     return mistakes_.empty();
   }
 
-  /// The target alone, with its inputs.
+  /// Selects the target alone, with its inputs.
   void bind(const FileAndName& file) {
     const auto target = choose_target(loaded_, file.name, shown_name(file.file));
     if (!good(target)) return;

@@ -9,17 +9,17 @@
 
 namespace vyre::cli {
 
-/// Paths that were opened; "" where nothing is wanted, or where it is wrong.
+/// Paths that were opened; "" where no file is requested, or where it is wrong.
 struct ReportFiles {
   std::string report;
   std::string trace;
   std::string profile;
 };
 
-/// Is the report to be a page for people?
+/// Returns true if the report is a page for people.
 bool is_page(const std::string& path);
 
-/// Opens the files that are wanted. What is wrong with the options is added to `mistakes`.
+/// Opens the requested files. Adds errors in the options to `mistakes`.
 ReportFiles open_report_files(const ReportFiles& wanted, OutputFiles& outputs,
                               Diagnostics& mistakes);
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr size_t max_pictures = 4;
 
-/// The grid of a kernel, or of the last launch of a graph that wrote the output by a grid of two
-/// dimensions.
+/// Returns the grid of a kernel, or of the last launch of a graph that wrote the output with a
+/// two-dimensional grid.
 std::array<uint64_t, 3> grid_of(const report::RunReport& report, uint32_t buffer) {
   if (!report.graph) return report.grid;
   std::array<uint64_t, 3> grid = {0, 0, 0};

@@ -17,7 +17,7 @@ class RequestParser {
     const size_t colon = word.find(':');
     const auto p = find("--print", word.substr(0, colon));
     if (!p) return;
-    // What the kernel keeps to itself has no bytes afterwards; inputs are what was given.
+    // Buffers internal to the kernel have no bytes afterwards; inputs are the given data.
     if (!is_host_input(p->role) && !is_host_output(p->role)) return not_an_output(*p, "--print");
     PrintRequest request{*p, std::nullopt};
     if (colon != std::string::npos) {
@@ -142,7 +142,7 @@ Diagnostics write_files(const ResultRequests& requests, const Launch& launch,
   Diagnostics errors;
   for (const bool direct : {false, true})
     for (const FileRequest& f : requests.files) {
-      // What is written directly cannot be taken back.
+      // Data that was written directly cannot be undone.
       if (outputs.is_direct(f.path) != direct || (direct && !errors.empty())) continue;
       const Diagnostics failed = outputs.write(f.path, bytes_of(f.parameter, launch, result));
       errors.insert(errors.end(), failed.begin(), failed.end());

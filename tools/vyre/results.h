@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run gives back to the user: printed values and raw files. Requests are checked before the
-// run, so that a misspelt name does not cost an hour of computing.
+// The results that a run returns to the user: printed values and raw files. Requests are checked
+// before the run, so that a misspelt name does not cost an hour of computation.
 
 #include <optional>
 #include <string>
@@ -31,7 +31,7 @@ struct ResultRequests {
   std::vector<FileRequest> files;
 };
 
-/// All mistakes at once.
+/// Parses the requests, or returns all errors at once.
 Result<ResultRequests> parse_requests(const std::vector<std::string>& print,
                                       const std::vector<std::string>& out, const Target& target);
 
@@ -43,16 +43,16 @@ inline constexpr uint64_t preview_elements = 8;
 std::vector<bool> requested_outputs(const Target& target, const ResultRequests& requests,
                                     bool previews);
 
-/// The bytes of a parameter after the run: of an output, what was read back; of an input, the
-/// host's.
+/// Returns the bytes of a parameter after the run: for an output, the bytes read back; for an
+/// input, the host's.
 const Bytes& bytes_of(const Parameter& parameter, const Launch& launch, const RunResult& result);
 
-/// The lines for standard output: what was asked for in that order, or, if nothing was, the
+/// Returns the lines for standard output: the requested values in that order; without requests, the
 /// beginning of every output.
 std::string printed_results(const Target& target, const ResultRequests& requests,
                             const Launch& launch, const RunResult& result);
 
-/// Opens every file that `--out` words name; words that are malformed are parse_requests's matter.
+/// Opens every file that `--out` words name; parse_requests reports malformed words.
 void open_files(const std::vector<std::string>& out, OutputFiles& outputs, Diagnostics& mistakes);
 
 /// Writes every requested file. Files that are written directly come last.

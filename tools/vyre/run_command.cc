@@ -1,4 +1,4 @@
-// vyre run: one program on one device.
+// vyre run: runs one program on one device.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ Result<uint32_t> parse_repeat(const std::string& text) {
       .with_fix("give a number of runs from 1 to 1000000000");
 }
 
-/// Null if none is named: the graph is then planned when it runs, or not at all.
+/// Returns null if none is named: the graph is then planned when it runs, or not at all.
 Result<std::shared_ptr<const plan::GraphPlan>> read_plan_file(const std::string& path) {
   using Plan = std::shared_ptr<const plan::GraphPlan>;
   if (path.empty() || path == "none") return Plan();
@@ -66,7 +66,7 @@ std::string duration(uint64_t ns) {
   return fmt::format("{:.3f} s", seconds);
 }
 
-/// Warnings are for those who write the program; notes only where they ask for them (`vyre check`).
+/// Warnings are for the authors of programs; notes are shown only on request (`vyre check`).
 Diagnostics without_notes(const Diagnostics& list) {
   Diagnostics kept;
   std::copy_if(list.begin(), list.end(), std::back_inserter(kept),
@@ -74,8 +74,8 @@ Diagnostics without_notes(const Diagnostics& list) {
   return kept;
 }
 
-/// One `vyre run`, from its words to its exit code. The report grows on the way, so that a failed
-/// run has one, too.
+/// One `vyre run`, from its words to its exit code. The report is filled step by step, so that a
+/// failed run has one, too.
 class Session {
  public:
   explicit Session(const RunCommand& command) : command_(command), start_(now()) {
@@ -113,7 +113,7 @@ class Session {
     return static_cast<bool>(piece);
   }
 
-  // ---- from words to a launch. Everything that is wrong is reported at once.
+  // ---- from words to a launch. All errors are reported at once.
 
   bool load() {
     const uint64_t choosing = now();
@@ -130,14 +130,14 @@ class Session {
     good(options);
     if (auto optimize = bind_optimizer(command_.optimizer); good(optimize)) optimize_ = *optimize;
     if (auto plan = read_plan_file(command_.plan); good(plan)) plan_ = *plan;
-    // What was measured before is still true. It was read once already: no mistake is new.
+    // Earlier measurements stay valid. The file was read once already, so it has no new errors.
     if (!files_.profile.empty()) (void)read_profile_file(command_.optimizer.profile_in, measured_);
 
     const FileAndName file = split_file_and_name(command_.file);
     report_.file = shown_name(file.file);
     const uint64_t begin = now() - start_;
-    // Read with wrong flags, too, so that all mistakes are reported at once; files that the flags
-    // may refuse are left alone.
+    // Read even with wrong flags, so that all errors are reported at once; files that the flags may
+    // refuse are not read.
     const LaunchFlags& flags = command_.launch;
     const LoadOptions cautious{.imports = !flags.no_imports && flags.import_root.empty()};
     loaded_ = load_module(file.file, options ? *options : cautious);
@@ -212,14 +212,14 @@ class Session {
     run_options.plan = plan_;
     run_options.planned = command_.plan != "none";
     run_options.optimize.keep_texts = is_page(files_.report);
-    if (!command_.verify)  // which compares every output
+    if (!command_.verify)  // --verify compares every output
       run_options.outputs = requested_outputs(target_, *requests_, command_.json);
     run_options.call_times = wants_report();  // a device with telemetry (--profile-out) times them
     run_options.compiled = [this](const driver::Executable& e) { record(e); };
-    // Only for a terminal: who measures does not want to look for the end, but to wait for it.
+    // Only for a terminal: with progress the end is polled, which makes measurements less exact.
     if (::isatty(STDERR_FILENO) == 1)
       run_options.progress = [&](double fraction) { progress.update(fraction); };
-    const interp::Options whole = launch_->options;  // the limit covers what came before, too
+    const interp::Options whole = launch_->options;  // the limit includes the earlier stages
     if (auto left = reduce_limits(*launch_, {limited_seconds(now()), 0}); !left)
       return std::move(left.errors());
     auto ran = run_on(*device, target_, *launch_, flags_, run_options);
@@ -231,8 +231,8 @@ class Session {
     return {};
   }
 
-  /// A second run must give the same bytes: the interpreter's, or if that was the first one
-  /// already, in another order.
+  /// Compares with a second run, which must give the same bytes: on the interpreter, or if the
+  /// first run was there already, in another order.
   Diagnostics verify() {
     const uint64_t begin = now();
     Launch launch = *launch_;
@@ -248,7 +248,7 @@ class Session {
     }
     Progress progress(fmt::format("verifying {}", target_.name()));
     launch.options.progress = [&](double fraction) { progress.update(fraction); };
-    // The limits are for both runs together.
+    // The limits apply to both runs together.
     auto reference = execute_within(
         target_, launch, {limited_seconds(begin), ran_.device_peak + ran_.working_bytes});
     if (!reference) {
@@ -263,7 +263,7 @@ class Session {
     return {};
   }
 
-  // ---- what is said about it
+  // ---- messages and reports
 
   bool wants_report() const { return !files_.report.empty() || !files_.trace.empty(); }
 
@@ -273,7 +273,7 @@ class Session {
         {std::string(report::stage_names[static_cast<size_t>(s)]), "host", begin, ns});
   }
 
-  /// What the optimizer did to a kernel: known before it runs.
+  /// Records the optimizer's report for a kernel, before it runs.
   void record(const driver::Executable& e) {
     if (!files_.report.empty()) report_.optimizer.push_back(e.optimizer());
     if (is_page(files_.report)) executables_.push_back(e);
@@ -281,8 +281,8 @@ class Session {
       measured_.reports[fingerprint(e.program()).to_hex()] = e.optimizer();
   }
 
-  /// What the kernels became, for a page; not timed. Code that cannot be listed did run: the page
-  /// is then without it.
+  /// Lists the code of the kernels, for a page; not timed. If code cannot be listed, the run has
+  /// succeeded anyway, and the page is without it.
   void list_code(const driver::Device& device) {
     for (const driver::Executable& e : executables_) {
       auto code = device.list_code(e);
@@ -388,8 +388,8 @@ class Session {
                duration(time.median_ns), report_.device_ns.size());
   }
 
-  /// Seconds up to `at` that count for the time limit. Calibration for `auto` and a Vulkan device's
-  /// self-test happen once per machine and take longer than small limits.
+  /// Returns the seconds up to `at` that count for the time limit. Calibration for `auto` and a
+  /// Vulkan device's self-test happen once per machine and take longer than small limits.
   double limited_seconds(uint64_t at) const {
     return static_cast<double>(at - start_ - report_.stage_ns[size_t(Stage::Open)]) / 1e9;
   }
@@ -404,7 +404,7 @@ class Session {
   driver::Choice choice_;
   driver::Optimization optimize_;
   std::shared_ptr<const plan::GraphPlan> plan_;
-  opt::ProfileData measured_;  // by this run, and what --profile-in had
+  opt::ProfileData measured_;  // by this run, and those of --profile-in
   uint32_t repeat_ = 1;
   LoadedModule loaded_;
   Target target_;
@@ -412,7 +412,7 @@ class Session {
   std::optional<Launch> launch_;
   std::optional<ResultRequests> requests_;
   DeviceRun ran_;
-  std::vector<driver::Executable> executables_;  // whose code a page is to show
+  std::vector<driver::Executable> executables_;  // the executables whose code a page shows
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace vyre::cli {
 namespace {
 
-std::atomic<bool> stop_wanted = false;  // handlers can reach nothing but what is global
+std::atomic<bool> stop_wanted = false;  // signal handlers can access only global state
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_stop(int) { stop_wanted = true; }

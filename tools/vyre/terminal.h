@@ -1,6 +1,6 @@
 #pragma once
 
-// What only people at a terminal want: colour, and a line that says how far the work is.
+// Output for people at a terminal: colour, and a progress line.
 
 #include <chrono>
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace vyre::cli {
 
-/// Is `fd` a terminal that shows colours, and has the user not said NO_COLOR
-/// (https://no-color.org)?
+/// Returns true if `fd` is a terminal that shows colours, and the user has not set NO_COLOR
+/// (https://no-color.org).
 bool wants_colour(int fd);
 
-/// A line on standard error that appears after one second of work and vanishes at the end. Nothing
-/// at all if standard error is no terminal.
+/// A line on standard error that appears after one second of work and vanishes at the end. Prints
+/// nothing if standard error is not a terminal.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -23,9 +23,9 @@ class Progress {
 
   /// Cheap enough to be called often: draws at most ten times a second.
   void update(double fraction);
-  /// The same for work whose end is not known. `text` is called only when it is drawn.
+  /// The same for work of unknown length. `text` is called only when the line is drawn.
   void update(const std::function<std::string()>& text);
-  /// Takes the line away, so that something else can be written; the next update draws it again.
+  /// Removes the line, so that other text can be written; the next update draws it again.
   void hide();
 
  private:

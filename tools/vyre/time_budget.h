@@ -1,6 +1,6 @@
 #pragma once
 
-// A time limit that several runs have together.
+// A time limit that several runs share.
 
 #include <functional>
 
@@ -10,13 +10,14 @@ namespace vyre::cli {
 
 class TimeBudget {
  public:
-  using Seconds = std::function<double()>;  // of any clock that does not go back
+  using Seconds = std::function<double()>;  // of any monotonic clock
 
   /// 0: no limit. The time begins now.
   explicit TimeBudget(double limit = 0, Seconds now = nullptr);
 
-  /// The seconds that the next run may take if it is one of `runs` that get the same: what is left,
-  /// divided, in whole milliseconds; 0 if the time is not limited. V0502 if nothing is left.
+  /// Returns the seconds that the next run may take if it is one of `runs` with equal shares: the
+  /// remaining time, divided, in whole milliseconds; 0 if the time is not limited. V0502 if nothing
+  /// is left.
   Result<double> share(uint64_t runs = 1) const;
 
   double limit() const { return limit_; }

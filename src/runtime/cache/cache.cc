@@ -9,7 +9,7 @@
 namespace vyre::driver {
 namespace {
 
-/// Does the entry hold this program for this key?
+/// Returns true if the entry holds this program for this key.
 bool matches(const EntryView& entry, const CacheKey& key, const Program& program) {
   if (entry.key != key.bytes) return false;
   const CacheBytes wire = nameless_wire(program);
@@ -53,7 +53,7 @@ std::optional<CacheEntry> CompileCache::find(const Key& key, const Program& prog
         return entry;
       }
     }
-  } catch (const std::bad_alloc&) {  // compiling may still need less than reading
+  } catch (const std::bad_alloc&) {  // compiling may need less memory than reading
     set_problem("out of memory");
   }
   ++misses_;
@@ -88,7 +88,7 @@ std::optional<CacheEntry> CompileCache::find_on_disk(const Key& key, const Progr
     directory->remove(name);
     return std::nullopt;
   }
-  if (!matches(image.view, key, program)) return std::nullopt;  // another one of the same hash
+  if (!matches(image.view, key, program)) return std::nullopt;  // another entry with the same hash
   directory->touch(name);
   Entry entry{image.view.code, Entry::Origin::Disk, image.bytes};
   store_in_memory(key, program, std::move(image));
@@ -133,9 +133,9 @@ bool CompileCache::store_on_disk(const Key& key, const EntryImage& image) {
   return true;
 }
 
-// A scan costs a system call an entry, so that it is not made for every store but when the size
-// could be passed as far as we know, and when we stored a sixteenth of it: what other processes
-// store is seen only then.
+// A scan costs one system call per entry, so it is not made for every store. It is made for the
+// first store, when the known size exceeds the limit, and after this process stored a sixteenth of
+// the limit: only a scan sees the stores of other processes.
 void CompileCache::keep_to_size(const CacheDirectory& directory, uint64_t stored) {
   {
     const std::lock_guard lock(mutex_);
@@ -144,7 +144,7 @@ void CompileCache::keep_to_size(const CacheDirectory& directory, uint64_t stored
     if (scanned_ && known_bytes_ <= options_.disk_bytes &&
         since_last_scan_ <= options_.disk_bytes / 16)
       return;
-    scanned_ = true;  // by us: other threads need not do the same
+    scanned_ = true;  // set before the scan: other threads skip it
     since_last_scan_ = 0;
     known_bytes_ = 0;
   }

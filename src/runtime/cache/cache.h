@@ -1,7 +1,7 @@
 #pragma once
 
-// The compile cache: what was compiled once is found again, in this process by the memory level and
-// in the next one by the disk level. docs/cache.md is for users.
+// The compile cache: stores compiled code in memory, for this process, and on disk, for later ones.
+// docs/cache.md is for users.
 //
 //   CompileCache& cache = CompileCache::shared();
 //   const CacheKey key = make_key(program, device.info(), options);
@@ -9,10 +9,10 @@
 //   …compile…
 //   cache.store(key, program, code);
 //
-// A hit needs the same key, to the byte, and the same program, names and places aside: code that
-// goes into the cache holds none of these. Nothing here is an error: what cannot be read is a miss,
-// what cannot be written is not kept, and stats() says why. Every function may be called from any
-// thread.
+// A hit needs the same key, to the byte, and the same program except for names and source
+// locations: cached code contains none of these. Nothing here is an error: an unreadable entry is a
+// miss, an entry that cannot be written is not kept, and stats() says why. Every function may be
+// called from any thread.
 
 #include <atomic>
 #include <memory>
@@ -35,15 +35,15 @@ struct CacheOptions {
   std::string why_no_disk;
   uint64_t disk_bytes = uint64_t{512} << 20;
   uint64_t memory_bytes = uint64_t{64} << 20;
-  WriteFunction write;  // for tests; empty: write(2)
+  WriteFunction write;  // for tests; empty means write(2)
 
-  /// VYRE_CACHE=off; VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else HOME/.cache/vyre;
-  /// VYRE_CACHE_SIZE, bytes with an optional K, M, G or T. `problem`: a value that has no meaning
-  /// and was not used.
+  /// Reads VYRE_CACHE=off; VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else HOME/.cache/vyre; and
+  /// VYRE_CACHE_SIZE, bytes with an optional K, M, G or T. `problem` receives a malformed value,
+  /// which was ignored.
   static CacheOptions from_environment(std::string* problem = nullptr);
 };
 
-/// Code that was found.
+/// A cache hit.
 struct CacheEntry {
   enum class Origin : uint8_t { Memory, Disk };
 
@@ -57,7 +57,7 @@ struct CacheStats {
   uint64_t disk_hits = 0;
   uint64_t misses = 0;
   uint64_t bad_entries = 0;  // damaged, or not ours; each a miss too
-  uint64_t stores = 0;       // that reached the disk, or memory where there is no disk level
+  uint64_t stores = 0;       // to disk, or to memory without a disk level
   uint64_t evictions = 0;    // from disk
   uint64_t memory_evictions = 0;
   uint64_t memory_bytes = 0;
@@ -72,7 +72,8 @@ class CompileCache {
 
   explicit CompileCache(CacheOptions options);
 
-  /// The cache that the environment asks for: one for each folder, as long as the process lives.
+  /// Returns the cache that the environment selects: one per folder, for the lifetime of the
+  /// process.
   static CompileCache& shared();
 
   std::optional<Entry> find(const Key& key, const Program& program);
@@ -93,10 +94,10 @@ class CompileCache {
   std::atomic<uint64_t> memory_hits_{0}, disk_hits_{0}, misses_{0}, bad_entries_{0}, stores_{0},
       evictions_{0}, memory_evictions_{0};
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following members
   std::string problem_;
   bool scanned_ = false;
-  uint64_t known_bytes_ = 0;      // on disk: at the last scan, and what we stored since
+  uint64_t known_bytes_ = 0;      // on disk: at the last scan, plus our stores since
   uint64_t since_last_scan_ = 0;  // of them
 };
 

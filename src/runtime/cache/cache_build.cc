@@ -1,5 +1,5 @@
 // The identity of this build. The only file of the library that knows the version, so that a new
-// commit compiles no more than this.
+// commit recompiles only this file.
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -15,14 +15,14 @@ namespace vyre::driver {
 namespace {
 
 struct Search {
-  uintptr_t address = 0;  // something in the object that is looked for
+  uintptr_t address = 0;  // an address in the object to find
   bool found = false;
   std::string path;
   std::string id;
 };
 
-/// The GNU build id among the notes of a loaded object, in hexadecimal. The notes are our own
-/// executable's: they are as the linker wrote them.
+/// Returns the GNU build id from the notes of a loaded object, in hexadecimal. The notes are
+/// trusted: the linker wrote them into our own executable.
 std::string build_id_in(const char* notes, size_t bytes) {
   while (bytes >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;
@@ -61,8 +61,8 @@ int look_at(dl_phdr_info* object, size_t, void* data) {
   return 1;
 }
 
-/// Of the executable or shared library that holds this function; its size and time where the linker
-/// was told to give no id.
+/// Returns the build id of the executable or shared library that holds this function; its size and
+/// time if the linker was told to write no id.
 std::string object_id() {
   Search search;
   search.address = reinterpret_cast<uintptr_t>(&object_id);

@@ -30,7 +30,7 @@ constexpr int64_t second_ns = 1'000'000'000;
 constexpr int64_t stale_ns = 3600 * second_ns;
 
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-// O_NONBLOCK: a pipe by this name must not make us wait.
+// O_NONBLOCK: opening a pipe with this name must not block.
 constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 constexpr int new_file_flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 
@@ -56,7 +56,7 @@ bool is_temporary(std::string_view name) {
          is_hex(name.substr(first + 1, last - first - 1), 16) && is_decimal(name.substr(last + 1));
 }
 
-/// May somebody else have written it?
+/// Returns why the file or folder may have been written by another user, or "".
 std::string distrust(const struct stat& info) {
   if (info.st_uid != ::geteuid()) return fmt::format("belongs to user {}", info.st_uid);
   if (info.st_mode & (S_IWGRP | S_IWOTH)) return "may be written to by other users";
@@ -77,7 +77,7 @@ struct Descriptor {
   int take() { return std::exchange(fd, -1); }
 };
 
-/// Each folder of the path in turn. What fails shows when the folder is opened.
+/// Creates each folder of the path in turn. A failure shows when the folder is opened.
 void make_folders(const std::string& path) {
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     ::mkdir(path.substr(0, end).c_str(), 0700);
@@ -85,7 +85,7 @@ void make_folders(const std::string& path) {
   }
 }
 
-/// Unlike any that another thread, process or host makes.
+/// Returns a name that no other thread, process or host uses.
 std::string temporary_name() {
   static const uint64_t process = [] {
     std::random_device random;
@@ -105,8 +105,9 @@ std::string write_all(int fd, std::span<const std::byte> bytes, const WriteFunct
   return "";
 }
 
-/// Makes the subdirectory of entries. It gets its name when it has its tag, so that no process sees
-/// it without. What fails shows when it is opened; another process may have been faster.
+/// Creates the subdirectory of entries. It is renamed to its final name after its tag is written,
+/// so that no process sees it without the tag. A failure shows when it is opened; another process
+/// may have been faster.
 void make_entries(int folder) {
   const std::string temporary = temporary_name();
   if (::mkdirat(folder, temporary.c_str(), 0700) != 0) return;
@@ -128,7 +129,7 @@ bool has_tag(int folder) {
          std::string_view(bytes.data(), bytes.size()) == tag;
 }
 
-/// True if a regular file of this user begins as an entry does, or ends before that.
+/// True if it is a regular file of this user that begins like an entry, or is shorter than that.
 bool is_own(int folder, const std::string& name) {
   const Descriptor file(::openat(folder, name.c_str(), read_flags));
   struct stat info{};
@@ -140,8 +141,8 @@ bool is_own(int folder, const std::string& name) {
   return n >= 0 && std::memcmp(bytes.data(), entry_magic.data(), size_t(n)) == 0;
 }
 
-/// The time as we read it: the kernel's own is as coarse as its clock tick, which would mix up the
-/// order of uses.
+/// The current time, read from the clock: the kernel's file times are as coarse as its clock tick,
+/// which would mix up the order of uses.
 struct Now {
   timespec times[2];
   Now() {
@@ -150,7 +151,7 @@ struct Now {
   }
 };
 
-/// Writing beyond the limit on file sizes would raise a signal that ends the process.
+/// True if writing would exceed the limit on file sizes and raise a signal that ends the process.
 bool is_over_file_limit(size_t bytes) {
   struct rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -176,7 +177,7 @@ std::optional<CacheDirectory> CacheDirectory::open(const std::string& path, Open
     why = std::move(reason);
     return std::nullopt;
   };
-  // Of a folder that was opened: nothing, or why it cannot be used.
+  // Returns why an opened folder cannot be used, or "".
   const auto problem = [&](int fd, const std::string& name) -> std::string {
     struct stat info{};
     if (fd < 0 || ::fstat(fd, &info) != 0)
@@ -214,7 +215,7 @@ std::string CacheDirectory::file_name(Hash128 hash) {
 
 template <class Fn>
 void CacheDirectory::each_name(Fn&& see) const {
-  // A descriptor of its own: a DIR owns its descriptor, and its position in the list.
+  // A separate descriptor: a DIR owns its descriptor, and its position in the list.
   const int fd = ::openat(fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   DIR* names = ::fdopendir(fd);
@@ -308,7 +309,7 @@ CacheDirectory::Trimmed CacheDirectory::trim(uint64_t max_bytes) const {
   Trimmed result;
   for (CacheFile& f : files) {
     result.bytes += f.bytes;
-    if (f.used_ns > now + stale_ns) f.used_ns = 0;  // a time to come is no use of it
+    if (f.used_ns > now + stale_ns) f.used_ns = 0;  // ignores a time in the future
   }
   if (result.bytes <= max_bytes) return result;
   std::sort(files.begin(), files.end(),

@@ -3,17 +3,17 @@
 // The folder of the cache: one file per entry, many processes at once, no locks.
 //
 // The folder that the user names may hold other files. Entries are in a subdirectory that vyre
-// made, `vyre-entries`, which its CACHEDIR.TAG identifies (backup programs skip such folders). Only
-// our own files are ever removed: regular files of this user whose name has our pattern and whose
-// first bytes are those of an entry.
+// creates, `vyre-entries`, which its CACHEDIR.TAG identifies (backup programs skip such folders).
+// Only our own files are ever removed: regular files of this user whose name has our pattern and
+// whose first bytes are those of an entry.
 //
 // A file appears by rename and is never written to after that, so a reader sees all of it or
-// nothing; what a crash, a full disk or another program made of it is found by the entry's
-// checksum. Anybody may delete any file at any time.
+// nothing. The checksum of the entry detects damage by a crash, a full disk or another program. Any
+// process may delete any file at any time.
 //
-// Code is run from here: a folder or file that another user owns or may write to is not used. All
-// access goes through a descriptor of the folder that was looked at, so that nobody can put another
-// folder in its place meanwhile.
+// Code from this folder is executed: a folder or file that another user owns or may write to is not
+// used. All access goes through a descriptor of the folder that was checked, so that another
+// process cannot replace the folder meanwhile.
 
 #include <sys/types.h>
 
@@ -30,7 +30,7 @@
 
 namespace vyre::driver {
 
-/// write(2), or what a test puts in its place.
+/// write(2), or the replacement of a test.
 using WriteFunction = std::function<ssize_t(int, const void*, size_t)>;
 
 struct CacheFile {
@@ -53,14 +53,15 @@ class CacheDirectory {
   }
   ~CacheDirectory();
 
-  /// The subdirectory of entries in the folder `path`. Nothing and why if it cannot be used; why is
-  /// "" if there just is none yet. Create makes it, and the folders above it, for this user alone.
+  /// Opens the subdirectory of entries in the folder `path`. Returns nothing, and why, if it cannot
+  /// be used; `why` is "" if it does not exist yet. Create makes it, and the folders above it, for
+  /// this user alone.
   static std::optional<CacheDirectory> open(const std::string& path, Open how, std::string& why);
 
-  /// 32 digits and ".vyc".
+  /// Returns the name of an entry: 32 digits and ".vyc".
   static std::string file_name(Hash128 hash);
 
-  /// Entries; no order. Other files are left out.
+  /// Returns the entries, unordered. Other files are skipped.
   std::vector<CacheFile> list() const;
 
   struct Contents {
@@ -68,14 +69,15 @@ class CacheDirectory {
     CacheBytes bytes;  // Read
     std::string why;   // Bad
   };
-  /// A file of ours, at most `max_bytes` long; of a longer one `head_only` gives the beginning.
+  /// Reads one of our files, at most `max_bytes` long; for a longer one `head_only` reads the
+  /// beginning.
   Contents read(const std::string& name, uint64_t max_bytes, bool head_only = false) const;
 
-  /// Under a temporary name first. Why it could not be done, or "".
+  /// Writes a file, under a temporary name first. Returns why it failed, or "".
   std::string write(const std::string& name, std::span<const std::byte> bytes,
                     const WriteFunction& write) const;
 
-  /// Says that it was used now.
+  /// Sets its time of last use to now.
   void touch(const std::string& name) const;
 
   enum class Removal : uint8_t {

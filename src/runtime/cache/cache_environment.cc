@@ -1,4 +1,4 @@
-// What the environment says of the cache, and the caches of the process.
+// The cache settings of the environment, and the caches of the process.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,8 @@
 namespace vyre::driver {
 namespace {
 
-/// "" if it is not set, or if we run with more rights than the one who set it.
+/// Returns "" if the variable is not set, or if the process has more rights than the user who set
+/// it.
 std::string variable(const char* name) {
   const char* value = ::secure_getenv(name);
   return value ? value : "";
@@ -34,7 +35,7 @@ std::optional<uint64_t> parse_size(std::string_view text) {
   return bytes;
 }
 
-/// Folders that are not absolute are taken from where we are now, because we may go elsewhere.
+/// Makes a relative path absolute, because the current folder may change later.
 std::string absolute(const std::string& path) {
   std::error_code error;
   const auto result = std::filesystem::absolute(path, error);
@@ -43,7 +44,7 @@ std::string absolute(const std::string& path) {
 
 std::string default_directory(std::string& why) {
   if (const std::string own = variable("VYRE_CACHE_DIR"); !own.empty()) return absolute(own);
-  // The XDG specification wants relative paths to be ignored.
+  // The XDG specification requires that relative paths are ignored.
   if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/'))
     return absolute(xdg + "/vyre");
   if (const std::string home = variable("HOME"); !home.empty())

@@ -42,7 +42,7 @@ std::string_view text_at(std::span<const std::byte> bytes, uint64_t at, uint64_t
   return {reinterpret_cast<const char*>(bytes.data()) + at, n};
 }
 
-/// Views by the lengths of the head, which fit.
+/// Returns views by the lengths of the head, which fit.
 EntryView cut(std::span<const std::byte> bytes, const Head& h) {
   EntryView view{.made_ns = h.made_ns};
   view.key = text_at(bytes, head_bytes, h.key);
@@ -61,7 +61,7 @@ std::string mistake_in(std::span<const std::byte> bytes) {
   if (h.version != version) return fmt::format("its version is {}, not {}", h.version, version);
   if (h.length != bytes.size())
     return fmt::format("it has {} bytes and should have {}", bytes.size(), h.length);
-  // No sum of lengths that are at most the file's overflows.
+  // Each length is at most the file's, so their sum does not overflow.
   if (std::max({uint64_t{h.key}, uint64_t{h.name}, h.program, h.code}) > bytes.size() ||
       aligned(head_bytes + h.key + h.name + h.program) + h.code + checksum_bytes != bytes.size())
     return "its lengths do not fit";

@@ -9,7 +9,7 @@
 namespace vyre::driver {
 namespace {
 
-/// Reads what wire::Bytes wrote; after the first thing that is not there everything is empty.
+/// Reads the output of wire::Bytes; after the first missing item everything is empty.
 class KeyReader {
  public:
   explicit KeyReader(std::string_view bytes) : rest_(bytes) {}

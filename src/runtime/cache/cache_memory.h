@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory level of the compile cache: the entries used last, up to a number of bytes. Safe from
-// any thread.
+// The memory level of the compile cache: the most recently used entries, up to a number of bytes.
+// Safe from any thread.
 
 #include <list>
 #include <mutex>
@@ -14,7 +14,7 @@
 
 namespace vyre::driver {
 
-/// An entry and its program, so that a hit need not encode the one that is looked for.
+/// An entry and its program, so that a hit need not encode the program to compare it.
 struct CachedCode {
   EntryImage image;
   std::shared_ptr<const Program> program;  // nameless
@@ -26,14 +26,14 @@ class CacheMemory {
  public:
   explicit CacheMemory(uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// The entry of this hash, which becomes the one used last. Whether it is the right one is for
-  /// the caller to see.
+  /// Returns the entry of this hash, which becomes the most recently used one. The caller checks
+  /// whether it is the right one.
   std::optional<CachedCode> find(Hash128 hash);
   struct Stored {
-    bool kept = false;  // one that is larger than everything is not
+    bool kept = false;  // false for an entry larger than the limit
     uint64_t evicted = 0;
   };
-  /// Replaces what was there.
+  /// Stores an entry and replaces a previous one of this hash.
   Stored store(Hash128 hash, CachedCode code);
   uint64_t bytes() const;
 
@@ -52,7 +52,7 @@ class CacheMemory {
   mutable std::mutex mutex_;
   const uint64_t max_bytes_;
   uint64_t bytes_ = 0;
-  Slots slots_;  // used last first
+  Slots slots_;  // most recently used first
   std::unordered_map<Hash128, Slots::iterator, HashOfHash> index_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 bool same(Range a, Range b) { return a.begin == b.begin && a.count == b.count; }
 
-// Members that are compared below; whoever adds one adds it there.
+// The members of these types are compared below; a new member must be added there.
 static_assert(sizeof(Op) == 48 && sizeof(Value) == 16 && sizeof(Block) == 20);
 
 bool same(const Op& a, const Op& b) {

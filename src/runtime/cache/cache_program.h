@@ -1,6 +1,7 @@
 #pragma once
 
-// Programs as the compile cache compares them: names and places aside, which decide nothing.
+// Compares programs for the compile cache, without names and source locations, which do not affect
+// code.
 
 #include <cstddef>
 #include <vector>
@@ -9,18 +10,18 @@
 
 namespace vyre::driver {
 
-/// The wire form, equal for programs that differ in names and places only.
+/// Returns the wire form, equal for programs that differ in names and source locations only.
 std::vector<std::byte> nameless_wire(const Program& program);
 
-/// A copy without names and places.
+/// Returns a copy without names and source locations.
 Program nameless(const Program& program);
 
-/// Are they the same array for array? Then their nameless_wire() is the same; programs whose ids
-/// are numbered in another way may have the same wire form without this. Ten times as fast as
-/// encoding, and it is what a hit in memory costs.
+/// Returns true if the programs are equal array by array; then their nameless_wire() is equal.
+/// Programs with differently numbered ids may have the same wire form without this. Ten times as
+/// fast as encoding; this is the cost of a hit in memory.
 bool same_but_for_names(const Program& a, const Program& b);
 
-/// What a program takes in memory, about.
+/// Returns the approximate memory of a program.
 size_t bytes_of(const Program& program);
 
 }  // namespace vyre::driver

@@ -33,7 +33,8 @@ kernel copy(x: in u32[], y: inout u32[]) workgroup(256) grid(len(y)) {
 }
 )";
 
-/// Large enough that caches hold little of it, and at most 1/64 of the device's memory in all.
+/// Returns a size so large that caches hold little of it; all buffers take at most 1/64 of the
+/// device's memory.
 uint64_t buffer_bytes(const DeviceLimits& limits) {
   constexpr uint64_t mib = 1 << 20;
   return std::min(std::clamp(limits.memory_bytes / 128, 16 * mib, 256 * mib), limits.buffer_bytes) /
@@ -48,7 +49,7 @@ Result<SubmitReport> run(Device& device, std::vector<Command> commands) {
   return ticket->wait();
 }
 
-/// Three copies, more within 20 ms, fewer if they take a second.
+/// Measures three copies, more within 20 ms, fewer if they take a second.
 Result<uint64_t> measure(Device device) {
   const ParseOutcome parsed = parse(source);
   if (!parsed.module) return parsed.diagnostics;
@@ -60,7 +61,7 @@ Result<uint64_t> measure(Device device) {
   if (!from) return from.errors();
   const Result<Buffer> to = owner.allocate(bytes);
   if (!to) return to.errors();
-  // Memory that was never written may be a single page of zeros.
+  // Memory that was never written may be backed by a single page of zeros.
   if (auto filled = run(device, {Fill{*from, 1}, Fill{*to, 2}}); !filled) return filled.errors();
   uint64_t least = ~uint64_t{0};
   const auto begin = Steady::now();
@@ -80,7 +81,7 @@ Json key_of(const DeviceInfo& info) {
   return {build_id(), info.backend, info.index, info.name, info.target, info.driver_version};
 }
 
-/// The entries of the file: {"key", "bytes_per_second"}; none if it is damaged.
+/// Returns the entries of the file: {"key", "bytes_per_second"}; none if it is damaged.
 Json read_entries(const CacheDirectory& folder) {
   const CacheDirectory::Contents file = folder.read(file_name, 1 << 20);
   if (file.kind != CacheDirectory::Contents::Kind::Read) return Json::array();
@@ -94,7 +95,7 @@ Json read_entries(const CacheDirectory& folder) {
   return is_good ? entries : Json::array();
 }
 
-/// Entries of other builds are of no use, and are left out.
+/// Writes an entry. Entries of other builds are useless and are dropped.
 void write_entry(const CacheDirectory& folder, const Json& entries, const Json& key,
                  uint64_t bytes_per_second) {
   Json kept = Json::array({{{"key", key}, {"bytes_per_second", bytes_per_second}}});

@@ -103,7 +103,7 @@ class Measurement {
     return c;
   }
 
-  /// The kernel with grid barriers, as the device was opened for them.
+  /// Measures the kernel with grid barriers, in the form that the device was opened for.
   Result<uint64_t> barriers() {
     const ParseOutcome parsed = parse(source);
     if (!parsed.module) return parsed.diagnostics;
@@ -154,7 +154,8 @@ class Measurement {
     return Ok{};
   }
 
-  /// At least twice, because the first one warms up; then for 20 ms.
+  /// Runs the commands at least twice, because the first run warms up; then for 20 ms. Keeps the
+  /// shortest time.
   Result<> best(uint64_t& least, const std::vector<Command>& commands) {
     least = ~0ull;
     const auto stop = Steady::now() + std::chrono::milliseconds(20);
@@ -174,7 +175,7 @@ Json key_of(const DeviceInfo& info) {
   return {info.backend, info.index, info.name, info.target, info.driver_version};
 }
 
-/// What the times depend on.
+/// Returns the inputs that the times depend on.
 Json key_of(std::span<const Candidate> candidates) {
   Json key = Json::array({build_id()});
   for (const Candidate& c : candidates) key.push_back(key_of(c.info));
@@ -248,12 +249,12 @@ void keep(const std::string& directory, const std::string& file_name, const std:
   if (folder) folder->write(file_name, std::as_bytes(std::span(text)), ::write);
 }
 
-/// The interpreter's barrier is the reference, fast or slow.
+/// The interpreter does not count: its barrier is the reference, fast or slow.
 bool has_own_barrier(const DeviceInfo& info) {
   return info.limits.native_grid_barrier && info.backend != "interp";
 }
 
-/// Measures the native grid barrier and the split form. An error of either is an error.
+/// Measures the native grid barrier and the split form. Returns the error of either.
 Result<> compare_barriers(const Candidate& candidate, Calibration& c) {
   for (const bool split : {false, true}) {
     OpenOptions how;
@@ -313,7 +314,7 @@ bool prefers_split(const Candidate& candidate) {
 
 std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
                                       const std::string& directory) {
-  // The process remembers what it measured: its folder may not be there, or not ours.
+  // The process remembers its measurements: the folder may be missing, or not ours.
   static auto& known =
       *new std::map<std::pair<std::string, std::string>, std::vector<Calibration>>();
   static auto& mutex = *new std::mutex();

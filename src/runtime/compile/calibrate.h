@@ -1,6 +1,6 @@
 #pragma once
 
-// What `auto` goes by: a few small launches on every device that is here, timed once and kept in
+// Measurements for `auto`: a few small launches on every available device, timed once and kept in
 // the folder of the compile cache.
 //
 // The score of a device is the time of ten empty launches, of a saxpy of 2^16 elements with its
@@ -29,7 +29,8 @@ struct Calibration {
   uint64_t launch_ns = 0;      // of an empty launch, with the wait for it
   uint64_t saxpy_ns = 0;       // with the copies
   uint64_t arithmetic_ns = 0;  // without
-  /// Of the kernel with grid barriers: with the device's own, and split. 0: not measured.
+  /// For the kernel with grid barriers: with the device's native barrier, and split. 0: not
+  /// measured.
   uint64_t native_barrier_ns = 0, split_barrier_ns = 0;
   std::string failure;  // why it is out; "" if it is not
 
@@ -46,9 +47,10 @@ Calibration calibrate(const Candidate& candidate);
 /// this vyre; else measures the barriers only, and stores that. Takes well under a second once.
 bool prefers_split(const Candidate& candidate);
 
-/// Of all candidates, in their order: as measured before for just these devices, their drivers and
-/// this vyre, or measured now and kept. A damaged file is measured anew; a folder that cannot be
-/// written to is no error. `directory` "": kept by the process only.
+/// Returns the calibrations of all candidates, in their order: those stored for exactly these
+/// devices, their drivers and this vyre, or new ones, which are stored. A damaged file is measured
+/// anew; a folder that cannot be written to is not an error. `directory` "": kept by the process
+/// only.
 std::vector<Calibration> calibrations(std::span<const Candidate> candidates,
                                       const std::string& directory);
 

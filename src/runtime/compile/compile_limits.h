@@ -23,8 +23,8 @@ class CompileLimits {
   using Clock = std::chrono::steady_clock;
 
   CompileLimits() = default;
-  /// The time begins now. 0 means no limit. The memory is what compiling takes besides the fixed
-  /// size of a compiler.
+  /// The time begins now. 0 means no limit. The memory is the memory of compilation besides the
+  /// fixed size of a compiler.
   explicit CompileLimits(double seconds, uint64_t bytes = 0);
 
   bool any() const { return deadline_.has_value() || bytes_ > 0; }
@@ -35,9 +35,9 @@ class CompileLimits {
   /// The same amounts; the time begins now.
   CompileLimits restarted() const { return CompileLimits(seconds_, bytes_); }
 
-  /// V0502: the deadline passed while the program was compiled.
+  /// Returns V0502: the deadline passed while the program was compiled.
   Diagnostic timed_out(const Program& program) const;
-  /// V0503: compiling the program takes more than bytes().
+  /// Returns V0503: compiling the program takes more than bytes().
   Diagnostic out_of_memory(const Program& program) const;
 
   bool operator==(const CompileLimits&) const = default;

@@ -42,7 +42,7 @@ Diagnostic too_large(const Program& p, std::string message) {
       .with_fix("use a smaller kernel, or another device");
 }
 
-/// The program against the device's limits, all of them.
+/// Returns all violations of the device's limits by the program.
 Diagnostics misfits(const Program& p, const DeviceInfo& info, const CompileOptions& options) {
   Diagnostics d;
   const DeviceLimits& l = info.limits;
@@ -73,8 +73,8 @@ Diagnostics misfits(const Program& p, const DeviceInfo& info, const CompileOptio
   return d;
 }
 
-/// Where code came from, nearest to the compiler first: a program of several segments came from
-/// the first of these that one of them came from.
+/// The source of code, nearest to the compiler first: the origin of a program of several segments
+/// is the minimum of theirs.
 enum class Origin : uint8_t { Compiled, Disk, Memory };
 constexpr std::string_view names[] = {"compiled", "disk cache", "memory cache"};
 
@@ -83,7 +83,7 @@ struct Kernel {
   Origin origin = Origin::Compiled;
 };
 
-/// One program, without a grid barrier unless the device has one.
+/// Compiles one program, which has no grid barrier unless the device has a native one.
 class OneKernel {
  public:
   OneKernel(DeviceState& device, std::shared_ptr<const Program> program,
@@ -127,8 +127,8 @@ class OneKernel {
     return it == d_.alive.end() ? nullptr : it->second.lock();
   }
 
-  /// Those that nobody has any more are dropped when there are many: now and then, so that the
-  /// cost of an entry stays constant.
+  /// Remembers a kernel. Entries of destroyed kernels are removed only when there are many, so that
+  /// the cost per entry stays constant.
   void keep_alive(const CacheKey& key, const std::shared_ptr<CompiledKernel>& kernel) {
     const std::lock_guard lock(d_.mutex);
     if (d_.alive.size() >= d_.alive_sweep) {
@@ -143,7 +143,7 @@ class OneKernel {
   const CompileOptions& options_;
 };
 
-/// Says which segment an error is of.
+/// Adds to errors which segment they belong to.
 Diagnostics of_segment(Diagnostics errors, size_t segment, size_t of) {
   for (Diagnostic& d : errors)
     d.message = fmt::format("segment {} of {}: {}", segment + 1, of, d.message);
@@ -161,8 +161,8 @@ Result<> split(ExecutableState& e) {
   return Ok{};
 }
 
-/// How a small program runs in large launches; null: as in others.
-/// `asked`: the option `coarsen`; 0 if it is not given.
+/// Returns how a small program runs in large launches; null: as in others. `asked`: the option
+/// `coarsen`; 0 if it is not given.
 std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& p, uint32_t asked,
                                                                  const DeviceLimits& limits) {
   if (asked == 1 || (asked == 0 && limits.coarse_from == 0)) return nullptr;
@@ -175,7 +175,7 @@ std::shared_ptr<ExecutableState::Alternative> coarse_alternative(const Program& 
   return alternative;
 }
 
-/// Is the launch one for the coarse form?
+/// Returns true if the launch should run coarsened.
 bool suits_coarse(BackendDevice& backend, const ExecutableState::Alternative& other,
                   const Program& p, const CompileOptions& options, const LaunchShape& shape) {
   if (!backend.takes_coarse(options, shape)) return false;
@@ -243,7 +243,7 @@ Result<Executable> Device::compile(const Program& program, const CompileOptions&
 Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t optimize_ns,
                                         const CompileOptions& options, ExecutionMode mode,
                                         std::shared_ptr<ExecutableState::Alternative> other) try {
-  // The splitter and our emitters poll it; the compilers of drivers do not.
+  // The splitter and our emitters poll the deadline; the compilers of drivers do not.
   const std::function<bool()> is_over = [&] { return options.limits.is_over(); };
   std::optional<WorkDeadline> deadline;
   if (options.limits.deadline()) deadline.emplace(is_over);
@@ -278,11 +278,12 @@ Result<Executable> DeviceState::compile(const Optimized& optimized, uint64_t opt
     made->segments[i].kernel = std::move(kernel->kernel);
     origin = std::min(origin, kernel->origin);
     if (kernel->origin == Origin::Compiled) made->emit_ns += made->segments[i].kernel->emit_ns;
-    // Subgroups are the program's, not a segment's: what was kept by lane is found by lane.
+    // All segments use the program's subgroup size: a value spilled per lane is reloaded by the
+    // same lane.
     made->subgroup_size = made->segments[i].kernel->subgroup_size;
     if (made->program->subgroup == 0) each.subgroup_size = made->subgroup_size;
   }
-  if (made->segments.empty()) {  // nothing that has an effect
+  if (made->segments.empty()) {  // the program has no effect
     origin = Origin::Compiled;
     made->subgroup_size = made->program->subgroup ? made->program->subgroup
                           : options.subgroup_size ? options.subgroup_size

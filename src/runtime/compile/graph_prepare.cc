@@ -1,5 +1,4 @@
-// From a graph and its lengths to something that can be launched again and again: the plan, the
-// kernels, the memory.
+// Prepares a graph for repeated launches with given lengths: the plan, the kernels, the memory.
 
 #include <fmt/format.h>
 
@@ -17,8 +16,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// Is a buffer zeroed by its first use anyway, whatever happens? True if that is a call outside of
-/// all loops that takes it as `out`.
+/// Returns true if the first use of a buffer always zeroes it: a call outside of all loops that
+/// takes it as `out`.
 bool is_cleared_by_first_use(const Module& m, const GraphSteps& steps, GraphBufferId buffer) {
   for (const GraphStep& step : steps) {
     bool is_read = false;
@@ -41,12 +40,12 @@ class Preparation {
         counts_working_(counts_working),
         s_(std::make_shared<GraphState>()) {
     compile_ = options.compile;
-    compile_.checked = true;  // measure() does it
+    compile_.checked = true;  // measure() checks the program
     s_->device = state.id;
     s_->retired = state.retired;
   }
 
-  /// All but the memory.
+  /// Prepares everything but the memory.
   Result<MemoryNeed> measure(const Module& module, const Graph& graph, const GraphShape& shape) {
     s_->given = called_module(module, graph);
     if (!options_.compile.checked)
@@ -96,7 +95,8 @@ class Preparation {
     return Ok{};
   }
 
-  /// Calls that cannot be launched keep their errors; the end of the time ends the preparation.
+  /// Binds the calls. Calls that cannot be launched keep their errors; a passed deadline ends the
+  /// preparation.
   Result<> bind_calls() {
     kernels_.resize(s_->planned.fused.module.kernels.size());
     s_->calls.resize(s_->steps.size());
@@ -115,7 +115,7 @@ class Preparation {
     const Module& m = s_->planned.fused.module;
     const GraphShape& shape = s_->planned.fused.shape;
     const GraphNode& n = *s_->steps[node].node;
-    // A grid from the device is at most the kernel's own; where there is none, nothing is known.
+    // A grid from the device is at most the kernel's own; without one the limit is unknown.
     std::array<uint64_t, 3> grid;
     grid.fill(m.kernels[n.kernel].grid_dims == 0 ? 0 : ~0ull);
     Result<GraphCall> bound = bind_call(m, s_->graph(), shape, n, grid);
@@ -137,7 +137,7 @@ class Preparation {
     const Result<LaunchScratch> scratch = scratch_of(call.executable, call.shape);
     if (!scratch) return scratch.errors();
     scratch_bytes_ = std::max(scratch_bytes_, scratch->bytes);
-    if (counts_working_)  // on the interpreter it takes a compilation
+    if (counts_working_)  // on the interpreter this needs a compilation
       s_->need.working =
           std::max(s_->need.working,
                    working_bytes(*state_.backend, *call.executable.state(), scratch->shape));
@@ -171,11 +171,11 @@ class Preparation {
     find_clears();
   }
 
-  /// The plan clears a buffer when the run first comes to a call, or to the outermost loop that
+  /// Finds where buffers are cleared: when the run first reaches a call, or the outermost loop that
   /// begins with it.
   void find_clears() {
     using Kind = GraphStep::Kind;
-    std::vector<uint32_t> by_arm;  // the step where its clears belong
+    std::vector<uint32_t> by_arm;  // by call: the step that clears its buffers
     std::vector<uint32_t> opened;  // loops that no call has followed yet
     for (uint32_t i = 0; i < s_->steps.size(); ++i) {
       const Kind kind = s_->steps[i].kind;
@@ -248,7 +248,7 @@ Module called_module(const Module& module, const Graph& graph) {
 }
 
 plan::FusionOptions fusion_options(const DeviceInfo& device) {
-  // More would not stay near the core that works on it.
+  // More would not stay in the caches near the core that uses it.
   constexpr uint64_t max_shared = 64 * 1024;
   plan::FusionOptions options;
   options.shared_bytes = std::min(device.limits.shared_bytes, max_shared);
@@ -288,7 +288,7 @@ Result<LaunchScratch> scratch_of(const Executable& executable, const LaunchShape
 
 GraphState::~GraphState() {
   if (memory.empty()) return;
-  // Not freed here: this may be in the middle of anything. Moving a list's node allocates nothing.
+  // Not freed here: the destructor may run anywhere. Moving a list's node allocates nothing.
   const std::lock_guard lock(retired->mutex);
   retired->buffers.splice(retired->buffers.end(), memory_node);
 }

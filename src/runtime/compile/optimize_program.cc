@@ -1,9 +1,9 @@
-// The optimizer in the driver: which passes a program gets on a device, and programs that were
-// optimized before.
+// The optimizer in the driver: selects the passes for a program and a device, and caches optimized
+// programs.
 //
-// Passes run before the compile cache is asked, and its keys are of the optimized program: that is
-// what code depends on, and what traps number their ops by. Selection is repeated for every
-// compile, so that its reasons are those of this compile; the passes' work is kept for a while.
+// Passes run before the lookup in the compile cache, whose keys contain the optimized program: code
+// depends on it, and traps number its ops. Selection is repeated for every compile, so that its
+// reasons are those of this compile; the results of passes are cached for a while.
 
 #include <algorithm>
 
@@ -17,11 +17,11 @@
 namespace vyre::driver {
 namespace {
 
-/// What is kept is bounded by programs and by their bytes.
+/// The limits of the cache: programs, and their bytes.
 constexpr size_t most_kept = 32;
 constexpr size_t most_kept_bytes = 64 << 20;
 
-/// Names and places too: they are in messages.
+/// Compares names and source locations too: they are in messages.
 bool same(const Program& a, const Program& b) {
   const auto same_name = [](const vyre::Buffer& x, const vyre::Buffer& y) {
     return x.name == y.name;
@@ -100,7 +100,7 @@ Result<std::shared_ptr<const Optimized>> DeviceState::optimize(const Program& pr
     made->given = made->program = std::make_shared<const Program>(program);
     return std::shared_ptr<const Optimized>(std::move(made));
   }
-  if (!compile.optimize.check_passes) {  // which the earlier compile may not have done
+  if (!compile.optimize.check_passes) {  // the earlier compile may not have checked them
     const std::lock_guard lock(mutex);
     for (const auto& before : optimized)
       if (before->passes == made->passes && before->launch_bytes == made->launch_bytes &&

@@ -17,7 +17,7 @@ struct RequestHead {
   uint32_t isa = 0;
   uint32_t subgroup_size = 0;
   uint8_t stoppable = 0;
-  uint8_t emits = 0;  // the next four are of an EmitRequest
+  uint8_t emits = 0;  // the next four belong to an EmitRequest
   uint8_t form = 0;
   uint8_t listing = 0;
   uint8_t optimize = 0;
@@ -44,7 +44,7 @@ RequestHead head_of(const CompileLimits& limits) {
   return head;
 }
 
-/// Reads what encode_listing() wrote. A read beyond the end gives zeros and leaves `is_whole`
+/// Reads the output of encode_listing(). A read beyond the end gives zeros and sets `is_whole` to
 /// false.
 struct Reader {
   std::span<const std::byte> bytes;

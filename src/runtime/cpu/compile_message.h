@@ -1,7 +1,7 @@
 #pragma once
 
-// What a process that wants code and the compiler process say to each other. Both are of one build:
-// a request of another one is refused.
+// The messages between a process that wants code and the compiler process. Both are of one build: a
+// request from another build is refused.
 
 #include <array>
 
@@ -15,7 +15,7 @@ struct CompileRequest {
   Program program;
   CompileOptions options;  // those that code depends on
   CpuOptions cpu;
-  std::optional<EmitRequest> emit;  // instead of a kernel to run: code to read or to keep
+  std::optional<EmitRequest> emit;  // instead of a kernel to run: code as text or as an object file
   int64_t deadline_ns = 0;          // of CLOCK_MONOTONIC; 0: none
   uint64_t bytes = 0;               // 0: no limit
 };
@@ -28,7 +28,7 @@ Result<CompileRequest> decode_request(std::span<const std::byte> bytes);
 
 /// The first byte of an answer. No answer: the process was killed.
 enum class CompileEnd : uint8_t {
-  Done,         // the time of emitting, then what CpuKernel::serialize() gives, or the code
+  Done,         // the time of emitting, then the bytes of CpuKernel::serialize(), or the code
   Failed,       // a diagnostic
   OverLimit,    // the limit of the request does not suffice
   OutOfMemory,  // the system has no more memory
@@ -46,9 +46,9 @@ struct CompileAnswer {
   Diagnostic error;
 };
 
-/// Nothing: the bytes are not a whole answer.
+/// Decodes an answer; returns nothing if the bytes are not a whole one.
 std::optional<CompileAnswer> decode_answer(std::span<const std::byte> bytes);
-/// From CompileAnswer::result. Nothing: the bytes are not a whole listing.
+/// Decodes a listing from CompileAnswer::result; returns nothing if the bytes are not a whole one.
 std::optional<Listing> decode_listing(std::span<const std::byte> bytes);
 
 }  // namespace vyre::driver

@@ -24,7 +24,7 @@
 namespace vyre::driver {
 namespace {
 
-/// What LLVM takes for the smallest kernel, and for its own tables.
+/// The memory that LLVM needs for the smallest kernel, and for its own tables.
 constexpr uint64_t compiler_bytes = 64 << 20;
 
 struct Job {
@@ -55,7 +55,7 @@ std::optional<Job> receive(int socket) {
 int answer_fd = -1;
 CompileEnd out_of_memory = CompileEnd::OutOfMemory;
 
-/// Needs no memory.
+/// Ends the process with an answer; allocates no memory.
 [[noreturn]] void end_out_of_memory() {
   (void)!::write(answer_fd, &out_of_memory, 1);
   ::_exit(0);
@@ -70,7 +70,7 @@ uint64_t address_space() {
   return pages * uint64_t(::sysconf(_SC_PAGESIZE));
 }
 
-/// Limits what this process maps from now on. A lower limit of the system stays.
+/// Limits the memory that this process maps from now on. A lower limit of the system stays.
 bool limit_memory(uint64_t bytes) {
   if (bytes == 0) return true;
   const uint64_t used = address_space();
@@ -83,7 +83,7 @@ bool limit_memory(uint64_t bytes) {
   return ::setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
-/// The process ends at the deadline, whatever it does.
+/// Ends the process at the deadline, whatever it does.
 void limit_time(int64_t deadline_ns) {
   if (deadline_ns == 0) return;
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

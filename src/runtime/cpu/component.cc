@@ -1,4 +1,4 @@
-// What libvyre_cpu.so exports.
+// The functions that libvyre_cpu.so exports.
 
 #include "runtime/cpu/compile_service.h"
 #include "runtime/cpu/cpu_backend.h"

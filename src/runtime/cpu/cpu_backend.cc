@@ -33,7 +33,7 @@ Diagnostic bad_option(std::string_view option, std::string_view why) {
                             emit_llvm::name(emit_llvm::host_isa()), most_threads));
 }
 
-/// Reads "isa=x86-64-v3" or "threads=2" into `options`; what is neither is for somebody else.
+/// Reads "isa=x86-64-v3" or "threads=2" into `options`; ignores other options.
 Result<> read_option(std::string_view text, CpuOptions& options) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos) return Ok{};
@@ -98,8 +98,8 @@ DeviceInfo cpu_info(const CpuOptions& options) {
   i.name = fmt::format("{}, {} thread{}, {}", cpu_model(), options.threads,
                        options.threads == 1 ? "" : "s", isa);
   i.target = fmt::format("{} tuned for {}", isa, emit_llvm::tune_cpu(options.isa));
-  // The emitter is in this library, not in the program that keeps the cache: a change of it counts
-  // too.
+  // The emitter is in this library, not in the program that owns the cache, so the library's build
+  // id is part of the version.
   i.driver_version = fmt::format("LLVM {}, {}", LLVM_VERSION_STRING, build_id());
   i.limits.workgroup_invocations = 1024;
   i.limits.shared_bytes = 16 << 20;

@@ -1,5 +1,5 @@
-// The only file that includes ORC. One session for the process; each kernel is a library of its own
-// in it, because all of them call their function by the same name.
+// The only file that includes ORC. One session per process; each kernel is a separate library in
+// it, because the functions of all kernels have the same name.
 
 #include "runtime/cpu/cpu_jit.h"
 
@@ -28,7 +28,7 @@ Diagnostic failed(std::string_view what, llvm::Error error) {
                   fmt::format("{}: {}", what, llvm::toString(std::move(error))));
 }
 
-/// What compiled code may call, see llvm_abi.h.
+/// The functions that compiled code may call, see llvm_abi.h.
 template <class Function>
 ExecutorSymbolDef symbol(Function* function) {
   return {ExecutorAddr::fromPtr(function),
@@ -77,7 +77,7 @@ class Session {
 class Linked : public LinkedCode {
  public:
   Linked(Session& session, JITDylib& library) : session_(session), libraries_{&library} {}
-  /// Allocates nothing before it calls LLVM. If LLVM finds no memory, the code stays.
+  /// Allocates nothing before it calls LLVM. If LLVM is out of memory, the code stays.
   ~Linked() override {
     if (is_process_ending()) return;
     try {

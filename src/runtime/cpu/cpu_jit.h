@@ -1,6 +1,6 @@
 #pragma once
 
-// Object files of the emitter as code in this process.
+// Links object files of the emitter as code in this process.
 
 #include <memory>
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace vyre::driver {
 
-/// Code that can be called until this is gone.
+/// Code that can be called for the lifetime of this object.
 class LinkedCode {
  public:
   virtual ~LinkedCode() = default;
   emit_llvm::KernelFunction entry = nullptr;
 };
 
-/// From any thread. The object is copied where it must stay.
+/// Links an object. Callable from any thread. The object is copied where it must stay.
 Result<std::unique_ptr<LinkedCode>> link_object(std::span<const std::byte> object);
 
 }  // namespace vyre::driver

@@ -13,7 +13,7 @@ namespace vyre::driver {
 
 namespace {
 
-/// In front of the object file.
+/// Precedes the object file.
 struct Header {
   std::array<char, 8> magic = {'V', 'Y', 'R', 'E', 'C', 'P', 'U', '2'};
   uint32_t abi = 0;
@@ -23,7 +23,7 @@ struct Header {
   uint64_t arena_bytes = 0;
   uint64_t stack_bytes = 0;
   uint64_t object_bytes = 0;
-  uint64_t hash = 0;  // of everything else: code that was changed by chance must not run
+  uint64_t hash = 0;  // of everything else: corrupted code must not run
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 

@@ -11,7 +11,7 @@
 
 namespace vyre::driver {
 
-/// What CompileOptions::extra and the environment say.
+/// The options of CompileOptions::extra and the environment.
 struct CpuOptions {
   emit_llvm::Isa isa = emit_llvm::Isa::X86_64_V2;
   uint32_t threads = 0;  // 0: all of the device
@@ -28,10 +28,10 @@ struct CpuKernel : CompiledKernel {
   std::vector<std::byte> serialize() const override;
 };
 
-/// V0521.
+/// Returns V0521.
 Diagnostic out_of_memory_in_llvm(const Program& program);
 
-/// A kernel without `code`: an object file. V0521 if LLVM finds no memory.
+/// Compiles a kernel without `code`: an object file. V0521 if LLVM is out of memory.
 Result<std::shared_ptr<CpuKernel>> compile_object(const Program& program,
                                                   const CompileOptions& options,
                                                   const CpuOptions& cpu);
@@ -40,7 +40,7 @@ Result<std::shared_ptr<CpuKernel>> compile_kernel(const Program& program,
                                                   const CompileOptions& options,
                                                   const CpuOptions& cpu);
 
-/// From what serialize() gave; null if the bytes are not what it gave for these options.
+/// Loads bytes of serialize(); returns null if they were not written for these options.
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, const CompileOptions& options,
                                            const CpuOptions& cpu, std::span<const std::byte> bytes);
 

@@ -16,7 +16,7 @@
 #include "runtime/host_memory.h"
 #include "support/big_stack.h"
 
-// GCC says by a macro that it instruments for ThreadSanitizer, Clang by a feature.
+// GCC reports ThreadSanitizer instrumentation by a macro, Clang by a feature.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define VYRE_TSAN 1
@@ -36,10 +36,10 @@ namespace vyre::driver {
 
 namespace {
 
-/// Tells ThreadSanitizer what oneTBB promises: what happened before work was given is seen by the
-/// thread that takes it, and the other way round at the end. It cannot see that by itself, because
-/// libtbb is not built for it; and what oneTBB copies (lambdas with their captures) it must not
-/// look at.
+/// Tells ThreadSanitizer about a guarantee of oneTBB: the thread that takes a task sees all writes
+/// before the task was submitted; the same holds in reverse at the end. ThreadSanitizer cannot
+/// detect this, because libtbb is not instrumented. It must not check the copies that oneTBB makes
+/// (lambdas with their captures).
 struct Handover {
 #ifdef VYRE_TSAN
   void given() { __tsan_release(this); }
@@ -52,11 +52,11 @@ struct Handover {
 
 using Clock = Watchdog::Clock;
 
-/// A part that is given to another thread should be worth its while.
+/// The minimum time of a part that is given to another thread.
 constexpr uint64_t part_ns = 20'000;
-/// A launch below this stays on the thread that it is on: waking another takes as long.
+/// A launch below this time stays on the calling thread: waking another one takes as long.
 constexpr uint64_t alone_ns = 40'000;
-/// Between two looks at the stop word on a thread that runs a launch alone.
+/// The maximum time between two polls of the stop flag on a thread that runs a launch alone.
 constexpr uint64_t longest_part_ns = 1'000'000;
 
 /// Kernels with larger frames run on a large stack: callers may be threads with small stacks.
@@ -66,8 +66,8 @@ uint64_t since(Clock::time_point begin) {
   return uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
 }
 
-/// VYRE_CPU_DIRTY_ARENA=1, for tests: code that takes the arena for zeros is then wrong at once,
-/// not only after another kernel has been there.
+/// VYRE_CPU_DIRTY_ARENA=1, for tests: code that assumes a zeroed arena then fails at once, and not
+/// only after another kernel has used the arena.
 bool arenas_are_dirtied() {
   static const bool wanted = [] {
     const char* const text = std::getenv("VYRE_CPU_DIRTY_ARENA");
@@ -76,8 +76,8 @@ bool arenas_are_dirtied() {
   return wanted;
 }
 
-/// This thread's memory for shared and private arrays and values that live across barriers. Kept:
-/// the next launch most often needs as much.
+/// Returns this thread's memory for shared and private arrays and values that live across barriers.
+/// It is kept, because the next launch usually needs as much.
 std::byte* arena_of_this_thread(uint64_t bytes) {
   thread_local HostMemory memory;
   const uint64_t wanted = std::max<uint64_t>(bytes, HostMemory::alignment);
@@ -111,8 +111,8 @@ class Launch {
     uint64_t first = 0;
     uint64_t each = known;
     const auto begin = Clock::now();
-    // What is known to be long is shared out at once; everything else shows by its first
-    // workgroups.
+    // A launch that is known to be long is distributed at once; the first workgroups measure any
+    // other.
     const bool alone = threads == 1 || groups_ == 1;
     if (alone || known == 0 || known < 2 * alone_ns / groups_) first = run_alone(alone, each);
     if (first < groups_ && !is_stopped()) {
@@ -145,7 +145,8 @@ class Launch {
   }
 
  private:
-  /// More than 2^64 - 1 end as late as these many: never.
+  /// Returns the number of workgroups, at most 2^64 - 1: larger grids end as late as that, which is
+  /// never.
   static uint64_t saturated_groups(const LaunchShape& shape) {
     const auto& n = shape.num_workgroups;
     const unsigned __int128 plane = static_cast<unsigned __int128>(n[0]) * n[1];
@@ -155,8 +156,8 @@ class Launch {
 
   bool is_stopped() const { return stop.load(std::memory_order_relaxed) != 0; }
 
-  /// Runs parts on this thread, `all` or until it is clear that others should help. Gives the first
-  /// workgroup that is left, and what one took.
+  /// Runs parts on this thread: all of them, or until other threads are worth using. Returns the
+  /// first remaining workgroup; sets `each` to the time of one.
   uint64_t run_alone(bool all, uint64_t& each) {
     const auto begin = Clock::now();
     uint64_t first = 0, size = each ? std::max<uint64_t>(1, part_ns / each) : 1;
@@ -216,7 +217,7 @@ class Launch {
     fail_for_memory();
   }
 
-  /// The one with the lowest invocation counts, as if they ran in order.
+  /// Keeps the trap with the lowest invocation, as if invocations ran in order.
   static void trap(const emit_llvm::LaunchArgs* args, uint32_t x, uint32_t y, uint32_t z,
                    uint32_t code, uint32_t op) {
     Launch& launch = *static_cast<Launch*>(args->context);

@@ -1,6 +1,6 @@
 #pragma once
 
-// One launch of compiled code: workgroups over threads, traps and the end.
+// One launch of compiled code: distributes workgroups over threads, collects traps, and ends.
 
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
@@ -16,17 +16,18 @@
 
 namespace vyre::driver {
 
-/// Threads that run workgroups, of one device.
+/// The threads of one device that run workgroups.
 class Workers {
  public:
   explicit Workers(uint32_t threads);
 
   uint32_t threads() const { return threads_; }
-  /// Calls `body(first, last)` on parts of 0 … count-1, of at least `grain` but for the last ones,
-  /// on at most `limit` threads at once.
+  /// Calls `body(i, j)` on parts of first … last-1. Parts have at least `grain` elements, except
+  /// for the last ones. At most `limit` threads run at once.
   void run(uint64_t first, uint64_t last, uint64_t grain, uint32_t limit,
            const std::function<void(uint64_t, uint64_t)>& body);
-  /// Waits for runs in progress and destroys what oneTBB made; later runs use the calling thread.
+  /// Waits for runs in progress and destroys the objects of oneTBB; later runs use the calling
+  /// thread.
   void close();
 
  private:
@@ -36,16 +37,16 @@ class Workers {
   std::optional<tbb::task_arena> arena_;        // none once closed
 };
 
-/// The largest frame of a kernel: a large stack (support/big_stack.h) holds it.
+/// The largest frame of a kernel: it fits on a large stack (support/big_stack.h).
 inline constexpr uint64_t max_stack_bytes = 96 << 20;
 
-/// What a launch is made of.
+/// The parameters of a launch.
 struct KernelCall {
   emit_llvm::KernelFunction entry = nullptr;
   uint64_t arena_bytes = 0;
   uint64_t stack_bytes = 0;
   uint32_t threads = 0;  // at most; 0: all
-  /// What a workgroup took in the last launch, in nanoseconds; 0: not known.
+  /// The time of a workgroup in the last launch, in nanoseconds; 0: unknown.
   std::atomic<uint64_t>* group_ns = nullptr;
 };
 

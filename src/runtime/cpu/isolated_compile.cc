@@ -37,7 +37,8 @@ Diagnostic failed_by(const char* what, int code) {
   return failed(fmt::format("{}: {}", what, std::strerror(code)));
 }
 
-/// Beside the library that holds this function, or for a program that holds it in ../lib.
+/// Returns the path of the compiler: beside the library that holds this function, or in ../lib of
+/// the program that holds it.
 std::string compiler_path() {
   if (const char* given = std::getenv("VYRE_CPU_COMPILER"); given && *given) return given;
   namespace fs = std::filesystem;
@@ -52,7 +53,7 @@ std::string compiler_path() {
   return (!fs::exists(beside, error) && fs::exists(in_lib, error) ? in_lib : beside).string();
 }
 
-/// The compiler process of this process.
+/// The compiler process that serves this process.
 class Compiler {
  public:
   static Compiler& instance() {
@@ -60,7 +61,7 @@ class Compiler {
     return *made;
   }
 
-  /// Hands over a job; starts the process if there is none, or once more if it has died.
+  /// Sends a job; starts the compiler process if there is none, or once more if it has died.
   Result<> send(int request, int answer) {
     const std::lock_guard lock(mutex_);
     for (int attempt = 0;; ++attempt) {
@@ -87,8 +88,8 @@ class Compiler {
     return Ok{};
   }
 
-  /// The socket is its standard input. It has nothing to say to the caller's terminal, and must not
-  /// keep the caller's pipes open.
+  /// Starts the process with the socket as its standard input. It does not write to the caller's
+  /// terminal, and must not keep the caller's pipes open.
   int spawn(const std::string& path, int socket) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -124,7 +125,7 @@ class Compiler {
     process_ = -1;
   }
 
-  /// 0, or errno.
+  /// Passes the descriptors on; returns 0, or errno.
   int pass(int request, int answer) {
     char byte = 0;
     iovec data{&byte, 1};
@@ -150,7 +151,8 @@ class Compiler {
   pid_t process_ = -1;
 };
 
-/// Reads to the end of the pipe, at most until the deadline. False: the deadline passed first.
+/// Reads to the end of the pipe, at most until the deadline. Returns false if the deadline passed
+/// first.
 bool read_answer(int fd, const std::optional<Clock::time_point>& deadline,
                  std::vector<std::byte>& answer) {
   constexpr size_t step = 1 << 16;
@@ -177,7 +179,7 @@ struct Exchange {
   CompileAnswer answer;
 };
 
-/// Hands a request to the compiler process, and waits for the answer until the deadline.
+/// Sends a request to the compiler process, and waits for the answer until the deadline.
 Result<Exchange> exchange(const Program& program, std::span<const std::byte> request_bytes,
                           const CompileLimits& limits) {
   Descriptor request;

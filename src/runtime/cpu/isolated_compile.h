@@ -1,22 +1,22 @@
 #pragma once
 
 // Compilation in another process, for compilations with limits: LLVM cannot be stopped inside a
-// process, and one that finds no memory cannot always go on. The compiler process is the program
-// vyre_cpu_compiler beside libvyre_cpu.so (or at $VYRE_CPU_COMPILER). It is started by the first
-// compilation with a limit and ends with this process.
+// process, and after it runs out of memory it cannot always continue. The compiler process is the
+// program vyre_cpu_compiler beside libvyre_cpu.so (or at $VYRE_CPU_COMPILER). It is started by the
+// first compilation with a limit and ends with this process.
 
 #include "runtime/cpu/cpu_kernel.h"
 #include "runtime/cpu/emit_code.h"
 
 namespace vyre::driver {
 
-/// What compile_kernel() gives, within options.limits: V0502 at the deadline, V0503 where the
-/// memory does not suffice. V0704 if the compiler process cannot be started or crashes.
+/// Returns the result of compile_kernel() within options.limits: V0502 at the deadline, V0503 where
+/// the memory does not suffice. V0704 if the compiler process cannot be started or crashes.
 Result<std::shared_ptr<CpuKernel>> compile_isolated(const Program& program,
                                                     const CompileOptions& options,
                                                     const CpuOptions& cpu);
 
-/// What emit_here() and emit_llvm::list_code() give, within the limits; errors as above.
+/// Returns the result of emit_here() or emit_llvm::list_code() within the limits; errors as above.
 Result<std::string> emit_isolated(const Program& program, const EmitRequest& request,
                                   const CompileLimits& limits);
 Result<Listing> list_isolated(const Program& program, EmitRequest request,

@@ -14,7 +14,7 @@ struct State {
   std::atomic<bool> is_ending{false};
 };
 
-/// Never destroyed: objects leave at any time.
+/// Never destroyed: objects unregister at any time.
 State& state() {
   static State& s = *new State();
   return s;

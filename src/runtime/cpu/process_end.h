@@ -1,8 +1,8 @@
 #pragma once
 
 // Ends the use of oneTBB and LLVM before exit() destroys the static objects of these libraries. A
-// device in a static object of the program may be destroyed after them; it then finds that it was
-// closed, and what the libraries made for it is left to the system.
+// device in a static object of the program may be destroyed after them. It then finds that it was
+// closed, and the resources of the libraries are left to the system.
 
 namespace vyre::driver {
 
@@ -12,10 +12,10 @@ class ClosedAtProcessEnd {
 
  protected:
   ~ClosedAtProcessEnd() = default;
-  /// Has close_at_process_end() called by exit(). Call it when the object is complete: what it was
-  /// made of is then destroyed after that.
+  /// Registers a call of close_at_process_end() with exit(). Call it when the object is complete:
+  /// the objects that it uses are then destroyed after that call.
   void close_with_process();
-  /// Waits for a call in progress; none comes afterwards. Call it first in the destructor.
+  /// Waits for a call in progress; afterwards there is none. Call it first in the destructor.
   void leave_process_end();
 };
 

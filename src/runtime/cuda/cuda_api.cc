@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* library_name = "libcuda.so.1";
 
-/// 12.4: before, conditional nodes had limits that our loops would meet.
+/// 12.4: earlier versions limit conditional nodes more than our loops allow.
 constexpr int conditions_since = 12040;
 
 std::string library_path() {

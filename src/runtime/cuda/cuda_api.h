@@ -1,6 +1,6 @@
 #pragma once
 
-// The functions of libcuda.so.1, found by name when somebody asks for the backend. Nothing is
+// The functions of libcuda.so.1, looked up by name at the first use of the backend. Nothing is
 // linked.
 
 #include <string>
@@ -8,7 +8,7 @@
 #include "diagnostics/result.h"
 #include "runtime/cuda/cuda_types.h"
 
-// X(member, symbol, parameters). Without one of these there is no backend.
+// X(member, symbol, parameters). Without one of these the backend is unavailable.
 #define VYRE_CUDA_REQUIRED(X)                                                                     \
   X(init, "cuInit", (unsigned flags))                                                             \
   X(driver_version, "cuDriverGetVersion", (int* version))                                         \
@@ -134,15 +134,15 @@ struct Api {
   bool has_graphs() const;
   bool has_conditions() const;
 
-  /// "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
+  /// Returns a status in words: "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
   std::string describe(Status status) const;
 };
 
-/// The library's functions, or null and why, to follow "because". Opened once for each path
-/// (VYRE_CUDA_LIBRARY, else libcuda.so.1) and never closed.
+/// Returns the library's functions; or null, and in `why` the reason, to follow "because". Opened
+/// once per path (VYRE_CUDA_LIBRARY, else libcuda.so.1) and never closed.
 const Api* find_api(std::string* why);
 
-/// "12.4" of 12040.
+/// Returns a version as text: "12.4" for 12040.
 std::string version_text(int version);
 
 }  // namespace vyre::driver::cuda

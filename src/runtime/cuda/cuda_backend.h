@@ -1,7 +1,7 @@
 #pragma once
 
-// NVIDIA GPUs through the driver API: libcuda.so.1, opened when somebody asks for it. Nothing of
-// the CUDA toolkit is needed, neither to build nor to run.
+// NVIDIA GPUs through the driver API: libcuda.so.1, opened at the first use of the backend. Nothing
+// of the CUDA toolkit is needed, neither to build nor to run.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace vyre::driver {
 
-/// The backend, or null and why there is none, to follow "because".
+/// Returns the backend; or null, and in `why` the reason, to follow "because".
 Backend* cuda_backend(std::string* why);
 
 }  // namespace vyre::driver

@@ -1,4 +1,4 @@
-// How submissions end.
+// Completion of submissions.
 
 #include <algorithm>
 #include <cstring>
@@ -14,12 +14,12 @@ using Kind = SubmissionOutcome::Kind;
 
 namespace {
 
-/// Asking is fast and waking up is not: short work is waited for awake.
+/// Polling is fast and waking a thread is slow: the wait for short work polls without sleeping.
 constexpr auto awake = std::chrono::microseconds(500);
 constexpr auto nap = std::chrono::microseconds(50);
 
-/// A launch behind one that trapped works on what that one left, and may go on for ever. Who waits
-/// for long looks.
+/// A launch after a trapped one uses that one's incomplete results and may never end. A long wait
+/// therefore looks for traps at this interval.
 constexpr auto look_after = std::chrono::milliseconds(100);
 
 /// Moves the bytes of one piece. Pieces usually come in order: each is then appended, because
@@ -38,7 +38,8 @@ void empty(Job::Back& back) {
 
 }  // namespace
 
-/// What a query says of an event. One that cannot be asked will not be any better later.
+/// Returns true if the event is complete. An event that cannot be queried counts as complete: later
+/// queries would fail too.
 bool CudaDevice::is_behind(EventHandle event) {
   const Status s = context_->api.event_query(event);
   if (s == Status::NotReady) return false;
@@ -47,7 +48,7 @@ bool CudaDevice::is_behind(EventHandle event) {
   return true;
 }
 
-/// `look` is called now and then if it takes long.
+/// Waits for an event. A long wait calls `look` at intervals.
 void CudaDevice::await(EventHandle event, const std::function<void()>& look) {
   const Current current(*context_);
   const auto begin = Steady::now();
@@ -93,7 +94,7 @@ SubmissionOutcome CudaDevice::wait(SubmissionHandle handle) {
   const Current current(*context_);
   std::unique_lock lock(mutex_);
   Job& job = *find(handle);
-  // Nobody else waits for it, so it stays where it is.
+  // wait() is called once per submission, so no other thread recycles the job meanwhile.
   if (!has_ended(job)) {
     lock.unlock();
     const auto look = [&] { look_for_traps(job); };
@@ -117,7 +118,7 @@ SubmissionOutcome CudaDevice::wait(SubmissionHandle handle) {
   return outcome;
 }
 
-/// If one has trapped that others of the job run after, these are told to stop.
+/// If a launch has trapped and later launches of the job follow it, sets their stop flags.
 void CudaDevice::look_for_traps(Job& job) {
   const std::lock_guard lock(mutex_);
   if (job.is_inspected || job.checks.size() < 2) return;
@@ -151,7 +152,7 @@ void CudaDevice::look_for_traps(Job& job) {
 
 // ---- With the mutex held.
 
-/// The first command in order that trapped or was stopped.
+/// Finds the first command in order that trapped or was stopped.
 void CudaDevice::judge(Job& job) {
   SubmissionOutcome& o = job.outcome;
   const auto ends = [&](Kind kind, const Job::Check& c) {
@@ -159,7 +160,7 @@ void CudaDevice::judge(Job& job) {
     o.command = c.command;
     o.inside = c.inside;
   };
-  // A loop stands before the launches of its body, but was stopped behind them.
+  // A loop's check precedes those of the launches of its body, but the loop was stopped after them.
   const Job::Check* stopped_loop = nullptr;
   for (const Job::Check& c : job.checks) {
     if (stopped_loop && c.command != stopped_loop->command) break;
@@ -203,7 +204,7 @@ void CudaDevice::inspect(Job& job) {
   const bool is_clean = std::none_of(job.checks.begin(), job.checks.end(), [](const auto& c) {
     return c.block->trapped != ~uint64_t{0} || c.block->stopped_at;
   });
-  // A trap that came before the command that could not begin is the first thing that went wrong.
+  // A trap before the command that could not begin is the first failure.
   if (decided && (o.kind == Kind::Done || o.command > before.command)) o = before;
   for (const Job::Check& c : job.checks)
     if (c.is_loop) job.rounds.emplace_back(c.command, rounds_begun(*c.block));

@@ -1,6 +1,6 @@
 #pragma once
 
-// The primary context of a device, and what becomes of errors.
+// The primary context of a device, and the handling of its errors.
 //
 // Everything that lives in the context holds it: memory, modules, streams. It is released when the
 // last of them is destroyed. An error that leaves the context unusable marks it lost: from then on
@@ -22,14 +22,14 @@ namespace vyre::driver::cuda {
 
 class Context {
  public:
-  /// Retains it for a device that is being opened. An error if it is lost, and a device that was
-  /// opened before or other code of the process still uses it.
+  /// Retains it for a device that is being opened. Returns an error if it is lost and still in use
+  /// by an earlier device or by other code of the process.
   static Result<std::shared_ptr<Context>> open(const Api& api, int ordinal, std::string name);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// The device that it was opened for is closed: its pinned memory is not read any more.
+  /// Called when the device that it was opened for closes: its pinned memory is not read any more.
   void close_device();
 
   const Api& api;
@@ -38,13 +38,13 @@ class Context {
   Device device = 0;
 
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
-  /// Why it is lost, as the error that later calls give.
+  /// Returns why it is lost, as the error that later calls return.
   Diagnostic loss() const;
 
-  /// A failed call as an error; `what` follows "while": "a kernel was launched". Marks the context
-  /// lost if the status says so.
+  /// Returns a failed call as an error; `what` follows "while": "a kernel was launched". Marks the
+  /// context lost if the status says so.
   Diagnostic failed(Status status, std::string_view what);
-  /// True if it went well; else `errors` gets one.
+  /// Returns true if the call succeeded; otherwise adds an error to `errors`.
   bool check(Status status, std::string_view what, Diagnostics& errors) {
     if (status == Status::Success) [[likely]]
       return true;
@@ -72,8 +72,8 @@ class Context {
   std::string loss_;
 };
 
-/// Makes the context the calling thread's for as long as it lives; the thread's own one comes back.
-/// Inside of another one of the same context it does nothing.
+/// Makes the context current on the calling thread for its own lifetime; then the thread's previous
+/// context is current again. Does nothing inside another one of the same context.
 class Current {
  public:
   explicit Current(const Context& context) : context_(context), before_(active_) {
@@ -96,7 +96,7 @@ class Current {
   const Context* const before_;
 };
 
-/// Is the context unusable after this?
+/// Returns true if the context is unusable after this status.
 bool is_sticky(Status status);
 
 }  // namespace vyre::driver::cuda

@@ -38,7 +38,7 @@ Result<> ControlBlocks::add_slab(uint32_t count) {
   slabs_.push_back({*device, static_cast<ControlBlock*>(host), 0, count});
   Diagnostics errors;
   if (clean({*device, slabs_.back().host, count}, errors)) return Ok{};
-  slabs_.back().used = count;  // nobody gets them
+  slabs_.back().used = count;  // unusable: never handed out
   return errors;
 }
 
@@ -60,8 +60,8 @@ Result<ControlRange> ControlBlocks::take(uint32_t count) {
 }
 
 void ControlBlocks::give_back(const ControlRange& range, bool is_clean) {
-  Diagnostics errors;                              // told to whoever asks the device for more
-  if (!is_clean && !clean(range, errors)) return;  // nobody gets them again
+  Diagnostics errors;                              // dropped: a later call on the device fails too
+  if (!is_clean && !clean(range, errors)) return;  // never handed out again
   const std::lock_guard lock(mutex_);
   free_[range.count].push_back(range);
 }

@@ -1,10 +1,9 @@
 #pragma once
 
-// Control blocks of launches (codegen/ptx/ptx_abi.h) in device memory, and where they are read to.
+// Control blocks of launches (codegen/ptx/ptx_abi.h) in device memory, and their host copies.
 //
-// A block is clean when it is taken: as a launch wants it. Launches that neither trap nor are
-// stopped leave it clean, so nothing is written before a launch, and only who finds a dirty one
-// pays.
+// A block that is taken is clean: ready for a launch. Launches that neither trap nor are stopped
+// leave it clean. So nothing is written before a launch, and only a dirty block costs time.
 
 #include <map>
 #include <memory>
@@ -18,7 +17,7 @@ namespace vyre::driver::cuda {
 
 struct ControlRange {
   DevicePointer device = 0;
-  emit_ptx::ControlBlock* host = nullptr;  // pinned; what a copy at the end of the work fills
+  emit_ptx::ControlBlock* host = nullptr;  // pinned; filled by a copy at the end of the work
   uint32_t count = 0;
   uint64_t bytes() const { return uint64_t{count} * sizeof(emit_ptx::ControlBlock); }
 };
@@ -34,7 +33,8 @@ class ControlBlocks {
   Result<ControlRange> take(uint32_t count);
   /// `is_clean`: no launch has trapped or was stopped.
   void give_back(const ControlRange& range, bool is_clean);
-  /// Cleans blocks that no work uses, before any that comes later. False: they are not to be used.
+  /// Cleans blocks that no work uses, before any later work. Returns false if they must not be
+  /// used.
   bool clean(const ControlRange& range, Diagnostics& errors);
 
  private:
@@ -47,7 +47,7 @@ class ControlBlocks {
 
   const std::shared_ptr<Context> context_;
   DeviceMemory& memory_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::vector<Slab> slabs_;
   /// By size: submissions of a program have few different sizes, so ranges need not be joined.
   std::map<uint32_t, std::vector<ControlRange>> free_;

@@ -93,7 +93,7 @@ bool CudaDevice::has_native_barrier(const Program& program) {
 
 bool CudaDevice::runs_at_once(const CompiledKernel& compiled, const LaunchShape& shape) {
   if (context_->is_lost() || !fits_grid(shape.num_workgroups)) return false;
-  // Asking for the occupancy keeps it.
+  // The occupancy query caches its result.
   auto& kernel = const_cast<Kernel&>(static_cast<const Kernel&>(compiled));
   const Result<uint32_t> held = kernel.workgroups_per_multiprocessor();
   return held && shape.workgroups() <= uint64_t{*held} * properties_.multiprocessors;

@@ -2,9 +2,9 @@
 
 // An open NVIDIA device.
 //
-// A submission is put on its CUDA stream at once, by the thread that submits it; nobody has to look
-// after it. Whoever asks for its end looks at an event. Bytes that come back lie in pinned memory
-// until then.
+// The thread that submits puts the submission on its CUDA stream at once; no thread has to drive
+// it. The end of a submission is an event that callers query. Bytes that are read back lie in
+// pinned memory until then.
 
 #include <functional>
 #include <map>
@@ -55,9 +55,9 @@ class CudaDevice final : public BackendDevice {
   Job* find(SubmissionHandle handle);
   EventHandle take_event();  // null if there is none
   bool has_ended(Job& job);
-  /// Looks how it ended, and gives back all that the device does not need any more.
+  /// Determines how the job ended, and releases everything that the device does not need any more.
   void inspect(Job& job);
-  /// Those that have graphs, which are then free.
+  /// Inspects the jobs that have graphs, which are then free.
   void inspect_all();
   void judge(Job& job);
   void read_times(Job& job);
@@ -78,8 +78,8 @@ class CudaDevice final : public BackendDevice {
   ControlBlocks controls_;
   std::atomic<bool> stopping_{false};
 
-  std::mutex mutex_;                    // guards what follows
-  StreamHandle side_stream_ = nullptr;  // to look at control blocks of what is running
+  std::mutex mutex_;                    // guards the following members
+  StreamHandle side_stream_ = nullptr;  // to read control blocks of running launches
   std::map<uint32_t, Stream> streams_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<uint32_t> free_jobs_;

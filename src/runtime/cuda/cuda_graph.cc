@@ -88,7 +88,7 @@ Status Graph::add(size_t index, GraphHandle graph, GraphNodeHandle& last) {
   return s;
 }
 
-/// A test, then a conditional node whose body is the loop's and a test again.
+/// Adds a test, then a conditional node. Its body is the loop's body followed by another test.
 Status Graph::add_loop(size_t index, GraphHandle graph, GraphNodeHandle& last) {
   const Api& api = parts_.context->api;
   const Work& w = list_.works[index];
@@ -129,7 +129,7 @@ Status Graph::add_loop(size_t index, GraphHandle graph, GraphNodeHandle& last) {
 bool Graph::update(const WorkList& list) {
   const Api& api = parts_.context->api;
   const ContextHandle context = parts_.context->handle;
-  is_broken = true;  // in between it has some of both
+  is_broken = true;  // a partial update leaves it inconsistent
   std::vector<std::byte> block;
   for (size_t i = 0; i < list.works.size(); ++i) {
     const Work &now = list.works[i], &before = list_.works[i];
@@ -176,7 +176,7 @@ bool GraphCache::was_seen(uint64_t hash) {
 
 Result<Graph*> GraphCache::find(const WorkList& list, std::span<const DeviceCommand> commands) {
   const uint64_t hash = list.shape_hash();
-  Graph *chosen = nullptr, *oldest = nullptr;  // of those that are free: equal, and to be changed
+  Graph *chosen = nullptr, *oldest = nullptr;  // free graphs: an equal one, and one to update
   size_t of_shape = 0;
   for (const auto& g : graphs_) {
     if (g->hash != hash || g->body || g->is_broken || !g->list().same_shape(list)) continue;
@@ -185,14 +185,14 @@ Result<Graph*> GraphCache::find(const WorkList& list, std::span<const DeviceComm
     if (!chosen && g->list().same_data(list)) chosen = g.get();
     if (!oldest || g->last_use < oldest->last_use) oldest = g.get();
   }
-  // Two alternating sets of buffers have a graph each; more of them share.
+  // Two alternating sets of buffers get a graph each; more of them share.
   if (!chosen && oldest && !list.has_loop && of_shape >= 2 && oldest->update(list)) chosen = oldest;
   if (chosen) {
     chosen->last_use = ++clock_;
     return chosen;
   }
   if (!list.has_loop) {
-    if (of_shape >= most_of_a_kind) return nullptr;  // all at work
+    if (of_shape >= most_of_a_kind) return nullptr;  // all in use
     if (of_shape == 0 && !was_seen(hash)) return nullptr;
   }
   Result<Graph*> made = build(list, commands);
@@ -226,7 +226,7 @@ Result<> GraphCache::load_loop_kernel() {
   return Ok{};
 }
 
-/// Lets go of the one that was used longest ago. False: all are at work.
+/// Removes the least recently used graph. Returns false if all are in use.
 bool GraphCache::make_room() {
   if (graphs_.size() < most_graphs) return true;
   auto oldest = graphs_.end();

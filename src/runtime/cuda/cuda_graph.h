@@ -1,11 +1,11 @@
 #pragma once
 
-// Lists of works as CUDA graphs: built once, launched with one call, given other numbers where they
-// have changed.
+// Work lists as CUDA graphs: built once, launched with one call, updated where numbers have
+// changed.
 //
-// A graph has control blocks and a stop flag of its own, so that nothing in it changes from one
-// launch to the next. A submission that launches it owns them until its work has ended; a second
-// launch at the same time takes another graph.
+// A graph has its own control blocks and stop flag, so that nothing in it changes from one launch
+// to the next. A submission that launches it owns both until its work has ended; a second launch at
+// the same time takes another graph.
 
 #include <list>
 
@@ -16,7 +16,7 @@
 
 namespace vyre::driver::cuda {
 
-/// What graphs are built from.
+/// The device's services that graphs are built with.
 struct GraphParts {
   std::shared_ptr<Context> context;
   ControlBlocks& controls;
@@ -33,8 +33,8 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Gives it the numbers of a list of the same shape. False: it cannot have them, and is not to be
-  /// launched any more.
+  /// Replaces its numbers by those of a list of the same shape. Returns false if that fails; the
+  /// graph must not be launched any more.
   bool update(const WorkList& list);
   Status launch(StreamHandle stream) { return parts_.context->api.graph_launch(exec_, stream); }
 
@@ -45,9 +45,9 @@ class Graph {
   bool is_free() const { return !users || (list_.controls == 0 && !list_.uses_stop); }
 
   uint64_t hash = 0;
-  CommandBody body;  // that it is of, if it is of one
+  CommandBody body;  // the body that it was built for, if any
   uint64_t last_use = 0;
-  uint32_t users = 0;      // submissions whose end nobody has looked at
+  uint32_t users = 0;      // submissions whose end was not inspected yet
   bool is_broken = false;  // not to be launched any more
 
  private:
@@ -69,22 +69,23 @@ class Graph {
   std::vector<GraphNodeHandle> nodes_;  // by work
 };
 
-/// The graphs of a device that were used last, and lists that were seen once.
+/// The most recently used graphs of a device, and lists that were seen once.
 class GraphCache {
  public:
   explicit GraphCache(GraphParts parts) : parts_(std::move(parts)) {}
 
-  /// A graph for the list, or null: run it as it is. Loops always get one, other lists the second
-  /// time that they come. An error only if a graph was to be built and was refused.
+  /// Returns a graph for the list, or null: run it as it is. Loops always get a graph, other lists
+  /// when they are submitted for the second time. Returns an error only if the driver refused a
+  /// graph that was to be built.
   Result<Graph*> find(const WorkList& list, std::span<const DeviceCommand> commands);
-  /// The one that was built for a body, if it is free.
+  /// Returns the graph that was built for a body, if it is free.
   Graph* find(const CommandBody& body);
-  /// Builds one for a body, whose works the list has; null: there are enough of it.
+  /// Builds a graph for a body, whose works the list has; returns null if there are enough of it.
   Result<Graph*> build(const WorkList& list, const CommandBody& body);
   void clear() { graphs_.clear(); }
 
-  /// The kernel of loops could not be made, or a graph with a loop was refused: this device has
-  /// none.
+  /// True if the kernel of loops could not be made, or a graph with a loop was refused: loops in
+  /// graphs are then not used on this device.
   bool loops_are_broken() const { return loops_are_broken_; }
 
  private:
@@ -94,12 +95,12 @@ class GraphCache {
   bool was_seen(uint64_t hash);
 
   static constexpr size_t most_graphs = 32;
-  static constexpr size_t most_of_a_kind = 4;  // of one shape, or of one body
+  static constexpr size_t most_of_a_kind = 4;  // with one shape, or for one body
   static constexpr size_t most_seen = 64;
 
   const GraphParts parts_;
   std::list<std::unique_ptr<Graph>> graphs_;
-  std::vector<uint64_t> seen_;  // hashes of lists that came once, the oldest first
+  std::vector<uint64_t> seen_;  // hashes of lists that were submitted once, the oldest first
   uint64_t clock_ = 0;
   std::shared_ptr<Module> loop_test_;
   bool loops_are_broken_ = false;

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t log_bytes = 16 << 10;
 constexpr size_t most_notes = 20;
 
-/// The number behind the word "line", or 0.
+/// Returns the number after the word "line", or 0.
 size_t line_named_in(std::string_view message) {
   const size_t at = message.find("line ");
   size_t number = 0;
@@ -29,7 +29,7 @@ std::string_view line_of(std::string_view text, size_t number) {
   return text.substr(0, text.find('\n'));
 }
 
-/// One note for each line that the compiler wrote.
+/// Adds one note per line of the compiler's log.
 void add_log(Diagnostic& d, std::string_view log, std::string_view text) {
   for (size_t notes = 0; !log.empty() && notes < most_notes;) {
     const size_t end = std::min(log.find('\n'), log.size());
@@ -69,7 +69,7 @@ Diagnostic refused(Context& context, Status status, std::string_view log, const 
   return d.with_fix("run the kernel on another backend, and report it with the program");
 }
 
-/// The linker, gone in the end whatever happens.
+/// The linker; always destroyed at the end.
 struct Linker {
   const Api& api;
   LinkHandle handle = nullptr;

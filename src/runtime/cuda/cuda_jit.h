@@ -1,6 +1,6 @@
 #pragma once
 
-// The driver's compiler: from PTX to code of the device, and what it says on the way.
+// The driver's compiler: from PTX to device code, with its messages.
 
 #include <memory>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace vyre::driver::cuda {
 
-/// Code of the device for `text`. `kernel`: its name, for messages; `place`: where it stands.
-/// An error has what the compiler said as notes, each with the line of the text that it names.
+/// Compiles `text` to device code. `kernel`: its name, for messages; `place`: its source location.
+/// An error has the compiler's messages as notes, each with the line of the text that it names.
 Result<std::vector<std::byte>> compile_ptx(Context& context, const std::string& text,
                                            emit_ptx::Arch arch, bool lines,
                                            const std::string& kernel, const Place& place);

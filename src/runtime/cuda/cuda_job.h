@@ -14,7 +14,7 @@ struct Stream {
   uint64_t memory_epoch = 0;  // see DeviceMemory::order
 };
 
-/// Used again for later submissions, so that its vectors keep their memory.
+/// Reused for later submissions, so that its vectors keep their memory.
 struct Job {
   SubmissionHandle handle = 0;  // 0: free
   uint32_t generation = 0;
@@ -24,10 +24,11 @@ struct Job {
   /// Times: `marks[i]` and `marks[i + 1]` are around the commands from `units[i]` on.
   std::vector<EventHandle> marks;
   std::vector<uint32_t> units;
-  /// Behind everything: the last mark, or one of its own. Null while it is being submitted.
+  /// An event after everything: the last mark, or a separate one. Null while the job is being
+  /// submitted.
   std::atomic<EventHandle> end{nullptr};
 
-  /// A control block to look at, in the order of commands.
+  /// A control block to inspect, in the order of commands.
   struct Check {
     const emit_ptx::ControlBlock* block = nullptr;
     uint32_t command = 0, inside = 0;
@@ -56,7 +57,7 @@ struct Job {
   std::vector<void*> registered;  // host memory that was pinned for this
   std::vector<DevicePointer> temporaries;
 
-  /// Loops, by command: rounds. Those that the device has counted are added in the end.
+  /// Loops, by command: iterations. Those that the device has counted are added at the end.
   std::vector<std::pair<uint32_t, uint64_t>> rounds;
   SubmissionOutcome outcome;
   bool is_decided = false;  // before the end: it failed or timed out while it was submitted

@@ -15,7 +15,7 @@ std::atomic<TextObserver> text_observer_for_test{nullptr};
 
 namespace {
 
-/// In front of the code.
+/// Precedes the code.
 struct Header {
   std::array<char, 8> magic = {'V', 'Y', 'R', 'E', 'S', 'M', '0', '1'};
   uint32_t abi = 0;
@@ -28,13 +28,14 @@ struct Header {
   uint64_t dynamic_shared_bytes = 0;
   uint64_t private_bytes = 0;
   uint64_t code_bytes = 0;
-  uint64_t hash = 0;  // of everything else: code that was changed by chance must not run
+  uint64_t hash = 0;  // of everything else: corrupted code must not run
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 
-/// Smaller workgroups leave less room unused.
+/// The smallest workgroup size for which hold_more() recompiles: smaller ones leave fewer resources
+/// unused.
 constexpr int least_crowding_invocations = 512;
-/// Below that something would move into memory, and compiling again was in vain.
+/// Below this share, registers would be spilled and compiling again would be useless.
 constexpr int least_percent_of_registers = 70;
 
 constexpr uint32_t flag_control = 1, flag_stop = 2, flag_grid_barrier = 4;
@@ -78,7 +79,7 @@ Kernel::Kernel(std::shared_ptr<Context> context, std::shared_ptr<const Program> 
   for (size_t d = 0; d < 3; ++d) workgroup[d] = program_->workgroup[d];
 }
 
-/// Text, and code of it. Sets `info` and `emit_ns` if it is the text for grids as they are.
+/// Emits text and compiles it. Sets `info` and `emit_ns` if it is the text for grids as they are.
 Result<std::vector<std::byte>> Kernel::build(const emit_ptx::EmitOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   Result<emit_ptx::Kernel> made = emit_ptx::emit(*program_, options);
@@ -129,8 +130,8 @@ Result<std::shared_ptr<Kernel>> Kernel::compile(std::shared_ptr<Context> context
   return kernel;
 }
 
-/// The kernel's registers, what of it is in memory instead, and the workgroups that a
-/// multiprocessor holds; nothing if the driver does not say.
+/// Returns the kernel's registers, its local memory, and the workgroups that a multiprocessor
+/// holds; nothing if the driver does not report them.
 std::optional<Kernel::Usage> Kernel::usage(FunctionHandle function) const {
   const Api& api = context_->api;
   const auto invocations = int(workgroup[0] * workgroup[1] * workgroup[2]);
@@ -143,10 +144,10 @@ std::optional<Kernel::Usage> Kernel::usage(FunctionHandle function) const {
   return u;
 }
 
-/// Code that is linked, and only such code can be kept, has more registers than code that is loaded
-/// at once, and with large workgroups a few too many halve the threads that are there. So where
-/// some fewer would make room for one workgroup more it is compiled again, and taken if nothing had
-/// to move into memory for it. (Tiled matmul on an H200: 42 registers or 32, 2.36 or 1.91 ms.)
+/// Only linked code can be kept, but it uses more registers than code that is loaded directly, and
+/// with large workgroups a few registers too many halve the occupancy. So if slightly fewer
+/// registers allow one more workgroup, the kernel is compiled again. The new code is used if
+/// nothing had to be spilled. (Tiled matmul on an H200: 42 registers or 32, 2.36 or 1.91 ms.)
 void Kernel::hold_more() {
   const Current current(*context_);
   const auto invocations = int(workgroup[0] * workgroup[1] * workgroup[2]);
@@ -160,14 +161,14 @@ void Kernel::hold_more() {
       !ask(threads, Attribute::ThreadsPerMultiprocessor))
     return;
   const int wanted = now->workgroups + 1;
-  const int room = registers / (wanted * invocations) / 8 * 8;  // they are given out by eights
+  const int room = registers / (wanted * invocations) / 8 * 8;  // allocated in units of eight
   if (wanted * invocations > threads || room >= now->registers ||
       room * 100 < now->registers * least_percent_of_registers)
     return;
   emit_ptx::EmitOptions options = options_;
   options.min_blocks_per_sm = static_cast<uint32_t>(wanted);
   Result<std::vector<std::byte>> code = build(options);
-  if (!code) return;  // what there is is good
+  if (!code) return;  // the present code stays
   Result<std::shared_ptr<Module>> module = load_code(*code);
   if (!module) return;
   const std::optional<Usage> then = usage((*module)->function);
@@ -269,7 +270,7 @@ Result<uint32_t> Kernel::workgroups_per_multiprocessor() {
 
 namespace {
 
-/// The numbers of "\t.loc FILE LINE COLUMN", if it is one.
+/// The numbers of a line "\t.loc FILE LINE COLUMN".
 struct Loc {
   uint32_t file = 0, line = 0, column = 0;
 };
@@ -285,7 +286,7 @@ bool read_loc(std::string_view line, Loc& loc) {
   return true;
 }
 
-/// By number: ".file 1 \"name\"" lines, which stand at the end.
+/// Returns the files by number, from the ".file 1 \"name\"" lines at the end.
 std::vector<std::string> files_of(std::string_view text) {
   constexpr std::string_view word = "\n.file ";
   std::vector<std::string> files(1);
@@ -316,7 +317,7 @@ Result<Listing> list_ptx(const Program& program, emit_ptx::EmitOptions options) 
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
     if (line.empty() || line.starts_with(".file") || read_loc(line, here)) continue;
-    // Labels, directives and what is outside of the entry came from no line.
+    // Labels, directives and lines outside the entry have no source line.
     const bool is_instruction = line.starts_with('\t') && !line.starts_with("\t.");
     std::string shown;
     for (const char c : line) c == '\t' ? shown.append(8, ' ') : shown.append(1, c);

@@ -12,8 +12,8 @@
 
 namespace vyre::driver::cuda {
 
-/// What CompileOptions::extra says: `exact-float-add=1`, `lines=1`, `min-blocks=2`, checked by the
-/// driver.
+/// Returns the emitter options of CompileOptions::extra: `exact-float-add=1`, `lines=1`,
+/// `min-blocks=2`, checked by the driver.
 emit_ptx::EmitOptions emit_options(const Program& program, const CompileOptions& options,
                                    emit_ptx::Arch arch);
 
@@ -22,7 +22,7 @@ class Kernel : public CompiledKernel {
   static Result<std::shared_ptr<Kernel>> compile(std::shared_ptr<Context> context,
                                                  std::shared_ptr<const Program> program,
                                                  const emit_ptx::EmitOptions& options);
-  /// Null if the bytes are not what serialize() gives for this device and these options.
+  /// Returns null if the bytes are not what serialize() gives for this device and these options.
   static std::shared_ptr<Kernel> load(std::shared_ptr<Context> context,
                                       std::shared_ptr<const Program> program,
                                       const emit_ptx::EmitOptions& options, int capability,
@@ -30,7 +30,7 @@ class Kernel : public CompiledKernel {
 
   std::vector<std::byte> serialize() const override;
 
-  /// Where the kernel's parameters come from, in the order of the block.
+  /// The source of each of the kernel's parameters, in the order of the block.
   struct Parameter {
     BufferId buffer;
     bool is_scalar;
@@ -41,12 +41,12 @@ class Kernel : public CompiledKernel {
   std::array<unsigned, 3> workgroup = {1, 1, 1};
   std::string name;
 
-  /// The function for a grid as it is.
+  /// Returns the function for a grid as it is.
   FunctionHandle direct() const { return direct_->function; }
-  /// The function for folded grids; made when it is first needed.
+  /// Returns the function for folded grids; created at its first use.
   Result<FunctionHandle> linear();
 
-  /// Workgroups that a multiprocessor holds at once.
+  /// Returns the number of workgroups that a multiprocessor holds at once.
   Result<uint32_t> workgroups_per_multiprocessor();
 
  private:
@@ -66,18 +66,18 @@ class Kernel : public CompiledKernel {
   int capability_ = 0;
   std::vector<std::byte> code_;
   std::shared_ptr<Module> direct_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::shared_ptr<Module> linear_;
   int occupancy_ = -1;
 };
 
-/// For tests without a GPU: sees each program and the text that was made of it, before the driver
-/// does. Null in programs.
+/// For tests without a GPU: receives each program and its text before the driver does. Null outside
+/// of tests.
 using TextObserver = void (*)(const Program&, const emit_ptx::EmitOptions&,
                               const std::string& text);
 extern std::atomic<TextObserver> text_observer_for_test;
 
-/// The text with the place of each instruction, for reports.
+/// Returns the text with the source location of each instruction, for reports.
 Result<Listing> list_ptx(const Program& program, emit_ptx::EmitOptions options);
 
 }  // namespace vyre::driver::cuda

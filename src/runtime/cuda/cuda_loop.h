@@ -1,10 +1,10 @@
 #pragma once
 
-// Loops without the host: the condition of a conditional node is set by a small kernel of ours,
-// which looks before each round whether there is one more.
+// Loops without the host: a small kernel of ours sets the condition of a conditional node; before
+// each iteration it tests whether there is one more.
 //
-// Device code sets a condition by calling `cudaGraphSetConditional`, which the driver's compiler
-// knows by itself, as it knows `vprintf`: nothing of the toolkit is needed.
+// Device code sets a condition by calling `cudaGraphSetConditional`, which is built into the
+// driver's compiler, like `vprintf`: nothing of the toolkit is needed.
 
 #include "runtime/cuda/cuda_control.h"
 #include "runtime/cuda/cuda_jit.h"
@@ -17,26 +17,27 @@ inline constexpr unsigned loop_threads = 128;
 /// The parameters of the kernel.
 struct LoopTest {
   uint64_t condition = 0;
-  uint64_t word = 0;      // address of what must not be all zeros; 0: only rounds are counted
+  uint64_t word = 0;      // address of bytes that must not all be 0; 0: iterations are counted
   uint64_t rounds = 0;    // at most
   uint64_t state = 0;     // address of a control block that is a LoopState
   uint64_t stop = 0;      // address of the stop flag
-  uint64_t controls = 0;  // blocks of all launches around: the loop ends when one has trapped
+  uint64_t controls = 0;  // blocks of all launches in the list: the loop ends when one has trapped
   uint32_t control_count = 0;
   uint32_t word_bytes = 0;
-  uint32_t is_first = 0;  // before the first round
+  uint32_t is_first = 0;  // before the first iteration
   uint32_t reserved = 0;
 };
 static_assert(sizeof(LoopTest) == 64);
 
-/// A control block as the loop's own. `lowest`, `trapped` and `stopped_at` stay as in a clean one.
+/// Reads a control block that is the loop's state. `lowest`, `trapped` and `stopped_at` stay as in
+/// a clean one.
 inline uint64_t rounds_begun(const emit_ptx::ControlBlock& b) { return b.x | uint64_t{b.y} << 32; }
 inline bool was_stopped(const emit_ptx::ControlBlock& b) { return b.z != 0; }
 
-/// The kernel's PTX.
+/// Returns the kernel's PTX.
 const std::string& loop_text();
 
-/// Makes the kernel on a device.
+/// Loads the kernel on a device.
 Result<std::shared_ptr<Module>> load_loop_test(std::shared_ptr<Context> context);
 
 }  // namespace vyre::driver::cuda

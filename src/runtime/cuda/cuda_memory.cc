@@ -20,7 +20,7 @@ DeviceMemory::~DeviceMemory() {
   const Api& api = context_->api;
   for (const DevicePointer memory : live_) free(memory);
   if (pool_ && api.pool_trim && api.stream_synchronize(stream_) == Status::Success)
-    api.pool_trim(pool_, 0);  // the context may live on, for others
+    api.pool_trim(pool_, 0);  // other owners may keep the context alive
   if (fence_) api.event_destroy(fence_);
   if (stream_) api.stream_destroy(stream_);
 }
@@ -35,7 +35,7 @@ Result<> DeviceMemory::start() {
                        errors))
     return errors;
   if (use_pool_ && api.pool_of_device(&pool_, context_->device) == Status::Success) {
-    uint64_t keep = ~uint64_t{0};  // give nothing back to the system before we end
+    uint64_t keep = ~uint64_t{0};  // return nothing to the system until this object is destroyed
     api.pool_set(pool_, pool_release_threshold, &keep);
   }
   return Ok{};
@@ -54,7 +54,7 @@ Result<DevicePointer> DeviceMemory::allocate(uint64_t bytes) {
   DevicePointer memory = 0;
   Status s = take(memory, rounded);
   if (s == Status::OutOfMemory && pool_) {
-    // The pool may hold pieces that are too small each.
+    // The pool may hold pieces that are too small individually.
     api.stream_synchronize(stream_);
     if (api.pool_trim) api.pool_trim(pool_, 0);
     s = take(memory, rounded);
@@ -95,7 +95,7 @@ void DeviceMemory::release(DevicePointer memory) {
 
 void DeviceMemory::free(DevicePointer memory) {
   const Api& api = context_->api;
-  if (!pool_) api.stream_synchronize(stream_);  // its zeros may not have been written yet
+  if (!pool_) api.stream_synchronize(stream_);  // the clearing may still be in progress
   const Status s = pool_ ? api.pool_free(memory, stream_) : api.memory_free(memory);
   if (s != Status::Success) context_->failed(s, "memory was freed");
 }
@@ -111,7 +111,7 @@ Status DeviceMemory::order(StreamHandle stream, uint64_t& seen) {
   const std::lock_guard lock(mutex_);
   if (seen == epoch_) return Status::Success;
   const Status s = context_->api.stream_wait(stream, fence_, 0);
-  if (s == Status::Success) seen = epoch_;  // else it waits the next time
+  if (s == Status::Success) seen = epoch_;  // else the next call waits
   return s;
 }
 

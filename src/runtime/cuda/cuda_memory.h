@@ -1,10 +1,9 @@
 #pragma once
 
-// Device memory, in the order of a stream of its own: allocations and their zeros are not waited
-// for. Whoever uses memory on another stream lets that stream wait for the fence first.
+// Device memory, ordered by a separate stream: allocations and their clearing are not waited for. A
+// stream that uses memory waits for the fence first.
 //
-// Memory that is given back stays in the driver's pool, so the next allocation costs no system
-// call.
+// Released memory stays in the driver's pool, so the next allocation costs no system call.
 
 #include <memory>
 #include <mutex>
@@ -21,20 +20,21 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// Makes the stream. Once, before anything else.
+  /// Creates the stream. Call it once, before anything else.
   Result<> start();
 
-  /// Zeroed, aligned to 256 bytes; never 0, so that the address can be a handle. An error has the
-  /// numbers: asked for, free, and all.
+  /// Returns zeroed memory, aligned to 256 bytes; never 0, so that the address can be a handle. An
+  /// error states the bytes requested, free, and in total.
   Result<DevicePointer> allocate(uint64_t bytes);
-  /// No work uses it any more.
+  /// Releases memory that no work uses any more.
   void release(DevicePointer memory);
 
-  /// The stream's own, for what must be in order with allocations. Call advance() afterwards.
+  /// Returns the stream, for work that must be ordered with allocations. Call advance() afterwards.
   StreamHandle stream() const { return stream_; }
   Status advance();
 
-  /// Lets `stream` wait for all that was done here, if `seen` says that it has not.
+  /// Makes `stream` wait for all work on the memory stream, unless `seen` shows that it has
+  /// already.
   Status order(StreamHandle stream, uint64_t& seen);
 
  private:
@@ -46,7 +46,7 @@ class DeviceMemory {
   const bool use_pool_;
   PoolHandle pool_ = nullptr;
   StreamHandle stream_ = nullptr;
-  std::mutex mutex_;  // guards what follows, and keeps record and wait together
+  std::mutex mutex_;  // guards the following members; keeps record and wait together
   EventHandle fence_ = nullptr;
   uint64_t epoch_ = 0;  // how often the fence was recorded
   std::unordered_set<DevicePointer> live_;

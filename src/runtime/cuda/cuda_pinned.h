@@ -10,12 +10,12 @@
 
 namespace vyre::driver::cuda {
 
-/// Blocks of two sizes that are used again and again: making one takes the system a millisecond.
+/// Blocks of two sizes that are reused: the system needs a millisecond to create one.
 class PinnedBlocks {
  public:
   static constexpr size_t small_bytes = size_t{64} << 10;
   static constexpr size_t large_bytes = size_t{4} << 20;
-  /// More than this is not kept pinned: it would be taken from the rest of the machine.
+  /// The limit of pinned memory: more would be taken from the rest of the machine.
   static constexpr size_t most_bytes = size_t{1} << 30;
 
   explicit PinnedBlocks(std::shared_ptr<Context> context) : context_(std::move(context)) {}
@@ -28,7 +28,7 @@ class PinnedBlocks {
     bool large = false;
     size_t size() const { return large ? large_bytes : small_bytes; }
   };
-  /// Null data if there is no more, or the system has none.
+  /// Returns null data if the limit is reached, or the system has no memory.
   Block take(bool large);
   void give_back(const Block& block);
 
@@ -36,7 +36,7 @@ class PinnedBlocks {
   std::byte* make();
 
   const std::shared_ptr<Context> context_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::vector<std::byte*> made_, free_large_, free_small_;
 };
 

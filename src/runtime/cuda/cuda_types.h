@@ -1,7 +1,8 @@
 #pragma once
 
-// What we use of the CUDA driver's C interface, declared here so that no header of the toolkit is
-// needed. Values and layouts are those of the interface, which never change under a name.
+// The part of the CUDA driver's C interface that we use, declared here so that no header of the
+// toolkit is needed. Values and layouts are those of the interface, which never change under a
+// name.
 
 #include <cstddef>
 #include <cstdint>

@@ -124,7 +124,7 @@ bool WorkList::same_data(const WorkList& other) const {
 }
 
 uint64_t WorkList::shape_hash() const {
-  // Enough to tell lists apart that are not alike; same_shape() decides.
+  // A hash that distinguishes most lists; same_shape() decides.
   uint64_t h = works.size();
   for (const Work& w : works) {
     const auto function = reinterpret_cast<uintptr_t>(w.shape.function);

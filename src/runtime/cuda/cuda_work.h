@@ -1,7 +1,7 @@
 #pragma once
 
-// Commands as the driver takes them: functions, addresses and blocks of parameters. What is run on
-// a stream and what becomes a graph are made from the same list.
+// Commands in the driver's form: functions, addresses and blocks of parameters. Direct execution on
+// a stream and graphs use the same list.
 
 #include <memory>
 #include <span>
@@ -12,15 +12,15 @@
 
 namespace vyre::driver::cuda {
 
-/// The part that a graph is built for. Two lists with equal parts differ in nothing but numbers
-/// that an instantiated graph can be given anew.
+/// The part that a graph is built for. Two lists with equal parts differ only in numbers that can
+/// be updated in an instantiated graph.
 struct WorkShape {
   enum class Kind : uint8_t { Fill, Copy, Launch, Loop } kind = Kind::Fill;
   bool cooperative = false;
   bool uses_control = false;
   bool uses_stop = false;
   uint32_t element_bytes = 1;  // Fill
-  uint32_t body = 0;           // Loop: how many of the works that follow are in it
+  uint32_t body = 0;           // Loop: the number of following works that are in it
   FunctionHandle function = nullptr;
   std::array<unsigned, 3> grid = {0, 0, 0}, block = {0, 0, 0};
   unsigned shared_bytes = 0;
@@ -45,7 +45,7 @@ struct Work {
 };
 
 /// Works in order; those of a loop's body follow it. The blocks of parameters have zeros for the
-/// addresses of control block and stop flag.
+/// addresses of the control block and stop flag.
 struct WorkList {
   std::vector<Work> works;
   std::vector<std::byte> parameters;
@@ -60,16 +60,17 @@ struct WorkList {
   uint64_t shape_hash() const;
 };
 
-/// Adds a Fill, Copy, Launch or Loop (with its body). What does nothing adds nothing. An error only
-/// if a launch needs code that cannot be made.
+/// Adds a Fill, Copy, Launch or Loop (with its body). A command without effect adds nothing.
+/// Returns an error only if a launch needs code that cannot be made.
 Result<> add_work(WorkList& list, const DeviceCommand& command, uint32_t number);
-/// What is in a loop, once.
+/// Adds the body of a loop, once.
 Result<> add_body(WorkList& list, const std::vector<DeviceCommand>& body, uint32_t number);
 
-/// Can the grid be launched as it is?
+/// Returns true if the grid can be launched as it is.
 bool fits_grid(const std::array<uint64_t, 3>& workgroups);
 
-/// A range that overlaps itself is copied through memory of its own, so it is no work.
+/// Returns true if the ranges overlap. Such a copy goes through temporary memory, so it is not one
+/// work.
 bool overlaps(const DeviceCopy& copy);
 
 /// Writes the two addresses into a launch's block of parameters.

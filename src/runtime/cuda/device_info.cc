@@ -24,11 +24,11 @@ constexpr DeviceOption device_options[] = {
      .sentence = "Workgroups that a multiprocessor shall hold at once; 0: not said."},
 };
 
-/// Launches are coarse that fill the device more than once. (Copying is faster by four from fewer
-/// on, by 1 µs; with more ops it need not be.)
+/// Launches that fill the device more than once are worth coarsening. (Copying four elements per
+/// invocation is faster from smaller sizes on, by 1 µs; with more ops this need not hold.)
 constexpr uint64_t coarse_rounds = 2;
 
-/// Drivers and the PTX that came with them. Of two that came with the same PTX the first is here.
+/// Driver versions and the PTX that came with them. Of two with the same PTX the first is listed.
 struct PtxRow {
   int driver, major, minor;
 };
@@ -38,14 +38,14 @@ constexpr PtxRow ptx_versions[] = {
     {12000, 8, 0}, {12010, 8, 1}, {12020, 8, 2}, {12030, 8, 3}, {12040, 8, 4}, {12050, 8, 5},
     {12070, 8, 6}, {12080, 8, 7}, {12090, 8, 8}, {13000, 9, 0}};
 
-/// Of the driver's kernel module: "580.65.06". Its compiler changes with it, and cached code is the
-/// compiler's.
+/// Returns the version of the driver's kernel module: "580.65.06". The driver's compiler changes
+/// with it, and cached code comes from that compiler.
 std::string module_version() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string line;
   std::getline(file, line);
-  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...": the first word with a number
-  // in front and a point in it.
+  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.65.06 ...": the first word that begins with
+  // a digit and contains a point.
   for (size_t at = 0; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
     const std::string word = line.substr(at, end - at);

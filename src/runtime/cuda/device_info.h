@@ -1,6 +1,6 @@
 #pragma once
 
-// What a device is, asked without making a context on it.
+// Properties of a device, queried without creating a context on it.
 
 #include <vector>
 
@@ -18,13 +18,14 @@ struct Properties {
   bool has_pools = false;
 };
 
-/// Calls cuInit. All devices, or none and why, to follow "because".
+/// Calls cuInit. Returns all devices; or none, and in `why_none` the reason, to follow "because".
 std::vector<Properties> find_devices(const Api& api, std::string* why_none);
 
-/// The latest text that the device and the driver take, or an error with both numbers.
+/// Returns the latest PTX target that the device and the driver accept, or an error with both
+/// numbers.
 Result<emit_ptx::Arch> choose_arch(const Api& api, const Properties& device);
 
-/// "8.4": the latest PTX that a driver of this version knows.
+/// Returns the latest PTX version that a driver of this version accepts: "8.4".
 std::pair<int, int> ptx_of_driver(int version);
 
 }  // namespace vyre::driver::cuda

@@ -100,7 +100,7 @@ Result<> StopFlags::clear(const StopFlag& flag) {
   if (!flag.host->load(std::memory_order_relaxed)) return Ok{};
   if (context_->is_lost()) return context_->loss();
   const Current current(*context_);
-  // After the write that has set it: both are on the same stream.
+  // After the write that set it: both are on the same stream.
   Status s = write(flag.device, 0);
   if (s == Status::Success) s = context_->api.stream_synchronize(stream_);
   if (s != Status::Success) return context_->failed(s, "a stop flag was cleared");

@@ -35,7 +35,7 @@ class StopFlags {
   /// for a flag that was not set; otherwise waits for the device, which takes microseconds.
   Result<> clear(const StopFlag& flag);
   /// Stops the launches that poll the flag. Callable from any thread while kernels run. Marks the
-  /// context lost if the device cannot be told, because the launches might never end.
+  /// context lost if the write to the device fails, because the launches might never end.
   void set(const StopFlag& flag);
   /// Sets all flags that are taken, and those that are taken or cleared later.
   void set_all();
@@ -51,7 +51,7 @@ class StopFlags {
   uint32_t* values_ = nullptr;        // pinned: 0 and 1, for drivers that cannot write values
   std::atomic<bool> copies_ = false;  // write() copies from `values_`
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   struct Page {
     DevicePointer device = 0;
     std::unique_ptr<std::atomic<uint32_t>[]> host;

@@ -1,7 +1,7 @@
-// Bytes up to the device and back, through pinned memory.
+// Uploads and readbacks, through pinned memory.
 //
-// Uploads are copied by the host while earlier pieces are on their way. Readbacks land in blocks
-// that wait() empties, so that the stream goes on without anybody's help.
+// The host copies parts of an upload while earlier parts are transferred. Readbacks arrive in
+// blocks that wait() empties, so the stream continues without a host thread.
 
 #include <algorithm>
 #include <cstring>
@@ -11,15 +11,16 @@
 namespace vyre::driver::cuda {
 namespace {
 
-/// Pieces of one upload that are on their way at once; then the first one's block is used again.
+/// The maximum number of pieces of one upload in transfer; then the block of the first one is
+/// reused.
 constexpr size_t most_pieces = 16;
 
-/// From here on the host empties pieces of a readback while later ones are on their way.
+/// From this size on the host empties pieces of a readback while later ones are transferred.
 constexpr uint64_t piecewise_from = 8 << 20;
 
 }  // namespace
 
-/// Up to PinnedBlocks::small_bytes.
+/// Returns memory for up to PinnedBlocks::small_bytes.
 std::byte* Submitter::small_slot(size_t bytes) {
   const size_t rounded = (bytes + 63) / 64 * 64;
   const bool fits = !job_.blocks.empty() && !job_.blocks.back().large &&
@@ -38,7 +39,7 @@ std::byte* Submitter::small_slot(size_t bytes) {
 std::byte* Submitter::large_block() {
   const PinnedBlocks::Block block = d_.pinned_.take(true);
   if (!block.data) return nullptr;
-  // In front: a small block at the end may have room left.
+  // Inserted first: the small block at the end may have space left.
   job_.blocks.insert(job_.blocks.begin(), block);
   return block.data;
 }
@@ -47,7 +48,7 @@ void Submitter::upload(const DeviceUpload& c) {
   const std::byte* const from = c.staging->data();
   const DevicePointer to = c.to.memory + c.to.offset;
   std::vector<std::pair<std::byte*, EventHandle>> pieces;
-  size_t next = 0;  // piece to use again
+  size_t next = 0;  // piece to reuse
   for (uint64_t at = 0; at < c.to.bytes && !is_decided();) {
     const uint64_t bytes = std::min<uint64_t>(c.to.bytes - at, PinnedBlocks::large_bytes);
     std::byte* block = nullptr;
@@ -61,7 +62,7 @@ void Submitter::upload(const DeviceUpload& c) {
       d_.await(pieces[piece].second);
       block = pieces[piece].first;
     }
-    // No pinned memory at all: the driver takes other memory too, and the bytes live as long as the
+    // Without pinned memory: the driver accepts other memory too, and the bytes live as long as the
     // job.
     if (block) std::memcpy(block, from + at, bytes);
     if (!check(api_.copy_to_device(to + at, block ? block : from + at, bytes, stream_.handle),
@@ -85,7 +86,7 @@ void Submitter::readback(const DeviceReadback& c) {
         c.from.bytes <= PinnedBlocks::small_bytes ? small_slot(bytes) : large_block();
     std::byte* target = block;
     if (!block) {
-      // Pins the caller's memory itself; if that fails, the driver copies while we wait.
+      // Pins the caller's memory; if that fails, the driver copies while this thread waits.
       bytes = c.from.bytes - at;
       c.staging->resize(c.from.bytes);
       target = c.staging->data() + at;

@@ -14,11 +14,11 @@ using emit_ptx::ControlBlock;
 
 namespace {
 
-/// Below, launching one after the other is as fast, and nothing has to be kept.
+/// Below this number, separate launches are as fast, and nothing has to be cached.
 constexpr size_t launches_for_graph = 4;
 
-/// How many rounds a loop of a counted number is put on the stream before somebody looks at the
-/// time.
+/// The number of iterations of a counted loop that are put on the stream between two checks of the
+/// deadline.
 constexpr uint64_t rounds_per_look = 64;
 
 bool is_launch(const DeviceCommand& c) { return c.as<DeviceLaunch>() || c.as<DeviceLoop>(); }
@@ -49,7 +49,7 @@ bool Submitter::is_work(const DeviceCommand& c) const {
   return false;
 }
 
-/// A launch that would begin past the deadline does not.
+/// Returns false for a launch that would begin past the deadline.
 bool Submitter::may_begin(uint32_t number) {
   if (job_.deadline && !job_.last_launch && Steady::now() >= *job_.deadline) {
     time_is_over(number);
@@ -69,7 +69,7 @@ void Submitter::works(uint32_t first, uint32_t last) {
     if (Result<> done = add_work(list, c, i); !done) fail(done.errors());
   }
   command_ = first;
-  // Also what came before a launch that is not to begin.
+  // Also runs the commands before a launch that must not begin.
   const bool decided = std::exchange(job_.is_decided, false);
   run_list(list, first, last);
   job_.is_decided |= decided;
@@ -78,13 +78,13 @@ void Submitter::works(uint32_t first, uint32_t last) {
 void Submitter::run_list(WorkList& list, uint32_t first, uint32_t last) {
   const bool wants_graph = list.has_loop || list.launches >= launches_for_graph;
   if (!wants_graph || !api_.has_graphs()) return run_directly(list, 0);
-  if (list.controls || list.uses_stop) d_.inspect_all();  // graphs that are free again
+  if (list.controls || list.uses_stop) d_.inspect_all();  // frees graphs whose jobs have ended
   const Result<Graph*> graph =
       d_.graphs_.find(list, std::span(job_.commands).subspan(first, last - first));
   if (!graph && context_.is_lost()) return fail(graph.errors());
   if (graph && *graph) return run_graph(**graph, list, 0);
   if (!list.has_loop) return run_directly(list, 0);
-  // The driver refused a graph with a loop: then as a host does it.
+  // The driver refused a graph with a loop: the host runs it.
   for (uint32_t i = first; i < last && !is_decided(); ++i) {
     command_ = i;
     if (const auto* loop = job_.commands[i].as<DeviceLoop>()) {
@@ -101,7 +101,7 @@ void Submitter::run_list(WorkList& list, uint32_t first, uint32_t last) {
 
 void Submitter::replay(const DeviceReplay& c, uint32_t number) {
   const bool wants_graph = api_.has_graphs() && c.body->size() >= launches_for_graph;
-  // The graph is found by the body alone: nothing in the body is looked at.
+  // The body alone identifies the graph: its commands are not inspected.
   Graph* graph = wants_graph ? d_.graphs_.find(c.body) : nullptr;
   if (wants_graph && !graph) {
     d_.inspect_all();
@@ -123,7 +123,7 @@ void Submitter::replay(const DeviceReplay& c, uint32_t number) {
 }
 
 void Submitter::run_graph(Graph& graph, const WorkList& list, uint32_t base) {
-  // Its control blocks may just have been made or cleaned, on another stream.
+  // Its control blocks may just have been created or cleaned, on another stream.
   if (!order_memory()) return;
   if (graph.flag().host) {
     if (Result<> cleared = d_.flags_.clear(graph.flag()); !cleared) return fail(cleared.errors());
@@ -172,7 +172,7 @@ bool Submitter::take_flag() {
 
 // ---- One after the other.
 
-/// Room for the control blocks of all launches that are left, taken at once.
+/// Takes the control blocks of all remaining launches at once.
 bool Submitter::take_controls(uint32_t count) {
   if (job_.controls.count - job_.controls_used >= count) return true;
   uint32_t all = 0;
@@ -219,7 +219,7 @@ void Submitter::run_directly(WorkList& list, uint32_t base) {
   }
 }
 
-/// Through memory of its own.
+/// Adds an overlapping copy as two copies through temporary memory.
 bool Submitter::add_overlapping(WorkList& list, const DeviceCopy& copy, uint32_t number) {
   const Result<DevicePointer> between = d_.memory_.allocate(copy.to.bytes);
   if (!between) {
@@ -240,7 +240,8 @@ void Submitter::copy_overlapping(const DeviceCopy& c, uint32_t number) {
 
 // ---- Loops by the host.
 
-/// Is there one more round? Waits for the device if that is needed to know. `slot`: pinned memory.
+/// Returns true if there is one more iteration. Waits for the device if necessary. `slot`: pinned
+/// memory.
 bool Submitter::goes_on(const DeviceLoop& c, uint64_t rounds, std::byte* slot) {
   const MemoryRange& w = c.word;
   if (rounds == c.rounds) return false;
@@ -284,7 +285,7 @@ void Submitter::loop_by_host(const DeviceLoop& c, uint32_t number) {
     if (d_.stopping_ || (job_.deadline && Steady::now() >= *job_.deadline))
       return time_is_over(number);
     job_.rounds.back().second = ++rounds;
-    job_.controls_used = controls_before;  // the same blocks each round: clean ones stay clean
+    job_.controls_used = controls_before;  // the same blocks each iteration: clean ones stay clean
     job_.checks.resize(checks_before);
     run_directly(body, 0);
   }

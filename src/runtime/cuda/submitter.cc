@@ -35,8 +35,8 @@ void Submitter::mark() {
   check(api_.event_record(event, stream_.handle), "an event was recorded");
 }
 
-/// An event behind what is on the stream now; null if it could not be had. It lives as long as the
-/// job.
+/// Records an event after the current work of the stream; returns null on failure. It lives as long
+/// as the job.
 EventHandle Submitter::record_event() {
   const EventHandle event = d_.take_event();
   if (!event) {
@@ -57,7 +57,7 @@ bool Submitter::wait_for_stream() {
   return !is_decided();
 }
 
-/// Behind all that was done to memory and control blocks on the stream of their own.
+/// Orders the stream after all work on memory and control blocks on the memory stream.
 bool Submitter::order_memory() {
   return check(d_.memory_.order(stream_.handle, stream_.memory_epoch), "a stream was ordered");
 }
@@ -93,7 +93,7 @@ void Submitter::run(std::span<const SubmissionHandle> after) {
   end();
 }
 
-/// Commands of one time, in order; neighbours that can be works go together.
+/// Adds the commands that share one time, in order; adjacent ones that can be works are grouped.
 void Submitter::unit(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last && !is_decided();) {
     const DeviceCommand& c = job_.commands[i];
@@ -114,10 +114,10 @@ void Submitter::unit(uint32_t first, uint32_t last) {
   }
 }
 
-/// Control blocks come back, and an event is behind it all. Also for a submission that failed: what
-/// was put on the stream must have ended before its memory is used again.
+/// Reads the control blocks back and records the end event. Also for a submission that failed: its
+/// work on the stream must have ended before its memory is reused.
 void Submitter::end() {
-  bool is_behind = !job_.marks.empty() && !is_decided();  // the last mark is behind everything
+  bool is_behind = !job_.marks.empty() && !is_decided();  // the last mark is after everything
   const auto read = [&](const ControlRange& range, uint32_t count) {
     if (!count || context_.is_lost()) return;
     is_behind = false;

@@ -11,7 +11,7 @@ class Submitter {
   Submitter(CudaDevice& device, Job& job, Stream& stream)
       : d_(device), job_(job), stream_(stream), context_(*device.context_), api_(context_.api) {}
 
-  /// All of it. What goes wrong on the way decides how the job ends.
+  /// Runs the whole submission. An error on the way decides how the job ends.
   void run(std::span<const SubmissionHandle> after);
 
  private:
@@ -37,11 +37,11 @@ class Submitter {
   void works(uint32_t first, uint32_t last);
   void replay(const DeviceReplay& replay, uint32_t number);
   void copy_overlapping(const DeviceCopy& copy, uint32_t number);
-  /// Loops where the driver has no conditional nodes.
+  /// Runs loops where the driver has no conditional nodes.
   void loop_by_host(const DeviceLoop& loop, uint32_t number);
   bool goes_on(const DeviceLoop& loop, uint64_t rounds, std::byte* slot);
   void run_list(WorkList& list, uint32_t first, uint32_t last);
-  /// `base` is added to the numbers of the commands in the list.
+  /// Launches a graph. `base` is added to the numbers of the commands in the list.
   void run_graph(Graph& graph, const WorkList& list, uint32_t base);
   void run_directly(WorkList& list, uint32_t base);
   bool add_overlapping(WorkList& list, const DeviceCopy& copy, uint32_t number);
@@ -60,7 +60,7 @@ class Submitter {
   Stream& stream_;
   Context& context_;
   const Api& api_;
-  uint32_t command_ = 0;  // under way
+  uint32_t command_ = 0;  // the current command
 };
 
 }  // namespace vyre::driver::cuda

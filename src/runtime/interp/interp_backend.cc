@@ -30,7 +30,7 @@ DeviceInfo interp_info() {
   i.target = "interp";
   i.driver_version = "1";
   i.costs = "interp";
-  i.keeps_code = false;  // compiling is next to nothing
+  i.keeps_code = false;  // compiling costs next to nothing
   i.options = device_options;
   i.limits.workgroup_invocations = 1024;
   i.limits.shared_bytes = 1ull << 30;
@@ -103,7 +103,7 @@ class InterpDevice : public HostDevice {
     const Result<uint64_t> r = interp::launch_kernel(p, c.shape, std::move(views), c.scalars,
                                                      options, clock, budget, &stopped);
     if (r) return true;
-    if (stopped.is_set) {  // worded by the driver, which knows the limit of the whole
+    if (stopped.is_set) {  // the driver writes the message: it knows the limit of the submission
       around.outcome.kind = SubmissionOutcome::Kind::TimedOut;
       around.outcome.stopped_at = stopped.op;
       return false;

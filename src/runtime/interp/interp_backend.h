@@ -1,9 +1,9 @@
 #pragma once
 
-// The reference interpreter as a backend: memory is host memory, a stream is a thread that runs its
-// submissions in order.
+// The reference interpreter as a backend: memory is host memory, and a stream is a thread that runs
+// its submissions in order.
 //
-// Compile options of its own: "schedule=order|reverse|random:SEED".
+// Its own compile option: "schedule=order|reverse|random:SEED".
 
 #include "runtime/backend.h"
 

@@ -60,7 +60,7 @@ std::vector<LaunchBuffer> launch_buffers(const ExecutableState& e, const LaunchS
 
 uint64_t working_bytes(BackendDevice& backend, const ExecutableState& e,
                        const LaunchShape& extended) {
-  constexpr uint64_t most = 1ull << 60;  // more than there is: what is added to it does not wrap
+  constexpr uint64_t most = 1ull << 60;  // exceeds any memory; additions to it do not overflow
   uint64_t bytes = 0;
   if (extended.workgroups() == 0) return bytes;
   for (const ExecutableState::Segment& s : e.segments)
@@ -82,8 +82,8 @@ std::optional<Diagnostic> beyond_memory_limit(const MemoryNeed& need, uint64_t l
 
 namespace {
 
-/// The sizes of a launch for the program that runs. Buffers of the host have the same numbers
-/// there.
+/// Returns the sizes of a launch for the program that runs. Buffers of the host have the same
+/// numbers in both programs.
 Result<LaunchShape> optimized_shape(const Program& p, const LaunchInputs& inputs,
                                     const LaunchShape& given) {
   IdMap<BufferId, std::optional<uint64_t>> counts(p.buffers.size()), scalars(p.buffers.size());

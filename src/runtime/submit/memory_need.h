@@ -17,19 +17,19 @@ struct LaunchBuffer {
   std::string what;  // for messages
 };
 
-/// The sizes of a launch with the spill buffers of the executable, if it is split.
+/// Returns the sizes of a launch with the spill buffers of the executable, if it is split.
 Result<LaunchShape> extended_shape(const ExecutableState& executable, LaunchShape shape);
 
-/// Scratch buffers, then spill buffers. `extended`: from extended_shape().
+/// Returns scratch buffers, then spill buffers. `extended`: from extended_shape().
 std::vector<LaunchBuffer> launch_buffers(const ExecutableState& executable,
                                          const LaunchShape& extended);
 
-/// BackendDevice::working_bytes() of a launch, or of that segment of a split program which takes
-/// most. `extended`: from extended_shape().
+/// Returns BackendDevice::working_bytes() of a launch; for a split program, the maximum over its
+/// segments. `extended`: from extended_shape().
 uint64_t working_bytes(BackendDevice& backend, const ExecutableState& executable,
                        const LaunchShape& extended);
 
-/// V0503 if the need is above the limit; a limit of 0 is none. `whose`: "kernel `k`".
+/// Returns V0503 if the need is above the limit; a limit of 0 means none. `whose`: "kernel `k`".
 std::optional<Diagnostic> beyond_memory_limit(const MemoryNeed& need, uint64_t limit,
                                               const std::string& whose, const Place& place);
 

@@ -1,4 +1,4 @@
-// Submissions: what the caller's commands become for the backend, and in which order.
+// Submissions: translates the caller's commands for the backend and orders them.
 
 #include <fmt/format.h>
 
@@ -24,8 +24,9 @@ Deadline deadline_of(double seconds, double used) {
   return Steady::now() + std::chrono::duration_cast<Steady::duration>(limit);
 }
 
-/// Who must be recorded before, of other streams: the last writer of what we read or write, and
-/// the readers of what we write. A stream keeps its own order.
+/// Finds the submissions of other streams that must be recorded first: the last writer of each
+/// buffer that this one reads or writes, and the readers of each buffer that it writes. A stream
+/// keeps its own order.
 void find_predecessors(const DeviceState& d, TicketState& t) {
   const auto wait_for = [&](const std::shared_ptr<TicketState>& other) {
     if (other && other->stream != t.stream &&
@@ -39,7 +40,8 @@ void find_predecessors(const DeviceState& d, TicketState& t) {
   }
 }
 
-/// Room for what enter() will add, so that nothing fails once the backend has the commands.
+/// Reserves memory for everything that enter() adds, so that nothing fails once the backend has the
+/// commands.
 void make_room(DeviceState& d, const std::shared_ptr<TicketState>& t) {
   for (const uint32_t slot : t->reads) d.slots[slot].readers.push_back(t);
   d.streams[t->stream].pending.push_back(t);
@@ -50,7 +52,7 @@ void undo_room(DeviceState& d, const std::shared_ptr<TicketState>& t) {
   std::erase(d.streams[t->stream].pending, t);
 }
 
-/// From now on others wait for it.
+/// Registers the submission: from now on others wait for it.
 void enter(DeviceState& d, const std::shared_ptr<TicketState>& t,
            const std::vector<uint32_t>& redefined) {
   for (const uint32_t slot : redefined) d.slots[slot].undefined = false;
@@ -67,7 +69,7 @@ void enter(DeviceState& d, const std::shared_ptr<TicketState>& t,
   }
 }
 
-/// The sizes of a launch, if its arguments have the right number and kinds.
+/// Returns the sizes of a launch, if its arguments have the right number and kinds.
 std::optional<LaunchShape> shape_of(const Launch& l) {
   const Program& p = l.executable.optimized();
   const size_t n = p.buffers.size();
@@ -88,8 +90,8 @@ std::optional<LaunchShape> shape_of(const Launch& l) {
   return shape ? std::optional(std::move(*shape)) : std::nullopt;
 }
 
-/// Could the other form be for this launch? Most launches are told apart before their sizes are
-/// computed.
+/// Returns false if the alternative mode certainly does not fit this launch. This decides for most
+/// launches before their sizes are computed.
 bool may_need_other(const Launch& l, const ExecutableState::Alternative& other,
                     const DeviceLimits& limits) {
   if (other.mode == ExecutionMode::Split || other.always || l.grid) return true;
@@ -99,9 +101,10 @@ bool may_need_other(const Launch& l, const ExecutableState::Alternative& other,
   });
 }
 
-/// Launches with grid barriers of which too many workgroups wait run split, large ones of small
-/// kernels are coarse. Before the device is locked: it may have to be compiled. Bad arguments are
-/// told later, with all others.
+/// Selects the mode of each launch: launches with grid barriers and too many waiting workgroups run
+/// split, large ones of small kernels run coarsened. Called before the device is locked, because
+/// the alternative may have to be compiled. Errors in arguments are reported later, with all
+/// others.
 Result<> fit_launches(DeviceState& d, std::vector<Command>& commands) {
   for (Command& c : commands) {
     auto* const l = std::get_if<Launch>(&c);

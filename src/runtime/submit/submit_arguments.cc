@@ -1,4 +1,4 @@
-// Arguments of launches: do they fit their parameters, and what they become.
+// Arguments of launches: checks them against their parameters and converts them.
 
 #include <fmt/format.h>
 
@@ -37,7 +37,8 @@ std::optional<uint64_t> scratch_length(const Launch& l, std::string_view paramet
   return std::nullopt;
 }
 
-/// Does every name of Launch::lengths have a parameter? It may be one that the optimizer removed.
+/// Returns true if every name of Launch::lengths has a parameter. It may be one that the optimizer
+/// removed.
 bool SubmissionBuilder::has_scratch_parameters(const Launch& l) {
   const Program& p = l.executable.program();
   bool ok = true;

@@ -38,7 +38,7 @@ bool SubmissionBuilder::usable(const Buffer& b, bool must_be_defined) {
     report(std::move(*p));
     return false;
   }
-  // A writer that is under way may still fail.
+  // A writer that has not ended may still fail.
   const auto& writer = d_.slots[b.slot].writer;
   if (must_be_defined && writer) t_.needs.push_back({writer, number_, b.bytes});
   return true;
@@ -103,11 +103,11 @@ void SubmissionBuilder::one(const ReadbackAll& r) {
     return report(empty_handle("the vector of the readback", "pass a vector as ReadbackAll::to"));
   if (!usable(r.from, true)) return;
   auto staging = std::make_shared<std::vector<std::byte>>();
-  if (r.to->empty()) staging->swap(*r.to);  // memory that the caller has reserved is used
+  if (r.to->empty()) staging->swap(*r.to);  // uses the memory that the caller has reserved
   read_back(r.from, 0, r.from.bytes, {std::move(staging), {}, r.to});
 }
 
-/// The memory is reserved and not zeroed: the backend assigns the bytes.
+/// Adds a readback. The memory is reserved and not zeroed: the backend assigns the bytes.
 void SubmissionBuilder::read_back(const Buffer& from, uint64_t offset, uint64_t bytes,
                                   TicketState::Out out) {
   DeviceReadback c{{d_.slots[from.slot].memory, offset, bytes}, out.staging};
@@ -141,7 +141,8 @@ void SubmissionBuilder::one(const Fill& f) {
 
 // ---- Launches.
 
-/// Of what is bound. Many a launch is that before it with other scalars.
+/// Returns the shape of the bound launch. Many launches differ from the previous one in scalars
+/// only.
 Result<LaunchShape> SubmissionBuilder::shape_of(
     const Program& p, const std::optional<std::array<uint64_t, 3>>& grid) {
   if (last_.program == &p && last_.grid == grid && last_.counts == binding_.counts &&
@@ -159,7 +160,8 @@ Result<LaunchShape> SubmissionBuilder::shape_of(
   return shape;
 }
 
-/// Launches of one submission run one after the other, so they may share memory that lives for one.
+/// Returns temporary memory. Launches of one submission run one after the other, so they may share
+/// memory that lives for one launch.
 std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const std::string& what) {
   for (size_t i = 0; i < temporaries_.size(); ++i)
     if (temporaries_[i].bytes == bytes && temporaries_[i].command != number_) {
@@ -186,7 +188,7 @@ std::optional<MemoryHandle> SubmissionBuilder::temporary(uint64_t bytes, const s
   return *made;
 }
 
-/// Zeros for outputs, and who reads and writes what.
+/// Adds the zeroing of outputs, and records which buffers are read and written.
 void SubmissionBuilder::prepare(const Launch& l, const Program& p, const DeviceLaunch& c) {
   size_t next = 0;
   for (const BufferId i : p.buffers.ids()) {
@@ -204,7 +206,7 @@ void SubmissionBuilder::prepare(const Launch& l, const Program& p, const DeviceL
   }
 }
 
-/// Scratch and spill buffers. The shape of the command has the latter.
+/// Allocates scratch and spill buffers. The shape of the command includes the latter.
 bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceLaunch& c) {
   for (const LaunchBuffer& b : launch_buffers(e, c.shape)) {
     const auto memory = temporary(b.bytes, b.what);
@@ -216,7 +218,8 @@ bool SubmissionBuilder::take_temporaries(const ExecutableState& e, DeviceLaunch&
   return true;
 }
 
-/// V0503 if the workgroups of a launch take more than the device's memory limit leaves.
+/// Returns false, with V0503, if the workgroups of a launch need more than the device's memory
+/// limit leaves.
 bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) {
   const uint64_t left = d_.limit() - std::min(d_.used, d_.limit());
   if (working <= left) return true;
@@ -229,7 +232,7 @@ bool SubmissionBuilder::leaves_room(uint64_t working, const std::string& whose) 
   return false;
 }
 
-/// Compares the workgroups of a launch with the limit. Its shape has the spill buffers.
+/// Compares the workgroups of a launch with the limit. Its shape includes the spill buffers.
 bool SubmissionBuilder::leaves_room(const ExecutableState& e, DeviceLaunch& c) {
   if (d_.options.memory_limit == 0) return true;
   c.working_limit = std::max<uint64_t>(1, d_.limit() - std::min(d_.used, d_.limit()));

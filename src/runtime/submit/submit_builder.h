@@ -1,13 +1,13 @@
 #pragma once
 
-// Turns the caller's commands into what is recorded for the backend, and finds out what is wrong
-// with them. Internal to src/runtime.
+// Translates the caller's commands into commands that are recorded for the backend, and finds their
+// errors. Internal to src/runtime.
 
 #include "runtime/graph_state.h"
 
 namespace vyre::driver {
 
-/// Makes room for one more, so that the next push_back allocates nothing.
+/// Reserves space for one more element, so that the next push_back allocates nothing.
 template <class T>
 void make_room_for_one(std::vector<T>& list) {
   if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
@@ -21,15 +21,16 @@ struct ParameterInfo {
   std::string_view kind;  // "", or "graph "
   std::string_view owner;
 };
-/// Why the argument does not fit the parameter, or nothing: then `bits` is set for a scalar.
+/// Returns why the argument does not fit the parameter, or nothing: then `bits` is set for a
+/// scalar.
 std::optional<Diagnostic> misfit(const Argument& argument, const ParameterInfo& parameter,
                                  uint64_t& bits);
 
-/// Launch::lengths of a `scratch` parameter.
+/// Returns the entry of Launch::lengths for a `scratch` parameter.
 std::optional<uint64_t> scratch_length(const Launch& launch, std::string_view parameter);
 
-/// Builds one submission. Used with the device's mutex held; reports every problem it finds.
-/// Temporaries are given back when it goes, unless keep() was called.
+/// Builds one submission. Used with the device's mutex held; reports every problem it finds. Its
+/// destructor releases temporaries, unless keep() was called.
 class SubmissionBuilder {
  public:
   SubmissionBuilder(DeviceState& device, TicketState& ticket, size_t commands);
@@ -40,7 +41,7 @@ class SubmissionBuilder {
 
   Diagnostics errors;
   uint64_t output_bytes = 0;
-  /// Buffers that are written as a whole before they are read: defined by this submission.
+  /// Buffers that are fully overwritten before they are read: defined by this submission.
   std::vector<uint32_t> redefined;
 
  private:
@@ -56,7 +57,7 @@ class SubmissionBuilder {
   void upload(const Buffer& to, uint64_t offset, std::shared_ptr<std::vector<std::byte>> bytes);
   void read_back(const Buffer& from, uint64_t offset, uint64_t bytes, TicketState::Out out);
 
-  /// Runs of launches that came before (submit_sequence.cc).
+  /// Adds repeated runs of launches (submit_sequence.cc).
   void add_each(std::span<const Command> commands, uint32_t first);
   void add_run(std::span<const Command> launches, uint32_t first);
   std::shared_ptr<const Sequence> keep_run(std::span<const Command> launches, uint32_t first,
@@ -91,7 +92,8 @@ class SubmissionBuilder {
   bool leaves_room(uint64_t working, const std::string& whose);
   bool leaves_room(const ExecutableState& e, DeviceLaunch& c);
   std::optional<MemoryHandle> temporary(uint64_t bytes, const std::string& what);
-  /// Arguments of a graph: counts and scalars by its buffers, memory by those of the planned one.
+  /// Binds the arguments of a graph: counts and scalars by its buffers, memory by those of the
+  /// planned graph.
   bool bind_graph(const LaunchGraph& l, const GraphState& s,
                   IdMap<GraphBufferId, MemoryRange>& places, GraphShape& shape);
   bool same_sizes(const GraphState& s, const GraphShape& shape);
@@ -106,12 +108,12 @@ class SubmissionBuilder {
     uint64_t bytes = 0;
     uint32_t command = 0;  // the last that used it
   };
-  std::vector<Temporary> temporaries_;  // as the ticket's
-  Binding binding_;                     // of the launch under way: its room is used again
-  /// The last launch's shape, and what it followed from.
+  std::vector<Temporary> temporaries_;  // the same as the ticket's
+  Binding binding_;                     // of the current launch: its memory is reused
+  /// The last launch's shape, and the inputs that it was computed from.
   struct Shaped {
     const Program* program = nullptr;
-    bool by_scalars = false;  // they are in formulas
+    bool by_scalars = false;  // formulas use scalars
     std::vector<std::optional<uint64_t>> counts, scalars;
     std::optional<std::array<uint64_t, 3>> grid;
     LaunchShape shape;

@@ -1,7 +1,6 @@
 // Submissions that cannot be given to the backend when they are made: those with a loop that only
-// the device can count, and those behind them. A thread for each stream that has such submissions
-// goes through them in order. Nobody waits for a later submission, so the threads cannot block each
-// other.
+// the device can count, and those after them. One thread per stream with such submissions processes
+// them in order. A submission never waits for a later one, so the threads cannot deadlock.
 
 #include <fmt/format.h>
 
@@ -21,7 +20,7 @@ SubmissionOutcome failed(Diagnostics errors) {
   return o;
 }
 
-/// How a submission ends whose commands could not be recorded. Throws nothing.
+/// Returns the outcome of a submission whose commands could not be recorded. Throws nothing.
 SubmissionOutcome out_of_memory() {
   try {
     return failed({diagnose(Code::OutOfMemory, {}, "out of memory while commands were recorded")
@@ -31,7 +30,8 @@ SubmissionOutcome out_of_memory() {
   }
 }
 
-/// A word was read in time, but the time is over now: the last launch is the one that was running.
+/// Returns a timeout if the deadline has passed since a word was read in time: the last launch
+/// counts as the one that was running.
 std::optional<SubmissionOutcome> time_is_over(const TicketState& t) {
   if (!t.deadline || std::chrono::steady_clock::now() < *t.deadline) return std::nullopt;
   SubmissionOutcome o;
@@ -48,7 +48,7 @@ void DeviceState::hold(std::shared_ptr<TicketState> ticket) {
   stream.held.push_back(std::move(ticket));
   try {
     if (!stream.driver.joinable()) stream.driver = std::thread([this, &stream] { work(stream); });
-  } catch (const std::exception&) {  // no thread to be had
+  } catch (const std::exception&) {  // cannot create a thread
     stream.held.pop_back();
     throw std::bad_alloc();
   }
@@ -86,7 +86,8 @@ void DeviceState::work(StreamState& stream) {
   }
 }
 
-/// Part after part, until the last is with the backend, or one fails: then how it ended.
+/// Submits part after part, until the last is with the backend, or one fails: then returns its
+/// outcome.
 std::optional<SubmissionOutcome> DeviceState::drive(TicketState& t,
                                                     std::vector<SubmissionHandle> after,
                                                     SubmissionHandle& last) {
@@ -108,7 +109,7 @@ std::optional<SubmissionOutcome> DeviceState::drive(TicketState& t,
     if (!t.part.polled) continue;
     t.recorder.answer(*t.part.polled);
   }
-  return failed({});  // nobody will know
+  return failed({});  // the device is closing, so no caller sees this outcome
 }
 
 }  // namespace vyre::driver

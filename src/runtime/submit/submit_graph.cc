@@ -1,4 +1,4 @@
-// Graphs in submissions: arguments, what is cleared, and one launch after the other.
+// Graphs in submissions: arguments, clearing of buffers, and the sequence of launches.
 
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
   while (part.launches < Recorder::most_launches &&
          part.commands.size() < Recorder::most_commands) {
     if (!failed_.empty()) {
-      // What was recorded before comes first: it may fail earlier.
+      // The commands recorded before come first: one of them may fail earlier.
       if (part.commands.empty()) part.errors = std::move(failed_);
       return false;
     }
@@ -111,13 +111,14 @@ bool GraphScript::record(Part& part, uint32_t command, const Deadline& deadline,
       part.commands.resize(before);
       part.notes.resize(before);
     }
-    // The caller looks at the clock and at the stop flag, and holds no lock for long.
+    // The caller checks the deadline and the stop flag, and holds no lock for long.
     if (part.commands.size() == before && ++idle_calls == Recorder::max_idle_calls) return false;
   }
   return false;
 }
 
-/// It was recorded in one go. What the builder put before it is in it, too.
+/// Keeps a graph that was recorded as one part, including the commands that the builder added
+/// before it.
 void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   if (t_.call_times || !d_.backend->info().limits.loops) return;
   std::vector<DeviceCommand> body;
@@ -145,7 +146,7 @@ void GraphScript::keep_for_replay(const Part& part, size_t first) const {
   if (last.size() > GraphState::Replays::most) last.pop_back();
 }
 
-/// Calls that launch nothing count, too.
+/// Counts a call, also if it launches nothing.
 void GraphScript::begin_call(uint32_t node) {
   SubmitReport& r = t_.report;
   ++r.call_count;
@@ -156,9 +157,9 @@ void GraphScript::begin_call(uint32_t node) {
   call_ = r.calls.size();
 }
 
-/// Can and should the device go round by itself? Its rounds must be all alike: no loops inside, no
-/// grids that only the device knows, no grid barriers, nothing that is cleared in the first round
-/// only.
+/// Returns true if the device can and should run the loop without the host. All iterations must be
+/// equal: no inner loops, no grids that only the device knows, no grid barriers, nothing that is
+/// cleared in the first iteration only.
 bool GraphScript::is_for_device(const GraphLoop& loop) const {
   if (!d_.backend->info().limits.loops || loop.rounds == 0) return false;
   for (uint32_t i = loop.node + 1; i < loop.end; ++i) {
@@ -171,7 +172,7 @@ bool GraphScript::is_for_device(const GraphLoop& loop) const {
   for (size_t i = cleared_; i < s_->clears.size() && s_->clears[i].node < loop.end; ++i)
     if (s_->clears[i].node > loop.node) return false;
   const GraphNode& node = *s_->steps[loop.node].node;
-  if (node.kind == GraphNodeKind::Repeat)  // recorded one by one they have times
+  if (node.kind == GraphNodeKind::Repeat)  // recorded separately, iterations are timed
     return !t_.call_times || loop.rounds > Recorder::most_launches / (loop.end - loop.node - 1);
   const GraphBuffer& flag = s_->graph().buffers[node.flag.buffer];
   const bool is_not_zero =
@@ -180,7 +181,8 @@ bool GraphScript::is_for_device(const GraphLoop& loop) const {
   return is_not_zero && node.flag.index < shape_.counts[node.flag.buffer];
 }
 
-/// False if nothing would be launched: the cursor finds the end of such a loop.
+/// Records a loop. Returns false if nothing would be launched: the cursor finds the end of such a
+/// loop.
 Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
   clear_up_to(part, loop.node);
   Part body;
@@ -208,7 +210,7 @@ Result<bool> GraphScript::loop(Part& part, const GraphLoop& loop) {
   return true;
 }
 
-/// Where an element that exists lies on the device.
+/// Returns the location of an existing element on the device.
 MemoryRange GraphScript::range_of(const GraphElement& e) const {
   const uint64_t size = size_of(s_->graph().buffers[e.buffer].element);
   return {places_[e.buffer].memory, places_[e.buffer].offset + e.index * size, size};
@@ -230,8 +232,8 @@ void GraphScript::answer(std::span<const std::byte> polled) {
   cursor_.answer(bits);
 }
 
-/// Room for what a launch keeps for itself. That of calls with a grid from the device may turn out
-/// larger than was known; such a call is never in the first part, so the device's mutex is free.
+/// Returns memory for the scratch buffers of a launch. Calls with a grid from the device may need
+/// more than was known; such a call is never in the first part, so the device's mutex is free.
 Result<MemoryRange> GraphScript::scratch(uint64_t bytes, const Program& program) {
   if (bytes <= scratch_.bytes) return MemoryRange{scratch_.memory, 0, bytes};
   if (bytes > extra_.bytes) {
@@ -305,7 +307,7 @@ Result<> GraphScript::launch(Part& part, const GraphAction& action) {
     if (p.buffers[i].role == Role::Out && !e.full_writes.covers(i, shape, scalars))
       fill(part, place, action.node);
   }
-  if (shape.workgroups() == 0) return Ok{};  // outputs are zeros, and that is all
+  if (shape.workgroups() == 0) return Ok{};  // outputs are zeros, and nothing is launched
   if (own->bytes > 0) {
     const Result<MemoryRange> room = scratch(own->bytes, p);
     if (!room) return fail(room.errors());
@@ -390,7 +392,7 @@ bool SubmissionBuilder::bind_graph(const LaunchGraph& l, const GraphState& s,
   return ok && same_sizes(s, shape);
 }
 
-/// Scalars may be others than those it was prepared for, but lengths and grids must not change.
+/// Returns true if lengths and grids equal those it was prepared for. Scalars may differ.
 bool SubmissionBuilder::same_sizes(const GraphState& s, const GraphShape& shape) {
   const GraphShape& planned = s.planned.fused.shape;
   if (shape.scalars == planned.scalars) return true;
@@ -421,7 +423,7 @@ bool SubmissionBuilder::same_sizes(const GraphState& s, const GraphShape& shape)
   return same;
 }
 
-/// As it was recorded before, if the device keeps such things.
+/// Submits a graph as it was recorded before, if the device keeps recordings.
 bool SubmissionBuilder::replay(const GraphState& s, const IdMap<GraphBufferId, MemoryRange>& places,
                                const GraphShape& shape) {
   if (t_.call_times) return false;
@@ -457,7 +459,7 @@ void SubmissionBuilder::one(const LaunchGraph& l) {
   if (d_.options.memory_limit > 0 &&
       !leaves_room(s->need.working, fmt::format("graph `{}`", g.name)))
     return;
-  for (const Buffer& b : s->memory) writes(b, true);  // nothing of an earlier run is looked at
+  for (const Buffer& b : s->memory) writes(b, true);  // no data of an earlier run is read
   if (replay(*s, places, shape)) {
     t_.graphs[number_] = s;
     return;

@@ -26,7 +26,7 @@ LaunchShape without_spill_buffers(LaunchShape shape, const Program& program) {
   return shape;
 }
 
-/// The buffer of words that the host reads to know how a split launch goes on.
+/// Returns the buffer of the words that the host reads to control a split launch.
 BufferId words_of(const ExecutableState& e) {
   BufferId words{0};
   for (uint32_t i = 0; i < e.plan->hidden.size(); ++i)
@@ -156,7 +156,7 @@ bool SplitLaunch::record(Part& part, uint32_t command, const Deadline& deadline,
                   fmt::format("kernel `{}` was still running after {} seconds", p.name, time_limit))
                   .with_fix("raise the time limit, or make the loop end"));
         }
-        return false;  // what there is may begin meanwhile, and the caller is not kept
+        return false;  // submits the recorded commands and returns to the caller
     }
   }
   return false;

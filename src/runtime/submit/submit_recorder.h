@@ -1,9 +1,9 @@
 #pragma once
 
-// What a submission gives to its backend, piece by piece. Most submissions are one part. One with
-// a script (a launch that was split at grid barriers, a graph) may be more: a loop that the host
-// cannot count goes on only when something was read back from the device, and a loop of very many
-// launches is not recorded as a whole. Internal to src/runtime.
+// Passes the commands of a submission to its backend in parts. Most submissions are one part. One
+// with a script (a launch that was split at grid barriers, a graph) may have more: a loop that the
+// host cannot count continues only when a word was read back from the device, and a loop with very
+// many launches is not recorded as a whole. Internal to src/runtime.
 
 #include <deque>
 
@@ -17,16 +17,16 @@ struct ExecutableState;
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-/// What a device command was, for reports and errors.
+/// The origin of a device command, for reports and errors.
 struct CommandNote {
-  DeviceCommand::Kind kind = DeviceCommand::Kind::Fill;  // whose time its time is
+  DeviceCommand::Kind kind = DeviceCommand::Kind::Fill;  // the kind that its time counts for
   uint32_t command = 0;                                  // as submitted
   uint32_t segment = none;                               // of a split launch
   uint32_t node = none;                                  // of a graph: the call
   uint64_t call = 0;  // of a graph: 1 + the place of its time in SubmitReport::calls; 0: none
   const ExecutableState* executable = nullptr;  // if it is not the command's; kept by it
-  // Of a Loop or Replay: what is in its body (but for the number of the command); and if it is one
-  // of a graph, how often a round runs each node.
+  // For a Loop or Replay: the notes of its body (except for the number of the command). For one of
+  // a graph, `runs` says how often an iteration runs each node.
   std::shared_ptr<const std::vector<CommandNote>> body;
   std::shared_ptr<const std::vector<uint64_t>> runs;
 };
@@ -35,10 +35,10 @@ struct CommandNote {
 struct Part {
   std::vector<DeviceCommand> commands;
   std::vector<CommandNote> notes;                  // by command
-  std::shared_ptr<std::vector<std::byte>> polled;  // what decides how it goes on
+  std::shared_ptr<std::vector<std::byte>> polled;  // the words that decide how the script continues
   bool is_last = false;
   uint32_t launches = 0;  // without those in Loops
-  Diagnostics errors;     // the time was over while the host counted: nothing more is done
+  Diagnostics errors;     // the deadline passed while the host counted: recording ends
 
   void add(DeviceCommand&& command, CommandNote&& note) {
     launches += note.kind == DeviceCommand::Kind::Launch;
@@ -47,22 +47,22 @@ struct Part {
   }
 };
 
-/// Commands of which some are known only when the host has read something back.
+/// Commands of which some are known only after the host has read a word back.
 class Script {
  public:
   Script() = default;
   Script(const Script&) = delete;
   virtual ~Script() = default;
-  /// Adds to the part up to something that must be read, Recorder::most_launches, or the end. True:
-  /// that was all.
+  /// Adds commands to the part up to a word that must be read, Recorder::most_launches, or the end.
+  /// Returns true at the end.
   virtual bool record(Part& part, uint32_t command, const Deadline& deadline,
                       double time_limit) = 0;
-  /// What was read.
+  /// Receives the words that were read.
   virtual void answer(std::span<const std::byte> polled) = 0;
 };
 
-/// A launch of an executable that runs split. `launch` has the memory of the spill buffers too, and
-/// the counts of all buffers of a segment.
+/// A launch of an executable that runs split. `launch` includes the memory of the spill buffers,
+/// and the counts of all buffers of a segment.
 class SplitLaunch : public Script {
  public:
   SplitLaunch(std::shared_ptr<const ExecutableState> executable, DeviceLaunch launch, bool timed);
@@ -93,24 +93,24 @@ class Recorder {
   void add(DeviceCommand device, CommandNote note);
   void add(uint32_t command, std::unique_ptr<Script> script);
 
-  /// So many commands will come, about.
+  /// Reserves memory for about so many commands.
   void reserve(size_t commands);
 
-  /// Only commands were added.
+  /// True if only commands were added, and no script.
   bool is_plain() const { return items_.empty(); }
-  /// Of those that were added before the first script.
+  /// Returns the number of commands that were added before the first script.
   size_t size() const { return first_.commands.size(); }
-  /// Takes back those of them from here on.
+  /// Removes and returns those commands from `from` on.
   Part cut(size_t from);
 
-  /// Up to something that must be read, `most_launches`, or the end.
+  /// Returns the next part: up to a word that must be read, `most_launches`, or the end.
   Part next(const Deadline& deadline, double time_limit);
-  /// What the part before has read.
+  /// Passes on the words that the previous part has read.
   void answer(std::span<const std::byte> polled) { items_.front().script->answer(polled); }
 
   static constexpr uint32_t most_launches = 1024;
   static constexpr uint32_t most_commands = 8 * most_launches;
-  /// Calls of a graph that record nothing before a part ends.
+  /// The number of calls of a graph that record nothing after which a part ends.
   static constexpr uint32_t max_idle_calls = 4096;
 
  private:
@@ -121,7 +121,7 @@ class Recorder {
     std::unique_ptr<Script> script;  // instead of `device`
   };
 
-  Part first_;  // what comes before the first script
+  Part first_;  // the commands before the first script
   std::deque<Item> items_;
 };
 

@@ -7,10 +7,10 @@
 namespace vyre::driver {
 namespace {
 
-/// Everything that a launch's commands depend on, as words that no other launch has. Of
-/// Launch::lengths the number suffices: launches with scratch buffers are never kept. Of those that
-/// are not kept the executable may be gone, and another have its address: such a run is taken for
-/// one that came before, which does no harm.
+/// Adds everything that a launch's commands depend on, as words that no other launch has. For
+/// Launch::lengths the number suffices: launches with scratch buffers are never kept. The
+/// executable of a run that is not kept may be destroyed, and another one have its address: such a
+/// run is taken for a repeated one, which is harmless.
 void add_key(const Launch& l, std::vector<uint64_t>& key) {
   const auto add = [&key](auto... words) { (key.push_back(words), ...); };
   add(reinterpret_cast<uintptr_t>(l.executable.state()), l.arguments.size(), l.lengths.size(),
@@ -33,13 +33,14 @@ void add_use(std::vector<Sequence::Use>& uses, const Buffer& buffer, uint32_t la
   it->is_redefined |= is_cleared;
 }
 
-/// Of launches without errors. False: what it became is not for another submission.
+/// Adds the uses of a launch without errors. Returns false if its commands cannot be used in
+/// another submission.
 bool add_uses(const Launch& l, uint32_t launch, std::vector<Sequence::Use>& uses) {
   const ExecutableState& e = *l.executable.state();
   if (e.mode == ExecutionMode::Cooperative) return false;
   size_t next = 0;
   for (const auto& b : e.program->buffers) {
-    if (b.role == Role::Scratch) return false;  // of this submission alone
+    if (b.role == Role::Scratch) return false;  // belongs to this submission alone
     if (!is_parameter(b.role)) continue;
     if (const Buffer* buffer = std::get_if<Buffer>(&l.arguments[next++]))
       add_use(uses, *buffer, launch, b.role, b.role == Role::Out && l.clear_outputs);
@@ -86,7 +87,7 @@ void SubmissionBuilder::add_each(std::span<const Command> commands, uint32_t fir
   }
 }
 
-/// The first time nobody knows whether it will come again; the second time it is kept.
+/// Adds a run of launches. A run is kept when it is submitted for the second time.
 void SubmissionBuilder::add_run(std::span<const Command> launches, uint32_t first) {
   Sequences::Entry& known = d_.sequences.find(launches);
   if (known.sequence && replay(known.sequence, first)) return;
@@ -96,7 +97,7 @@ void SubmissionBuilder::add_run(std::span<const Command> launches, uint32_t firs
     known.sequence = keep_run(launches, first, from);
 }
 
-/// What was recorded from `from` on.
+/// Keeps the commands that were recorded from `from` on.
 std::shared_ptr<const Sequence> SubmissionBuilder::keep_run(std::span<const Command> launches,
                                                             uint32_t first, size_t from) {
   if (t_.recorder.size() == from) return nullptr;
@@ -115,7 +116,7 @@ std::shared_ptr<const Sequence> SubmissionBuilder::keep_run(std::span<const Comm
   return s;
 }
 
-/// False: something is wrong, which is told launch by launch.
+/// Returns false if there is an error; add_each() then reports it per launch.
 bool SubmissionBuilder::replay(const std::shared_ptr<const Sequence>& s, uint32_t first) {
   for (const Sequence::Use& u : s->uses)
     if (d_.problem(u.buffer, u.must_be_defined && !is_redefined(u.buffer))) return false;
@@ -134,7 +135,7 @@ void SubmissionBuilder::add_sequence(const std::shared_ptr<const Sequence>& s, u
   number_ = first;
   CommandNote note;
   note.body = {s, &s->notes};
-  add_replay({s, &s->body}, false, std::move(note));  // untimed, as its launches
+  add_replay({s, &s->body}, false, std::move(note));  // untimed, like its launches
 }
 
 void SubmissionBuilder::add_replay(CommandBody body, bool timed, CommandNote note) {

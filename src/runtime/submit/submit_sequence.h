@@ -1,9 +1,9 @@
 #pragma once
 
-// Launches that come again: a program often submits the same launches on the same buffers over and
-// over. What a run of them becomes for the backend is then kept and given to it as a Replay, whose
-// body it knows again (backend.h): nothing is checked but that the buffers are as they
-// must be, and nothing is recorded. Internal to src/runtime.
+// Repeated launches: a program often submits the same launches on the same buffers many times. The
+// device commands of such a run are then kept and submitted as a Replay, whose body the backend
+// recognizes (backend.h): only the state of the buffers is checked, and nothing is recorded.
+// Internal to src/runtime.
 
 #include <deque>
 
@@ -12,9 +12,9 @@
 
 namespace vyre::driver {
 
-/// A run of launches as the backend has it. Never changes.
+/// A run of launches in the backend's form. Never changes.
 struct Sequence {
-  /// A buffer, by the first launch that has it.
+  /// A buffer, by the first launch that uses it.
   struct Use {
     Buffer buffer;
     uint32_t launch = 0;
@@ -28,10 +28,10 @@ struct Sequence {
   std::vector<Use> uses;
 };
 
-/// The runs that were submitted last. Guarded by the device's mutex.
+/// The most recently submitted runs. Guarded by the device's mutex.
 class Sequences {
  public:
-  /// Shorter ones gain little; longer ones are much to keep.
+  /// The lengths of runs that are kept: shorter ones gain little; longer ones take much memory.
   static constexpr size_t fewest = 8, longest = 1024;
 
   struct Entry {
@@ -39,13 +39,13 @@ class Sequences {
     bool came_before = false;
     std::shared_ptr<const Sequence> sequence;  // if it was worth keeping
   };
-  /// The entry of these launches, which is valid until the next call.
+  /// Returns the entry of these launches, which is valid until the next call.
   Entry& find(std::span<const Command> launches);
 
  private:
   static constexpr size_t most = 16;
   std::deque<Entry> entries_;  // the newest first
-  std::vector<uint64_t> key_;  // of the launches that are looked for: its room is used again
+  std::vector<uint64_t> key_;  // of the launches that find() gets: its memory is reused
 };
 
 }  // namespace vyre::driver

@@ -1,4 +1,4 @@
-// How submissions end: times, errors in words, readbacks, and buffers that are free again or
+// Completion of submissions: times, error messages, readbacks, and buffers that become free or
 // undefined.
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ struct Culprit {
   std::string segment;
 };
 
-/// What failed, as it was recorded; of a loop, what is in it.
+/// Returns the note of the command that failed; for a loop, that of the command in its body.
 std::optional<CommandNote> note_of(const TicketState& t, const SubmissionOutcome& o) {
   if (o.command >= t.part.notes.size()) return std::nullopt;
   const CommandNote& note = t.part.notes[o.command];
@@ -61,7 +61,7 @@ Diagnostics errors_of(const TicketState& t, SubmissionOutcome& o) {
   return t.graphs[note->command]->blame(std::move(errors), note->node, trapped);
 }
 
-/// A submission that reads what one before it did not finish writing.
+/// Returns an error if a submission reads data that an earlier one did not finish writing.
 std::optional<Diagnostic> unusable_input(const TicketState& t) {
   for (const TicketState::Need& need : t.needs)
     if (need.writer->finished && need.writer->failed())
@@ -78,7 +78,7 @@ std::optional<Diagnostic> unusable_input(const TicketState& t) {
 }  // namespace
 
 std::vector<uint64_t>& TicketState::runs_of(uint32_t command, size_t nodes) {
-  // Commands are recorded in order: it is mostly the last.
+  // Commands are recorded in order: it is usually the last.
   for (auto g = report.graphs.rbegin(); g != report.graphs.rend(); ++g)
     if (g->command == command) return g->runs;
   return report.graphs.emplace_back(command, std::vector<uint64_t>(nodes)).runs;
@@ -97,7 +97,7 @@ void DeviceState::account(TicketState& t, const SubmissionOutcome& o) {
   size_t loop = 0;
   for (const CommandNote& note : t.part.notes) {
     if (!note.body) continue;
-    if (loop == o.rounds.size()) break;  // it did not come so far
+    if (loop == o.rounds.size()) break;  // it was not reached
     const uint64_t rounds = o.rounds[loop++];
     if (note.runs) {
       std::vector<uint64_t>& runs = t.runs_of(note.command, note.runs->size());
@@ -122,8 +122,9 @@ SubmissionOutcome DeviceState::outcome_of(TicketState& t) {
 
 void DeviceState::settle(const std::shared_ptr<TicketState>& t) {
   if (t->finished) return;
-  // What it reads was written before: by submissions that have ended on the device, but perhaps
-  // nobody asked how. Oldest first, and no recursion: chains may be as long as a program's life.
+  // Its inputs were written by earlier submissions, which have ended on the device but may not be
+  // settled yet. Settles them oldest first, without recursion: chains may be as long as the program
+  // runs.
   std::vector<std::shared_ptr<TicketState>> chain;
   try {
     const std::lock_guard lock(mutex);
@@ -159,7 +160,7 @@ void DeviceState::settle_up_to(uint64_t number) {
   }
 }
 
-/// Errors, the report and what telemetry is told. Adds nothing to the samples if it failed.
+/// Produces errors, the report and telemetry. Adds no samples if the submission failed.
 void DeviceState::conclude(TicketState& t, SubmissionOutcome& o,
                            std::vector<LaunchSample>& samples) {
   account(t, o);
@@ -179,7 +180,7 @@ void DeviceState::conclude(TicketState& t, SubmissionOutcome& o,
       samples.push_back({telemetry_key(backend->info()), e->program->op_id, e->program->name,
                          t.report.command_ns[i], t.launch_bytes[i]});
   for (const CallTime& call : t.report.calls) {
-    if (call.is_loop) continue;  // whose time it was is not known
+    if (call.is_loop) continue;  // its time belongs to several calls
     const auto& c = *t.graphs[call.command]->calls[call.node];
     const Program& p = c.executable.optimized();
     samples.push_back({telemetry_key(backend->info()), p.op_id, p.name, call.ns, c.bytes});
@@ -199,7 +200,7 @@ void DeviceState::settle_one(TicketState& t) {
       samples.clear();
     }
     let_go(t, t.errors.empty() && !t.out_of_memory);
-    t.recorder = {};  // one that failed has scripts left, and they have graphs
+    t.recorder = {};  // a failed one still has scripts, which hold graphs
     t.graphs.clear();
     t.finished = true;
   }
@@ -215,7 +216,7 @@ void DeviceState::let_go(TicketState& t, bool ok) {
   for (const uint32_t slot : t.writes) {
     Slot& s = slots[slot];
     --s.users;
-    if (s.writer.get() != &t) continue;  // a later one decides: it writes all, or needs ours
+    if (s.writer.get() != &t) continue;  // a later writer decides: it overwrites all, or needs ours
     s.writer = nullptr;
     s.undefined |= !ok;
   }
@@ -256,7 +257,7 @@ void DeviceState::reap() {
   {
     const std::lock_guard lock(mutex);
     for (const auto& [id, stream] : streams)
-      for (const auto& t : stream.pending) {  // in order: behind one that is not done none is
+      for (const auto& t : stream.pending) {  // in order: none after an unfinished one is done
         if (!t->recorded || !(t->ended || backend->is_done(t->handle))) break;
         ended.push_back(t);
       }
@@ -265,8 +266,8 @@ void DeviceState::reap() {
   free_retired();
 }
 
-/// Asking a device costs as much as a launch, and most tickets are waited for anyway: only so many
-/// may pile up.
+/// Settles ended submissions only if many are pending: a query of the device costs as much as a
+/// launch, and most tickets are waited for anyway.
 void DeviceState::reap_if_many() {
   constexpr size_t many = 64;
   size_t pending = 0;
@@ -286,7 +287,7 @@ void DeviceState::finish() {
   settle_up_to(last);
 }
 
-/// Nobody has a handle of the device or a ticket of it: nobody can see how what is under way ends.
+/// No handle or ticket of the device is left, so the outcome of work under way cannot be observed.
 DeviceState::~DeviceState() {
   {
     const std::lock_guard lock(mutex);
@@ -297,7 +298,7 @@ DeviceState::~DeviceState() {
   for (auto& [id, stream] : streams)
     if (stream.driver.joinable()) stream.driver.join();
   backend.reset();
-  // Tickets hold those before them; a long chain must not be let go recursively.
+  // Tickets hold earlier ones; a long chain must not be destroyed recursively.
   for (auto& [id, stream] : streams)
     for (const auto& t : stream.pending) {
       t->needs.clear();

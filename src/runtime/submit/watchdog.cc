@@ -11,7 +11,7 @@ Watchdog::Watch::Watch(Watchdog& dog, std::atomic<uint32_t>& word,
   const Clock::time_point end = deadline.value_or(Clock::time_point::max());
   const std::lock_guard lock(dog.mutex_);
   const bool needs_thread = deadline && !dog.thread_.joinable();
-  // Before the entry, which nothing would remove if no thread could be made.
+  // Before the entry, which would stay if the thread could not be created.
   if (needs_thread) dog.thread_ = std::thread([&dog] { dog.work(); });
   dog.entries_.push_back({&word, end, std::move(is_over), std::move(stop)});
   if (dog.stopped_) dog.entries_.back().stop_launch();

@@ -20,10 +20,10 @@ std::string hex(const std::array<uint8_t, N>& bytes) {
   return text;
 }
 
-/// Of the files: another number for every change of what they hold.
+/// The version of the file format: another number for every change of the contents.
 constexpr int version = 2;
 
-/// What the result depends on.
+/// Returns everything that the result depends on.
 Json key_of(const PhysicalDevice& d) {
   return Json::array({version, build_id(), d.properties.deviceName, d.driver,
                       d.properties.driverVersion, hex(d.device_uuid), hex(d.driver_uuid),
@@ -106,7 +106,7 @@ Result<emit_exact::Profile> force_profile(std::string_view text, const emit_exac
   if (!says("push_constant_bytes=")) forced->push_constant_bytes = base.push_constant_bytes;
   if (!says("most_workgroups=")) forced->most_workgroups = base.most_workgroups;
   std::string beyond;
-  // What the name of a whole device says right is of no use where this one computes it wrong.
+  // A capability of a named device is useless where this device computes it wrong.
 #define VYRE_FIELD(field, value, what)                                 \
   if (says("+" #field)) {                                              \
     if (forced->field && !device.reported.field) beyond += " " #field; \

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which commands of a command buffer need a barrier between them: only those that touch the same
-// memory, of which one writes. Memory is told apart by its addresses on the device.
+// Decides which commands of a command buffer need a barrier between them: only those that access
+// the same memory, if one of them writes. Memory is identified by its addresses on the device.
 
 #include <cstdint>
 #include <span>
@@ -14,17 +14,17 @@ struct Access {
   bool write = false;
 };
 
-/// What does the work of a command.
+/// The kind of a command.
 enum class Work : uint8_t { Kernel, Transfer };
 
-/// Kernels: between kernels alone, which costs less. Transfers behind it do not wait for what is
-/// before it.
+/// Kernels: orders kernels only, which costs less. Later transfers do not wait for what precedes
+/// it.
 enum class Barrier : uint8_t { None, Kernels, All };
 
 class Hazards {
  public:
-  /// Takes part of a command; the barrier that must come before it, after which everything earlier
-  /// is done with.
+  /// Adds a command and returns the barrier that it needs before it. After the barrier all earlier
+  /// commands are forgotten.
   Barrier add(std::span<const Access> accesses, Work work) {
     const bool is_transfer = work == Work::Transfer;
     Barrier barrier = Barrier::None;
@@ -38,12 +38,12 @@ class Hazards {
     open_transfers_ |= is_transfer;
     return barrier;
   }
-  /// Barrier::All came for another reason.
+  /// Records that a Barrier::All was inserted for another reason.
   void clear() {
     open_.clear();
     open_transfers_ = hidden_ = false;
   }
-  /// A command that may touch anything, by whatever work.
+  /// Adds a command of either kind that may access any memory.
   Barrier add_unknown() {
     const Barrier barrier = open_.empty() && !hidden_ ? Barrier::None : Barrier::All;
     clear();
@@ -53,8 +53,8 @@ class Hazards {
   }
 
  private:
-  /// So that a long sequence of commands that share nothing stays linear: then a barrier costs less
-  /// than looking.
+  /// Keeps the time linear for long sequences of independent commands: from this number on, a
+  /// barrier costs less than the comparison.
   static constexpr size_t most = 1024;
 
   bool conflicts(std::span<const Access> accesses) const {
@@ -66,7 +66,7 @@ class Hazards {
   }
 
   std::vector<Access> open_;     // since the last barrier
-  bool open_transfers_ = false;  // some of them are transfers'
+  bool open_transfers_ = false;  // some of them belong to transfers
   bool hidden_ = false;          // the last barrier was between kernels: transfers do not wait for
                                  // those before it
 };

@@ -5,12 +5,13 @@
 namespace vyre::driver::vulkan {
 namespace {
 
-// gate: before each round. `w` is the memory with the word that the loop looks at, `low` and `high`
-// pick its bytes; `control` are the control blocks of the body's launches, 16 words each: after a
-// trap or a stop no round begins. `sizes` become the sizes of the body's dispatches, or zeros.
+// gate: runs before each iteration. `w` is the memory with the word that the loop tests, `low` and
+// `high` select its bytes. `control` holds the control blocks of the body's launches, 16 words
+// each: after a trap or a stop no iteration begins. `sizes` receives the sizes of the body's
+// dispatches, or zeros.
 //
-// fill, copy: a range of bytes, a word an invocation; what is in the first and last word outside of
-// the range stays.
+// fill, copy: a range of bytes, one word per invocation. Bytes of the first and last word outside
+// the range are preserved.
 constexpr const char* sources[] = {
     R"(
 kernel gate(index: u64, low: u32, high: u32, blocks: u32, w: in u32[], sizes: in u32[], control: in u32[],

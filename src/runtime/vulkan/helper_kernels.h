@@ -1,7 +1,7 @@
 #pragma once
 
-// Kernels of the backend itself, written in the language and compiled like any other: what loops on
-// the device need (recorder_loop.cc).
+// Kernels of the backend itself, written in the language and compiled like any other. Loops on the
+// device need them (recorder_loop.cc).
 
 #include <array>
 #include <memory>
@@ -19,7 +19,7 @@ class HelperKernels {
     std::shared_ptr<const Program> program;
     std::shared_ptr<VulkanKernel> kernel;
   };
-  /// Compiled when it is first asked for.
+  /// Returns a kernel; compiles it at the first request.
   Result<const One*> get(Helper which, const std::shared_ptr<Context>& context,
                          const emit_exact::Profile& profile);
 

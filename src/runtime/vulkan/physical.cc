@@ -11,7 +11,7 @@
 namespace vyre::driver::vulkan {
 namespace {
 
-/// All structures of features in one chain, to ask with and to enable with.
+/// All feature structures in one chain, for queries and for device creation.
 struct Features {
   VkPhysicalDeviceFeatures2 core =
       made<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
@@ -58,7 +58,7 @@ std::vector<VkExtensionProperties> extensions_of(VkPhysicalDevice d) {
   return all;
 }
 
-/// Asks the device, for at least Vulkan 1.2.
+/// Queries the device, which supports at least Vulkan 1.2.
 void ask(VkPhysicalDevice d, uint32_t version, Features& f) {
   const auto all = extensions_of(d);
   const auto offer = [&](const char* name, auto& features, uint32_t core_since) {
@@ -73,7 +73,7 @@ void ask(VkPhysicalDevice d, uint32_t version, Features& f) {
   vkGetPhysicalDeviceFeatures2(d, &f.core);
 }
 
-/// Lets through what vyre uses and turns the rest off: some features cost speed when they are on.
+/// Keeps the features that vyre uses and disables the rest: some cost speed when they are enabled.
 void keep_what_is_used(Features& f) {
   const auto keep = [](auto& features, auto... members) {
     auto kept = std::remove_reference_t<decltype(features)>{};
@@ -130,7 +130,7 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   d.driver = fmt::format("{} {}", v12.driverName, v12.driverInfo);
   std::copy_n(v11.deviceUUID, VK_UUID_SIZE, d.device_uuid.begin());
   std::copy_n(v11.driverUUID, VK_UUID_SIZE, d.driver_uuid.begin());
-  // What Vulkan calls the largest allocation is what is sure to work; more may.
+  // maxMemoryAllocationSize is the size that is guaranteed; larger allocations may succeed.
   d.most_allocation_bytes = std::max<uint64_t>(v11.maxMemoryAllocationSize, largest.maxBufferSize);
 
   d.least_subgroup = d.most_subgroup = v11.subgroupSize;
@@ -167,7 +167,7 @@ void read_properties(PhysicalDevice& d, const Features& f) {
   r.denorm_preserve64 = v12.shaderDenormPreserveFloat64 && core.shaderFloat64;
   r.signed_zero_inf_nan32 = v12.shaderSignedZeroInfNanPreserveFloat32;
   r.signed_zero_inf_nan64 = v12.shaderSignedZeroInfNanPreserveFloat64 && core.shaderFloat64;
-  // A mode of one width alone where the device ties the widths together is not allowed.
+  // A float mode for one width alone is not allowed where the device ties the widths together.
   if (v12.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE &&
       r.denorm_preserve32 != r.denorm_preserve64)
     r.denorm_preserve32 = r.denorm_preserve64 = false;
@@ -176,10 +176,10 @@ void read_properties(PhysicalDevice& d, const Features& f) {
     r.rte32 = r.rte64 = false;
   for (const emit_spirv::WorkaroundInfo& w : emit_spirv::all_workarounds())
     if (w.flag && !w.found_by_self_test && w.vendor == vendor_of(v12.driverID)) r.*w.flag = false;
-  // Mesa 22.3.6 keeps 80 masks, some of them its own, and leaves out the blocks inside.
+  // Mesa 22.3.6 keeps 80 masks, some of them for itself, and skips the blocks of deeper nesting.
   if (v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) d.most_nested = 64;
   r.subgroup_size = v11.subgroupSize;
-  // As much as every recorder has room for.
+  // The size that every recorder can push.
   r.push_constant_bytes = std::min(d.properties.limits.maxPushConstantsSize, 256u);
   const uint32_t* const groups = d.properties.limits.maxComputeWorkGroupCount;
   r.most_workgroups = *std::min_element(groups, groups + 3);
@@ -190,7 +190,7 @@ bool find_queue(PhysicalDevice& d) {
   vkGetPhysicalDeviceQueueFamilyProperties(d.handle, &n, nullptr);
   std::vector<VkQueueFamilyProperties> families(n);
   vkGetPhysicalDeviceQueueFamilyProperties(d.handle, &n, families.data());
-  // The first family with graphics too is the one that every driver tests most.
+  // The first family that also has graphics is the one that every driver tests most.
   for (const VkQueueFlags wanted : {VkQueueFlags{VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT},
                                     VkQueueFlags{VK_QUEUE_COMPUTE_BIT}})
     for (uint32_t i = 0; i < n; ++i)

@@ -1,7 +1,7 @@
 #pragma once
 
-// The devices that the drivers offer: what each has, in what order vyre numbers them, and why some
-// are not used. Nothing is opened here.
+// The physical devices of the installed drivers: their properties, the order in which vyre numbers
+// them, and why some are not used. Nothing is opened here.
 
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@ namespace vyre::driver::vulkan {
 
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
-  std::string why_not;  // vyre cannot use it; "" if it can
+  std::string why_not;  // why vyre cannot use it; "" if it can
 
   VkPhysicalDeviceProperties properties{};
   VkPhysicalDeviceMemoryProperties memory{};
@@ -24,12 +24,12 @@ struct PhysicalDevice {
   uint32_t queue_family = 0;
   uint32_t timestamp_bits = 0;
 
-  /// What it says that it has. The self-test may find less.
+  /// The capabilities that the device reports. The self-test may find fewer.
   emit_exact::Profile reported;
   uint32_t least_subgroup = 0, most_subgroup = 0;
   bool subgroup_size_control = false;  // pipelines may ask for a size
-  bool full_subgroups = false;         // and for subgroups without holes
-  /// Ifs inside each other, or loops: deeper ones its compiler gets wrong.
+  bool full_subgroups = false;         // pipelines may ask for full subgroups
+  /// The nesting of ifs or loops that its compiler handles; it gets deeper nesting wrong.
   uint32_t most_nested = ~uint32_t{0};
   bool uniform_control_flow = false;  // VK_KHR_shader_subgroup_uniform_control_flow
 
@@ -37,11 +37,11 @@ struct PhysicalDevice {
   uint64_t device_local_bytes() const;  // of the largest heap
 };
 
-/// In the order of their numbers: those that can be used by kind (discrete, integrated, virtual,
-/// cpu, other), then the others.
+/// Returns the devices in the order of their numbers: usable ones by kind (discrete, integrated,
+/// virtual, cpu, other), then the others.
 std::vector<PhysicalDevice> physical_devices(const Instance& instance);
 
-/// Everything of it that vyre may use is enabled.
+/// Creates the device with all features that vyre may use.
 VkResult create_device(const PhysicalDevice& physical, VkDevice* device);
 
 }  // namespace vyre::driver::vulkan

@@ -1,6 +1,6 @@
-// Loops that look at a word, without the host: a batch of rounds is recorded, each behind a gate.
-// The gate is a kernel that writes the sizes of the round's dispatches: those that they have, or
-// zeros once the word is zero. Copies and fills are dispatches too.
+// Loops that test a word, without the host. A batch of iterations is recorded, with a gate before
+// each. The gate is a kernel that writes the sizes of the iteration's dispatches: the recorded
+// sizes, or zeros once the word is zero. Copies and fills are dispatches too.
 
 #include <algorithm>
 #include <cstring>
@@ -10,14 +10,14 @@
 namespace vyre::driver::vulkan {
 
 struct Recorder::Gated {
-  uint32_t dispatches = 0;  // of a round, at most
-  uint32_t next = 0;        // of this round
+  uint32_t dispatches = 0;  // of an iteration, at most
+  uint32_t next = 0;        // of this iteration
   uint32_t blocks = 0;      // control blocks
-  uint32_t next_block = 0;  // of this round
+  uint32_t next_block = 0;  // of this iteration
   bool first_round = true;
   Arena::Place sizes, control, state;
   Piece args;
-  std::vector<Piece> between;  // of copies that overlap, by round: the same each time
+  std::vector<Piece> between;  // for copies that overlap; every iteration reuses them
   size_t next_between = 0;
 };
 
@@ -37,7 +37,7 @@ Result<uint64_t> Recorder::control_block(size_t number, size_t inside, Gated* ga
     tells_host_ = true;
     return place->address;
   }
-  // One for all rounds: none begins after a trap.
+  // One block for all iterations: none begins after a trap.
   const uint64_t offset = gated->next_block++ * block_stride;
   if (gated->first_round) {
     auto* block = reinterpret_cast<emit_spirv::ControlBlock*>(gated->control.host + offset);
@@ -105,7 +105,7 @@ Result<> Recorder::gate(const MemoryRange& word, Gated& g) {
   hazards_.clear();
   accesses_.clear();
   const Piece& w = piece(word.memory);
-  // The word may lie across two.
+  // The word may straddle two 32-bit words.
   const uint64_t shift = word.offset % 4 * 8;
   const uint64_t mask =
       word.bytes >= 8 ? ~uint64_t{0} : ((uint64_t{1} << word.bytes * 8) - 1) << shift;
@@ -133,7 +133,7 @@ Result<> Recorder::gate(const MemoryRange& word, Gated& g) {
 
 namespace {
 
-/// Workgroups of 64 for the words that a range of bytes touches.
+/// Returns workgroups of 64 invocations for the words that a range of bytes touches.
 std::array<uint64_t, 3> groups_of(uint64_t offset, uint64_t bytes) {
   const uint64_t words = (offset + bytes + 3) / 4 - offset / 4;
   return {(words + 63) / 64, 1, 1};
@@ -175,7 +175,7 @@ Result<> Recorder::gated_copy(const Piece& from, uint64_t from_offset, const Pie
 Result<> Recorder::gated_copy(const DeviceCopy& c, Gated& g) {
   if (c.to.bytes == 0) return Ok{};
   const Piece &from = piece(c.source), &to = piece(c.to.memory);
-  // Inside one memory words are read that others write: by way of another.
+  // Inside one memory, words are read that other invocations write: copy by way of another memory.
   if (c.source != c.to.memory)
     return gated_copy(from, c.source_offset, to, c.to.offset, c.to.bytes, g);
   if (g.next_between == g.between.size()) {

@@ -14,7 +14,8 @@ namespace {
 
 using emit_exact::Profile;
 
-/// Refused rightly: features, and loops that the device cuts (which is told from now on).
+/// True if the refusal is correct: missing features, and loops that the device cuts (these are
+/// reported from now on).
 bool is_left_out(Code code) { return code == Code::MissingFeature || code == Code::NotExact; }
 
 class SelfTest {
@@ -33,7 +34,8 @@ class SelfTest {
   }
 
  private:
-  /// What stays wrong may rest on something that was found wrong later: it gets another chance.
+  /// Tests groups until the profile no longer changes. A group that stays wrong may depend on an op
+  /// that was found wrong later, so it is tested again.
   Result<> find(const std::vector<TestGroup>& groups) {
     std::vector<const TestGroup*> wrong;
     for (const TestGroup& g : groups) wrong.push_back(&g);
@@ -58,11 +60,11 @@ class SelfTest {
     return Ok{};
   }
 
-  /// One group until it is right, or wrong with everything switched off.
+  /// Tests one group until it is right, or wrong with every applicable flag disabled.
   Result<> test(const TestGroup& g) {
     if (g.needs && !(t_.profile.*g.needs)) return Ok{};
     TestRun& run = run_of(g);
-    for (;;) {  // each round switches something off, or is the last
+    for (;;) {  // each iteration disables a flag, or is the last
       d_.profile = t_.profile;
       const Result<IdMap<BufferId, Bytes>> got = run.actual(d_, d_.compile(run.program(), {}));
       if (!got) {
@@ -99,13 +101,13 @@ class SelfTest {
     }
   }
 
-  /// Relaxed atomics do instead of ordered ones on a CPU only.
+  /// Relaxed atomics can replace ordered ones on a CPU only.
   bool may_switch_off(ProfileFlag flag) const {
     return flag != &Profile::ordered_atomics || d_.context().physical.is_cpu();
   }
 
-  /// What was blamed for something that was found wrong later is switched on again, the last one
-  /// first: what is off costs time in every kernel.
+  /// Enables flags again that were blamed for an error whose cause was found later, the last one
+  /// first: a disabled flag costs time in every kernel.
   Result<> acquit(const std::vector<TestGroup>& groups) {
     for (size_t n = blamed_.size(); n-- > 0;) {
       Profile with = t_.profile;
@@ -119,7 +121,7 @@ class SelfTest {
     return Ok{};
   }
 
-  /// Is every group with a row that this flag could be blamed for right by this profile?
+  /// Returns true if every group with a row that could blame this flag is right with this profile.
   Result<bool> is_right(const std::vector<TestGroup>& groups, ProfileFlag flag,
                         const Profile& profile) {
     for (const TestGroup& g : groups) {
@@ -134,7 +136,7 @@ class SelfTest {
     return true;
   }
 
-  /// But for what stays wrong in any case.
+  /// Returns true if the group is right, except for ops that are wrong in any case.
   Result<bool> is_right(const TestGroup& g, const Profile& profile) {
     d_.profile = profile;
     TestRun& run = run_of(g);
@@ -156,8 +158,8 @@ class SelfTest {
 
   VulkanDevice& d_;
   TestedProfile t_;
-  std::map<const TestGroup*, TestRun> runs_;  // what is expected is computed once
-  std::vector<ProfileFlag> blamed_;           // what was switched off, by finding
+  std::map<const TestGroup*, TestRun> runs_;  // expected results are computed once
+  std::vector<ProfileFlag> blamed_;           // disabled flags, by finding
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using emit_exact::Profile;
 
-/// Corners with each other, and 10^5 random operands.
+/// The number of corner cases paired with each other, and 10^5 random operands.
 constexpr uint32_t many = 102'400;
 
 ProfileFlag find_flag(std::string_view wanted) {

@@ -14,9 +14,9 @@ using ProfileFlag = bool emit_exact::Profile::*;
 
 /// One result of a group's kernel.
 struct TestRow {
-  /// Switched off if it is wrong, one after the other; none: nothing can be done.
+  /// The flags to disable if it is wrong, one after the other; empty: nothing can be done.
   std::vector<std::pair<ProfileFlag, std::string>> flags;
-  std::string key;         // op_key() of the op: what is refused if it stays wrong
+  std::string key;         // op_key() of the op, which is refused if it stays wrong
   std::string expression;  // for people
   BufferId buffer{0};      // of the program: where the result is
 };
@@ -29,14 +29,14 @@ struct TestGroup {
   uint32_t elements = 0;        // of its inputs
 };
 
-/// The kernel of a text of the self-test.
+/// Compiles the kernel of a self-test source text.
 Program self_test_program(const std::string& source);
 
-/// All of them, the ones that others rest on first.
+/// Returns all groups; those that others depend on come first.
 std::vector<TestGroup> self_test_groups();
 
-/// Operands for an input of the program: corners, each with each, then random numbers of kinds that
-/// find mistakes.
+/// Returns operands for an input of the program: corner cases, each paired with each, then random
+/// numbers of kinds that reveal errors.
 std::vector<std::byte> self_test_input(const Program& program, BufferId buffer, uint32_t elements);
 
 }  // namespace vyre::driver::vulkan

@@ -32,7 +32,7 @@ class Memories {
   VulkanDevice& d_;
 };
 
-/// Uploads, the launch, and readbacks to where `results` are.
+/// Returns the uploads, the launch, and readbacks into `results`.
 std::vector<DeviceCommand> commands_of(const TestLaunch& l, const LaunchShape& shape,
                                        const IdMap<BufferId, MemoryHandle>& memory,
                                        IdMap<BufferId, Staging>& results) {

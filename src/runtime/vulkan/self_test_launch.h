@@ -1,6 +1,6 @@
 #pragma once
 
-// A launch of the self-test: a kernel with memory of its own, run once and waited for.
+// A launch of the self-test: a kernel with its own memory, run once and waited for.
 
 #include "runtime/vulkan/vulkan_device.h"
 
@@ -19,7 +19,7 @@ struct TestEnd {
   IdMap<BufferId, std::vector<std::byte>> buffers;  // that the host gets back, if it is Done
 };
 
-/// An error if the device fails, or says that the launch did.
+/// Returns an error if the device fails, or reports that the launch did.
 Result<TestEnd> run_test(VulkanDevice& device, const TestLaunch& launch);
 
 }  // namespace vyre::driver::vulkan

@@ -25,7 +25,7 @@ Result<TestLaunch> launch_of(VulkanDevice& d, const char* source) {
   return l;
 }
 
-/// Nothing is shown where the device refuses the code or cuts its loops.
+/// Returns `T{}` where the device refuses the code or cuts its loops.
 template <class T>
 Result<T> or_nothing(Result<T> shown) {
   if (shown) return shown;
@@ -37,12 +37,13 @@ Result<T> or_nothing(Result<T> shown) {
 
 // ---- Progress.
 
-/// By ticket, each workgroup goes round after round, never further than its neighbours: the one
-/// before, which has begun, and the one behind once that has. One invocation looks, and the rest
-/// wait for it at a barrier.
+/// Each workgroup takes a ticket and runs iterations, never further than its neighbours: the
+/// previous ticket, which has begun, and the next one once it has begun. One invocation polls, and
+/// the rest wait for it at a barrier.
 ///
-/// There are few looks (devices that cut loops do so at 65,535 rounds), so there is work between
-/// two: on a CPU that plays a GPU the other workgroup may have to wait for a core meanwhile.
+/// There are few polls (devices that cut loops do so after 65,535 iterations), so there is work
+/// between two polls. On a CPU that emulates a GPU the other workgroup may have to wait for a core
+/// meanwhile.
 const char* const workgroups = R"(
 fn work(x: u32, by: u32) -> u32 {
   var y = x
@@ -83,8 +84,8 @@ kernel t(y: out u32[], begun: out u32[1], reached: out u32[len(y) + 2], gave_up:
   if local_id.x == 63 { y[workgroup_id.x] = went_on[0] }
 })";
 
-/// Two lanes, of which each waits for the other, so that it does not matter whose way a device that
-/// knows only one way at a time takes first.
+/// Two lanes that wait for each other, so that it does not matter which branch runs first on a
+/// device that runs only one branch at a time.
 const char* const lanes = R"(
 kernel t(y: out u32[], said: out u32[2]) workgroup(64) grid(64) {
   var looks: u32 = 0
@@ -99,10 +100,11 @@ kernel t(y: out u32[], said: out u32[2]) workgroup(64) grid(64) {
   }
 })";
 
-/// How often it is tried: what has to wait for a core may go on the next time.
+/// The number of attempts: a workgroup that has to wait for a core may make progress the next time.
 constexpr int tries = 3;
 
-/// Do all go on in this kernel, each of whom says so with a 1 in its first buffer?
+/// Returns true if all invocations or workgroups in this kernel make progress; each reports it with
+/// a 1 in the first buffer.
 Result<bool> go_on(VulkanDevice& d, const char* source, uint32_t all) {
   Result<TestLaunch> launch = launch_of(d, source);
   if (!launch) return launch.errors();
@@ -116,9 +118,9 @@ Result<bool> go_on(VulkanDevice& d, const char* source, uint32_t all) {
   return false;
 }
 
-// ---- The stop word.
+// ---- The stop flag.
 
-/// As long as one likes, by rounds or by invocations. What the loop computes has no shorter way.
+/// Runs arbitrarily long, by iterations or by invocations. The loop's result has no closed form.
 const char* const endless = R"(
 kernel t(y: out u32[64], invocations: u32, rounds: u32) workgroup(64) grid(invocations) {
   var x = global_id.x
@@ -135,13 +137,14 @@ void set_size(TestLaunch& l, uint32_t invocations, uint32_t rounds) {
   }
 }
 
-/// From now on; and how long after it a launch that sees the stop word has ended, even if those who
-/// write and read it have to wait for a core.
+/// The deadline from now on; and the time after it in which a launch that sees the stop flag ends,
+/// even if the threads that write and read the flag have to wait for a core.
 constexpr auto until_deadline = std::chrono::milliseconds(20);
 constexpr auto patience = std::chrono::milliseconds(250);
 
-/// How long after its deadline a launch ended that was stopped; nothing if none was. Each is four
-/// times as large as the one before, until one is late: so none is much too long.
+/// Returns how long after its deadline a stopped launch ended; nothing if none was stopped. Each
+/// launch is four times as large as the one before, until one is late, so that none is much too
+/// long.
 Result<std::optional<uint64_t>> stop_one(VulkanDevice& d, TestLaunch l, bool long_loops) {
   constexpr uint32_t most = 1 << 16;
   for (uint32_t size = 1; size <= most; size *= 4) {
@@ -157,7 +160,7 @@ Result<std::optional<uint64_t>> stop_one(VulkanDevice& d, TestLaunch l, bool lon
   return std::optional<uint64_t>();
 }
 
-/// Does the device compute as before?
+/// Returns true if the device still computes correctly.
 Result<bool> is_usable(VulkanDevice& d, TestLaunch l) {
   set_size(l, 64, 1000);
   const Result<interp::Outcome> want = interp::run(*l.program, l.inputs, {});
@@ -171,8 +174,8 @@ Result<bool> is_usable(VulkanDevice& d, TestLaunch l) {
 
 Result<> test_progress(VulkanDevice& d, TestedProfile& t) {
   d.profile = t.profile;
-  // More than a GPU has cores: it is those that share one that may be kept from going on. The
-  // cores of a CPU run them to their ends.
+  // More workgroups than a GPU has cores: those that share a core may not make progress. The cores
+  // of a CPU run their workgroups to completion.
   const uint32_t many = d.context().physical.is_cpu() ? 64 : 1024;
   const Result<bool> by_workgroups = or_nothing(go_on(d, workgroups, many));
   if (!by_workgroups) return by_workgroups.errors();

@@ -1,7 +1,7 @@
 #pragma once
 
-// A kernel of the self-test on a device and on the interpreter, with the operands of
-// self_test_input(), and what differs.
+// Runs a kernel of the self-test on a device and on the interpreter, with the operands of
+// self_test_input(), and compares the results.
 
 #include <optional>
 
@@ -15,16 +15,17 @@ using Bytes = std::vector<std::byte>;
 
 class TestRun {
  public:
-  /// The group must outlive it. `subgroup_size`: of programs that fix none.
+  /// The group must outlive it. `subgroup_size` is for programs that fix none.
   TestRun(const TestGroup& group, uint32_t subgroup_size);
 
   const std::shared_ptr<const Program>& program() const { return program_; }
-  /// The interpreter's. Computed once: it does not depend on the profile.
+  /// Returns the interpreter's result. Computed once: it does not depend on the profile.
   Result<interp::Outcome>& expected();
-  /// The device's, for the buffers that the host gets back. An error of `kernel` is handed on.
+  /// Returns the device's result for the buffers that the host gets back. An error of `kernel` is
+  /// passed on.
   Result<IdMap<BufferId, Bytes>> actual(VulkanDevice& device,
                                         const Result<std::shared_ptr<CompiledKernel>>& kernel);
-  /// What is wrong with a result, for people; "" if nothing.
+  /// Returns how a result is wrong, for people; "" if it is right.
   std::string difference(const TestRow& row, const Bytes& got);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace vyre::driver::vulkan {
 
-/// One result, and what is blamed if it is wrong.
+/// One result, and the flags that are blamed if it is wrong.
 struct Row {
   const char* flags;  // separated by blanks
   const char* key;
@@ -23,7 +23,7 @@ struct Group {
   std::vector<Row> rows;
 };
 
-/// Kernels that are more than one expression an element.
+/// Kernels that are more than one expression per element.
 struct Whole {
   const char* name;
   const char* needs;

@@ -1,4 +1,5 @@
-// What is more than an expression: lanes, loops, flow, subgroups, atomics, shared memory.
+// Kernels that are more than an expression: lanes, loops, control flow, subgroups, atomics, shared
+// memory.
 
 #include "runtime/vulkan/self_test_tables.h"
 
@@ -28,7 +29,7 @@ kernel t(a: in u32[], lane: out u32[len(a)], first: out u32[len(a)]) workgroup(6
 })",
        {{"linear_lanes", "lane_id", "lane", "lane_id"},
         {"linear_lanes", "subgroup_broadcast u32", "first", "subgroup_broadcast(x, 0)"}}},
-      // Invocations that are not there find zeros in memory.
+      // Loads by inactive invocations find zeros in memory.
       {"loops with barriers of odd workgroups",
        "",
        518,
@@ -54,7 +55,8 @@ kernel t(a: in u32[], y: out u32[len(a)]) workgroup(64) grid(len(a)) {
   y[global_id.x] = own[63 - local_id.x] + a[global_id.x]
 })",
        {{"ordered_atomics", "atomic_add u32", "y", "atomic_add(x, n, acq_rel) in a loop"}}},
-      // Comparisons that are left as they are where all others are not, so they alone can tell.
+      // These comparisons stay as they are where all others are legalized, so only they can reveal
+      // it.
       {"loops that end by f32",
        "",
        0,

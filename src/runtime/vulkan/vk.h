@@ -23,7 +23,7 @@ T made(VkStructureType type) {
   return t;
 }
 
-/// Puts `next` into the chain right behind `head`.
+/// Inserts `next` into the chain directly after `head`.
 template <class Head, class Next>
 void chain(Head& head, Next& next) {
   next.pNext = const_cast<void*>(static_cast<const void*>(head.pNext));

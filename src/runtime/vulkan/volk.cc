@@ -1,4 +1,4 @@
-// The one place where volk is compiled.
+// The only file that compiles volk.
 
 #define VK_NO_PROTOTYPES
 #define VOLK_IMPLEMENTATION

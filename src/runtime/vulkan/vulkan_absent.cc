@@ -1,4 +1,4 @@
-// In place of the rest of this folder where Vulkan's headers were not there at build time.
+// Replaces the rest of this folder where Vulkan's headers were not available at build time.
 
 #include "runtime/vulkan/vulkan_backend.h"
 

@@ -25,8 +25,8 @@ std::string_view kind_of(const PhysicalDevice& d) {
   }
 }
 
-/// Fewer leave large GPUs without work if each invocation does several. Vulkan does not say how
-/// large one is.
+/// With fewer invocations, large GPUs idle if each invocation does several units of work. Vulkan
+/// does not report the size of a GPU.
 constexpr uint64_t coarse_invocations = uint64_t{1} << 19;
 
 constexpr DeviceOption device_options[] = {
@@ -56,7 +56,7 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
   i.options = device_options;
   i.costs = d.is_cpu() ? "cpu" : "gpu";
   // NVIDIA's driver (580.159, H200) keeps the clocks of idle CUDA contexts, but lowers those of
-  // Vulkan devices to 345 of 1,980 MHz, and raises them every 0.2 s by how busy the device is.
+  // Vulkan devices to 345 of 1,980 MHz, and raises them every 0.2 s according to the load.
   if (!d.is_cpu()) i.warm_up_ns = 500'000'000;
   i.limits.workgroup_invocations = l.maxComputeWorkGroupInvocations;
   i.limits.shared_bytes = l.maxComputeSharedMemorySize;
@@ -67,7 +67,7 @@ DeviceInfo info_of(const PhysicalDevice& d, uint32_t index) {
       d.is_cpu() ? 1024 * std::max(1u, std::thread::hardware_concurrency()) : 1 << 18;
   i.limits.buffer_bytes = std::min(d.most_allocation_bytes, i.limits.memory_bytes);
   i.limits.subgroup_sizes = {1,  2,  4, 8,
-                             16, 32, 64};  // others than its own by shuffles or shared memory
+                             16, 32, 64};  // non-native sizes by shuffles or shared memory
   i.limits.default_subgroup_size = d.reported.subgroup_size;
   i.limits.loops = true;
   i.limits.vector_access = true;

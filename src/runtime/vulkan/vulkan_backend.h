@@ -1,7 +1,7 @@
 #pragma once
 
-// Every GPU with a Vulkan 1.2 driver. The loader, libvulkan.so.1, is opened when somebody asks for
-// it.
+// Every GPU with a Vulkan 1.2 driver. The loader, libvulkan.so.1, is opened at the first use of the
+// backend.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace vyre::driver {
 
-/// The backend, or null and why there is none, to follow "because".
+/// Returns the backend; or null, and in `why` the reason, to follow "because".
 Backend* vulkan_backend(std::string* why);
 
 }  // namespace vyre::driver

@@ -23,7 +23,7 @@ struct Dead<R(VKAPI_PTR*)(A...)> {
 struct OpenContexts {
   std::mutex mutex;
   std::vector<Context*> all;               // guarded
-  std::vector<VkPhysicalDevice> followed;  // guarded; their drivers' exit handlers run behind ours
+  std::vector<VkPhysicalDevice> followed;  // guarded; their drivers' exit handlers run after ours
 };
 
 OpenContexts& open_contexts() {
@@ -33,9 +33,9 @@ OpenContexts& open_contexts() {
 
 }  // namespace
 
-/// A driver closes itself when the process ends, by a handler that runs before the destructors of
-/// objects that are older than it. A Device among these would call what is gone, so devices that
-/// are open by then are lost, and what closes them does nothing.
+/// A driver closes itself when the process ends, by an exit handler that runs before the
+/// destructors of older objects. A Device among these would call destroyed functions. So devices
+/// that are open by then are marked lost, and the functions that close them do nothing.
 void Context::forget_all() {
   OpenContexts& open = open_contexts();
   const std::lock_guard lock(open.mutex);

@@ -1,6 +1,6 @@
 #pragma once
 
-// An opened device: its functions, its queue, and what all parts of the backend ask it.
+// An opened device: its functions, its queue, and the queries that all parts of the backend need.
 
 #include <atomic>
 #include <memory>
@@ -22,19 +22,19 @@ class Context {
 
   const PhysicalDevice physical;
   const bool validation;
-  VolkDeviceTable vk{};  // tests put functions that fail in the places of others
+  VolkDeviceTable vk{};  // tests replace functions by failing ones
   VkDevice device = VK_NULL_HANDLE;
   VkQueue queue = VK_NULL_HANDLE;
-  std::mutex queue_mutex;  // of submissions
+  std::mutex queue_mutex;  // guards submissions
   VkPipelineLayout layout = VK_NULL_HANDLE;
 
-  /// An error of the device in words; remembers that it is lost.
+  /// Returns an error of the device as a diagnostic; remembers that the device is lost.
   Diagnostic failure(VkResult result, std::string_view doing);
   bool is_lost() const { return lost_; }
   Diagnostic lost_diagnostic(std::string_view doing) const;
 
-  /// With validation on: what the layers said since the last call, as an error. It is always a
-  /// mistake of ours.
+  /// With validation on: returns the messages of the layers since the last call, as an error. Such
+  /// a message is always an error in vyre.
   std::optional<Diagnostic> complaint() const;
 
   /// Blocks until nothing runs.

@@ -62,7 +62,7 @@ Result<MemoryHandle> VulkanDevice::allocate(uint64_t bytes) {
   const uint32_t index = free_memory_.back();
   free_memory_.pop_back();
   Memory& m = memory_[index];
-  // A handle never comes again: sequences that are kept know their memory by it.
+  // A handle is never reused: cached sequences identify their memory by it.
   m = {*piece, bytes, m.generation + 1};
   const MemoryHandle h = uint64_t{m.generation} << 32 | index;
   unclear_.push_back(h);

@@ -1,11 +1,11 @@
 #pragma once
 
-// A Vulkan device behind the backend interface: memory by handle, kernels, and submissions to one
-// queue, each stream with a timeline semaphore of its own.
+// A Vulkan device that implements the backend interface: memory by handle, kernels, and submissions
+// to one queue; each stream has its own timeline semaphore.
 //
-// A submission is one command buffer, and ends when its stream's semaphore has its number. Whoever
-// waits for it collects what it left: bytes read back, traps, times. Deadlines are kept by a thread
-// that is made when the first one comes: it writes the stop word of what is late.
+// A submission is one command buffer, and ends when its stream's semaphore reaches its number. The
+// thread that waits for it collects the results: bytes read back, traps, times. A thread that is
+// created with the first deadline enforces deadlines: it sets the stop flags of late submissions.
 
 #include <condition_variable>
 #include <deque>
@@ -43,14 +43,15 @@ class VulkanDevice : public BackendDevice {
   SubmissionOutcome wait(SubmissionHandle submission) override;
   void stop() override;
 
-  /// The profile that kernels are compiled for; found by the self-test, which begins with what the
-  /// device reports.
+  /// The profile that kernels are compiled for; found by the self-test, which starts from the
+  /// capabilities that the device reports.
   emit_exact::Profile profile;
-  /// Ops that the device gets wrong in every form (V0735): opcode names, with what was found.
+  /// Ops that the device computes wrong in every legalization (V0735): opcode names, with the
+  /// finding.
   std::map<std::string, std::string> inexact;
-  /// What kernels with these options are emitted by.
+  /// Returns the emitter options for kernels with these options.
   Result<emit_spirv::EmitOptions> options_for(const CompileOptions& options) const;
-  /// Changed before anybody else has the device.
+  /// Changed before the device is shared.
   DeviceInfo& describe() { return info_; }
   Context& context() { return *c_; }
 
@@ -63,17 +64,17 @@ class VulkanDevice : public BackendDevice {
     uint64_t submitted = 0;                 // the last number
     uint64_t ended = 0;                     // known to have ended
     std::deque<std::shared_ptr<Job>> held;  // jobs that cannot be on the queue yet
-    std::thread driver;                     // of these; made when needed
+    std::thread driver;                     // runs these; created when needed
   };
-  /// A submission. Most are on the queue when submit() returns; one with a loop that only the
-  /// device can count is recorded in parts by the thread of its stream (vulkan_parts.cc), and those
-  /// behind it wait.
+  /// A submission. Most are on the queue when submit() returns. One with a loop that only the
+  /// device can count is recorded in parts by the thread of its stream (vulkan_parts.cc), and later
+  /// submissions of the stream wait.
   struct Job {
     Stream* stream = nullptr;
     std::vector<DeviceCommand> commands;  // that are not recorded, from `next` on
     size_t next = 0;
-    uint64_t rounds = 0;  // of the loop at `next`: done
-    uint64_t batch = 4;   // rounds of the next batch
+    uint64_t rounds = 0;  // completed iterations of the loop at `next`
+    uint64_t batch = 4;   // iterations of the next batch
     std::vector<SubmissionHandle> after;
     std::optional<Steady::time_point> deadline;
     // The part that is on the queue.
@@ -85,21 +86,21 @@ class VulkanDevice : public BackendDevice {
     SubmissionOutcome outcome;
     bool late = false;                  // it was not done at its deadline
     std::optional<size_t> never_began;  // the launch that would have begun past the deadline
-    bool on_queue = false;              // all of it
-    bool ended = false;                 // before all of it was: the outcome says how
+    bool on_queue = false;              // the whole submission
+    bool ended = false;                 // ended before all of it was on the queue: see `outcome`
   };
 
   Result<Stream*> stream(uint32_t number);
   std::optional<Diagnostic> inexact_op(const Program& program) const;
   std::unique_ptr<Frame> take_frame();
-  /// What the part on the queue had, which has ended or never was there.
+  /// Releases what the part on the queue used. The part has ended or was never submitted.
   void free_part(Job& job);
   Result<std::unique_ptr<Kept>> take_kept(const CommandBody& body);
   VkResult wait_for(VkSemaphore semaphore, uint64_t number);
-  /// The next part; true: the last one.
+  /// Records the next part; returns true for the last one.
   Result<bool> record(Job& job, bool barrier_first);
   Result<> record_commands(Job& job, Recorder& recorder);
-  /// The same, and puts it on the queue.
+  /// Records the next part and submits it to the queue.
   Result<bool> begin_part(Job& job);
   static bool needs_host(const std::vector<DeviceCommand>& commands);
   bool must_hold(const Job& job) const;
@@ -107,11 +108,11 @@ class VulkanDevice : public BackendDevice {
   void drive(Stream& stream);
   void drive(std::unique_lock<std::mutex>& lock, Job& job);
   bool answer(Job& job);
-  /// Others than `stream` have work under way.
+  /// True if streams other than `stream` have work under way.
   bool others_run(const Stream& stream);
   Result<> enqueue(Job& job, std::span<const SubmissionHandle> after, bool wait_for_own);
   bool has_ended(Stream& stream, uint64_t number);
-  /// What the part on the queue left, which has ended.
+  /// Collects the results of the part on the queue, which has ended.
   void collect(Job& job);
   void read_times(Job& job);
   Diagnostic cut_loop(const Job& job, const Recorded::Told& told) const;
@@ -122,7 +123,7 @@ class VulkanDevice : public BackendDevice {
 
   std::mutex mutex_;  // guards everything below
   MemoryPool device_memory_, host_memory_, parameter_memory_;
-  std::vector<Memory> memory_;  // by the low half of its handle; the first is nobody's
+  std::vector<Memory> memory_;  // by the low half of its handle; the first entry is unused
   std::vector<uint32_t> free_memory_;
   std::vector<MemoryHandle> unclear_;  // not cleared yet: the next submission does it
   Stream* cleared_by_ = nullptr;       // the last that did, and its number
@@ -131,7 +132,7 @@ class VulkanDevice : public BackendDevice {
   std::map<SubmissionHandle, std::shared_ptr<Job>> jobs_;
   SubmissionHandle next_job_ = 0;
   std::vector<std::unique_ptr<Frame>> free_frames_;
-  std::deque<std::unique_ptr<Kept>> kept_;  // that nobody has; the last was used last
+  std::deque<std::unique_ptr<Kept>> kept_;  // not in use; the most recently used is last
   HelperKernels helpers_;
   std::condition_variable progressed_;  // of held jobs
 

@@ -42,7 +42,7 @@ Frame::~Frame() {
   if (queries) c_.vk.vkDestroyQueryPool(c_.device, queries, nullptr);
 }
 
-/// Any of them may have been made by a begin() that failed later.
+/// An earlier begin() that failed may have created some of them.
 Result<> Frame::make_commands() {
   VkResult r = VK_SUCCESS;
   if (!pool_) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// What one submission to the queue needs besides the memory of its commands: a command buffer,
-// timestamps, and small memory for parameters and for what kernels tell the host. Frames are used
-// again when the submission has ended.
+// The resources that one submission to the queue needs besides the memory of its commands: a
+// command buffer, timestamps, and small memory for parameters and for reports of kernels to the
+// host. Frames are reused when the submission has ended.
 
 #include <memory>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace vyre::driver::vulkan {
 
-/// Small memory that is given back all at once.
+/// Small memory that is released all at once.
 class Arena {
  public:
   explicit Arena(MemoryPool& pool) : pool_(pool) {}
@@ -39,14 +39,14 @@ class Arena {
 
 class Frame {
  public:
-  /// Secondary: its commands are run by those of others, more than once.
+  /// Secondary: executed by other command buffers, more than once.
   enum class Level : uint8_t { Primary, Secondary };
   Frame(Context& context, MemoryPool& host, MemoryPool& parameters, Level level = Level::Primary);
   ~Frame();
 
-  /// Ready to record: nothing of the submission before is left.
+  /// Makes the frame ready for recording: nothing of the previous submission is left.
   Result<> begin(uint32_t timestamps);
-  /// Lets go of what the submission held.
+  /// Releases what the submission held.
   void recycle();
 
   Result<Piece> take_staging(uint64_t bytes);

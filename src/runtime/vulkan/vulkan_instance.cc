@@ -20,7 +20,7 @@ struct Messages {
 };
 
 Messages& messages() {
-  static auto& all = *new Messages();  // the layers may speak while the process ends
+  static auto& all = *new Messages();  // the layers may report messages while the process ends
   return all;
 }
 
@@ -33,7 +33,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT,
   return VK_FALSE;
 }
 
-/// The function that gives all others, or null and why.
+/// Returns the function that gives all others; or null, and why.
 PFN_vkGetInstanceProcAddr open_library(std::string* why) {
   const char* named = std::getenv("VYRE_VULKAN_LIBRARY");
   const std::string path = named && *named ? named : loader;
@@ -43,7 +43,7 @@ PFN_vkGetInstanceProcAddr open_library(std::string* why) {
     *why = fmt::format("the Vulkan loader cannot be opened ({})", error ? error : path);
     return nullptr;
   }
-  // A driver has the second one: without a loader its devices are the only ones.
+  // A driver exports the second one: without a loader its devices are the only ones.
   if (void* const negotiate = dlsym(library, "vk_icdNegotiateLoaderICDInterfaceVersion")) {
     uint32_t version = 5;
     reinterpret_cast<VkResult (*)(uint32_t*)>(negotiate)(&version);
@@ -116,7 +116,7 @@ Instance create(std::string* why) {
 }  // namespace
 
 const Instance* instance(std::string* why) {
-  // Never destroyed: drivers have threads and exit handlers of their own.
+  // Never destroyed: drivers have their own threads and exit handlers.
   struct Once {
     std::string why;
     Instance instance = create(&why);

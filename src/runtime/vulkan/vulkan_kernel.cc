@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<emit_spirv::KernelInfo>);
 
-/// In front of the words and of what the driver keeps.
+/// Precedes the words and the driver's pipeline cache data.
 struct Header {
   std::array<char, 8> magic = {'V', 'Y', 'R', 'E', 'V', 'L', 'K', '1'};
   uint32_t abi = 0;
@@ -22,7 +22,7 @@ struct Header {
   std::array<uint8_t, VK_UUID_SIZE> device{}, driver{};
   uint64_t word_bytes = 0;
   uint64_t kept_bytes = 0;
-  uint64_t hash = 0;  // of everything else: code that was changed by chance must not run
+  uint64_t hash = 0;  // of everything else: corrupted code must not run
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 
@@ -47,11 +47,11 @@ std::optional<Diagnostic> misfit(const PhysicalDevice& d, const Program& p) {
   return std::nullopt;
 }
 
-/// The most ifs inside each other, or loops. The end of each comes behind what is in it: so the
-/// emitter writes them.
+/// Returns the maximum nesting depth of ifs or of loops. The emitter writes the merge block of each
+/// after its body, so one pass suffices.
 uint32_t nesting_of(std::span<const uint32_t> words) {
   constexpr size_t first_instruction = 5;
-  std::vector<uint32_t> ends;  // of those that are open
+  std::vector<uint32_t> ends;  // of open constructs
   std::vector<bool> are_loops;
   uint32_t open[2] = {0, 0}, most = 0;  // ifs, loops
   for (size_t at = first_instruction; at < words.size(); at += words[at] >> spv::WordCountShift) {
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(std::shared_ptr<Context> contex
   cache.initialDataSize = kept.size();
   cache.pInitialData = kept.data();
   if (c.vk.vkCreatePipelineCache(c.device, &cache, nullptr, &p->cache_) != VK_SUCCESS)
-    p->cache_ = VK_NULL_HANDLE;  // goes without
+    p->cache_ = VK_NULL_HANDLE;  // continues without a cache
 
   auto module = made<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   module.codeSize = words.size_bytes();

@@ -1,7 +1,7 @@
 #pragma once
 
 // A compiled kernel: SPIR-V words, the pipeline that the driver made of them, and their form in the
-// compile cache. It keeps the VkDevice, which it may outlive the vyre device of.
+// compile cache. It keeps the VkDevice alive and may outlive the vyre device.
 
 #include <memory>
 #include <mutex>
@@ -14,10 +14,11 @@
 
 namespace vyre::driver::vulkan {
 
-/// A pipeline and what the driver keeps of compiling it.
+/// A pipeline and the cache data that the driver keeps of compiling it.
 class Pipeline {
  public:
-  /// `kept`: what kept() of the same words gave; empty, or of another driver: compiled anew.
+  /// `kept`: the result of kept() for the same words. Compiles anew if it is empty or from another
+  /// driver.
   static Result<std::unique_ptr<Pipeline>> make(std::shared_ptr<Context> context,
                                                 std::span<const uint32_t> words,
                                                 const emit_spirv::KernelInfo& info,
@@ -42,7 +43,7 @@ struct VulkanKernel : CompiledKernel {
 
   std::vector<std::byte> serialize() const override;
 
-  /// For grids beyond the limits of the device (spirv_abi.h): made when the first one comes.
+  /// For grids beyond the limits of the device (spirv_abi.h): created for the first such grid.
   struct Variant {
     emit_spirv::Kernel code;
     std::unique_ptr<Pipeline> pipeline;
@@ -58,7 +59,8 @@ Result<std::shared_ptr<VulkanKernel>> compile_kernel(const std::shared_ptr<Conte
                                                      const Program& program,
                                                      const emit_spirv::EmitOptions& options);
 
-/// From what serialize() gave; null if the bytes are not that, or of another device or driver.
+/// Loads bytes of serialize(); returns null if the bytes are not that, or belong to another device
+/// or driver.
 std::shared_ptr<VulkanKernel> load_kernel(const std::shared_ptr<Context>& context,
                                           const Program& program,
                                           const emit_spirv::EmitOptions& options,

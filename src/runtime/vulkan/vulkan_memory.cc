@@ -19,7 +19,7 @@ std::optional<uint32_t> MemoryPool::memory_type(uint32_t allowed) const {
                                   cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
                                   host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  // The first list that some type fulfils.
+  // The first list that some memory type satisfies.
   const std::vector<VkMemoryPropertyFlags> wishes =
       kind_ == MemoryKind::Device ? std::vector<VkMemoryPropertyFlags>{local, 0}
       : kind_ == MemoryKind::Host ? std::vector<VkMemoryPropertyFlags>{host | cached, host}
@@ -74,7 +74,7 @@ void MemoryPool::free_block(Block& b) {
 
 Result<uint32_t> MemoryPool::make_block(uint64_t bytes) {
   Block b;
-  // Vulkan does not promise that a buffer begins at a multiple of our alignment.
+  // Vulkan does not guarantee that a buffer begins at a multiple of our alignment.
   b.bytes = bytes + alignment;
   const VkResult r = fill_block(b);
   if (r != VK_SUCCESS) {
@@ -148,7 +148,7 @@ void MemoryPool::give_back(const Piece& piece) {
   }
   const bool empty = b.holes.size() == 1 && b.holes.begin()->second + alignment >= b.bytes;
   if (!empty) return;
-  // One empty block stays: taking and giving back in turns must not go to the driver each time.
+  // One empty block stays: alternating take() and give_back() must not call the driver each time.
   const bool another = std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& x) {
     return &x != &b && x.buffer && !x.own && x.holes.size() == 1 &&
            x.holes.begin()->second + alignment >= x.bytes;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Memory by pieces: blocks of a few MiB are taken from the driver (which allows only a few thousand
-// of them, and is slow), and cut into pieces. What is larger than half a block has one of its own.
-// Every piece has an address on the device, aligned to 256 bytes.
+// Suballocation of device memory: blocks of a few MiB are allocated from the driver (which allows
+// only a few thousand of them, and is slow), and divided into pieces. A piece larger than half a
+// block gets its own block. Every piece has an address on the device, aligned to 256 bytes.
 
 #include <map>
 #include <memory>
@@ -17,20 +17,20 @@ struct Piece {
   uint64_t offset = 0;  // in the buffer
   uint64_t bytes = 0;
   uint64_t address = 0;       // on the device
-  std::byte* host = nullptr;  // where the host sees it, if it does
+  std::byte* host = nullptr;  // the mapping in host memory, or null
   uint32_t block = 0;
 
   explicit operator bool() const { return buffer != VK_NULL_HANDLE; }
 };
 
-/// What memory is for.
+/// The purpose of memory.
 enum class MemoryKind : uint8_t {
   Device,      // of kernels
-  Host,        // copies to and from the host, what kernels tell it, words that it writes meanwhile
+  Host,        // copies to and from the host, reports of kernels, flags that it writes meanwhile
   Parameters,  // written by the host once, read by every invocation
 };
 
-/// Pieces of one kind. Not for several threads at once.
+/// Pieces of one kind. Not safe from several threads at once.
 class MemoryPool {
  public:
   MemoryPool(Context& context, MemoryKind kind, uint64_t block_bytes);
@@ -40,7 +40,8 @@ class MemoryPool {
 
   static constexpr uint64_t alignment = 256;
 
-  /// Not cleared. V0718 with numbers if there is none. 0 bytes have an address too.
+  /// Returns memory that is not cleared. V0718 with numbers if there is none. 0 bytes have an
+  /// address too.
   Result<Piece> take(uint64_t bytes);
   void give_back(const Piece& piece);
 
@@ -54,7 +55,7 @@ class MemoryPool {
     uint64_t address = 0;
     std::byte* host = nullptr;
     std::map<uint64_t, uint64_t> holes;  // offset, bytes; no two touch
-    bool own = false;                    // one piece has all of it
+    bool own = false;                    // one piece fills the block
   };
 
   Result<uint32_t> make_block(uint64_t bytes);

@@ -1,5 +1,5 @@
-// Submissions in parts: those with loops that look at a word of the device. A part ends where the
-// host must know how the loop goes on; the thread of the stream waits for it and records the next.
+// Submissions in parts: those with loops that test a word of the device. A part ends where the host
+// must learn how the loop continues; the thread of the stream waits for it and records the next.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace vyre::driver::vulkan {
 namespace {
 
-/// Of one command buffer. More of a loop is another part.
+/// Limits for one command buffer. The rest of a loop goes into another part.
 constexpr uint64_t most_commands = 4096;
 constexpr uint64_t most_rounds = 1024;
 
@@ -84,7 +84,8 @@ Result<> VulkanDevice::record_commands(Job& job, Recorder& recorder) {
   return Ok{};
 }
 
-/// After a part that was not the last, and went well. False: the time is over.
+/// Called after a part that was not the last and succeeded. Returns false if the deadline has
+/// passed.
 bool VulkanDevice::answer(Job& job) {
   if (const uint32_t* batch = job.recorded.batch) {
     const uint64_t max = std::get<DeviceLoop>(job.commands[job.next].what).rounds;

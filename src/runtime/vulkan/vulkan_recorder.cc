@@ -26,8 +26,8 @@ Access writes(const Piece& p, uint64_t offset, uint64_t bytes) {
 
 uint64_t divide_up(uint64_t n, uint64_t by) { return n / by + (n % by != 0); }
 
-/// X * Y * Z >= the workgroups of `n`, each at most `most`, with few to spare; nothing if there are
-/// more than that.
+/// Returns X, Y and Z, each at most `most`, with X * Y * Z >= the workgroups of `n` and few to
+/// spare; nothing if there are too many workgroups.
 std::optional<std::array<uint32_t, 3>> spread(const std::array<uint64_t, 3>& n, uint32_t most) {
   if (n[0] * n[1] > ~uint64_t{0} / n[2]) return std::nullopt;
   const uint64_t all = n[0] * n[1] * n[2], rows = divide_up(all, most);
@@ -81,7 +81,8 @@ void Recorder::clear(const Piece& p) {
   c_.vk.vkCmdFillBuffer(cb_, p.buffer, p.offset, p.bytes, 0);
 }
 
-/// Before a command. A stretch of commands whose times nobody wants is one command to the clock.
+/// Writes a timestamp before a command. Consecutive commands that are not timed share one
+/// timestamp.
 void Recorder::stamp(bool timed, size_t number) {
   if (recorded.timestamps + 1 >= room_) return;  // one is for the end
   if (!timed && open_stretch_ && recorded.timestamps > 0) return;
@@ -134,7 +135,7 @@ Result<> Recorder::one(const DeviceCommand& c, size_t number, size_t inside) {
   if (const auto* what = c.as<DeviceCopy>()) return copy(*what);
   if (const auto* what = c.as<DeviceFill>()) return fill(*what);
   if (const auto* what = c.as<DeviceLaunch>()) return launch(*what, number, inside);
-  return Ok{};  // what has a body is recorded by repeat(), batch() and replay()
+  return Ok{};  // commands with a body are recorded by repeat(), batch() and replay()
 }
 
 Result<> Recorder::end() {
@@ -195,7 +196,7 @@ Result<> Recorder::copy(const DeviceCopy& c) {
                c.to.bytes);
     return Ok{};
   }
-  // Vulkan copies only between ranges that do not meet.
+  // Vulkan copies only between ranges that do not overlap.
   Result<Piece> between = workshop_.device_memory.take(c.to.bytes);
   if (!between) return between.errors();
   f_.held.emplace_back(&workshop_.device_memory, *between);
@@ -211,7 +212,7 @@ Result<> Recorder::fill(const DeviceFill& c) {
   const Piece& to = piece(c.to.memory);
   const Access a[] = {writes(to, c.to.offset, c.to.bytes)};
   need(a, Work::Transfer);
-  // vkCmdFillBuffer fills whole words; what is before and behind them is copied.
+  // vkCmdFillBuffer fills whole words; the bytes before and after them are copied.
   const uint64_t begin = to.offset + c.to.offset, end = begin + c.to.bytes;
   const uint64_t first = std::min((begin + 3) / 4 * 4, end), last = std::max(end / 4 * 4, first);
   if (last > first)
@@ -229,16 +230,16 @@ Result<> Recorder::fill(const DeviceFill& c) {
 
 Result<uint64_t> Recorder::stop_address() {
   if (stop_address_) return stop_address_;
-  // In the device's own memory where the host can write it: NVIDIA's keeps a copy of the host's and
-  // never sees the word change.
+  // The flag is in the device's own memory where the host can write it: NVIDIA's devices keep a
+  // copy of host memory and never see the word change.
   const Result<Arena::Place> place = f_.parameters.take(sizeof(uint32_t));
   if (!place) return place.errors();
   recorded.stops.push_back(new (place->host) std::atomic<uint32_t>(0));
   return stop_address_ = place->address;
 }
 
-/// Of zeros. An empty buffer's, too: a kernel may load from where the first element would be and
-/// not use it.
+/// Returns the address of zeros. Empty buffers use it too: a kernel may load from the address of
+/// the first element and not use the value.
 Result<uint64_t> Recorder::zeros_address() {
   if (zeros_address_) return zeros_address_;
   const Result<Arena::Place> place = f_.parameters.take(sizeof(uint64_t));
@@ -267,7 +268,7 @@ Result<> Recorder::launch(const DeviceLaunch& c, size_t number, size_t inside, G
       const uint64_t offset = c.offsets.contains(i) ? c.offsets[i] : 0;
       const uint64_t size = c.shape.counts[i] * size_of(b.element);
       bound = {memory.address + offset, c.shape.counts[i]};
-      // Whole words: narrow stores may be made of them (legalize/profile.h).
+      // Whole words: narrow stores may be legalized to word stores (legalize/profile.h).
       accesses_.push_back(is_writable(b.role) ? writes(memory, offset, (size + 3) / 4 * 4)
                                               : reads(memory, offset, size));
     }
@@ -291,10 +292,10 @@ bool fits_grid(const PhysicalDevice& d, const emit_exact::Profile& profile,
   return true;
 }
 
-/// All pipelines have one layout, so what was pushed stays: only what changed is pushed again.
+/// All pipelines have one layout, so pushed constants persist: only changed ones are pushed again.
 void Recorder::push(std::span<const std::byte> bytes) {
   size_t first = 0, last = bytes.size();
-  constexpr size_t step = sizeof(uint64_t);  // blocks are made of these
+  constexpr size_t step = sizeof(uint64_t);  // blocks consist of these
   const auto is_known = [&](size_t at) {
     return at + step <= pushed_bytes_ && std::memcmp(&bytes[at], &pushed_[at], step) == 0;
   };
@@ -321,7 +322,7 @@ Result<> Recorder::dispatch(VulkanKernel& kernel, const Program& p, std::span<co
     info = &(*linear)->code.info;
     pipeline = (*linear)->pipeline->handle();
     std::optional<std::array<uint32_t, 3>> all = spread(n, kernel.options.profile.most_workgroups);
-    // A forced limit is for small grids.
+    // A forced limit applies to small grids.
     if (!all) all = spread(n, c_.physical.reported.most_workgroups);
     if (!all) return too_many(p, n, c_.physical);
     groups = *all;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Commands as a Vulkan command buffer, with the barriers that they need among each other.
+// Records commands as a Vulkan command buffer, with the barriers that they need between each other.
 
 #include <array>
 #include <vector>
@@ -13,14 +13,14 @@
 
 namespace vyre::driver::vulkan {
 
-/// Memory as users of the backend have it.
+/// Memory as callers of the backend see it.
 struct Memory {
   Piece piece;
   uint64_t bytes = 0;       // as asked for
   uint32_t generation = 0;  // of its handle
 };
 
-/// What is to be looked at when a command buffer has ended.
+/// The state to inspect when a command buffer has ended.
 struct Recorded {
   struct Readback {
     const std::byte* from = nullptr;
@@ -43,16 +43,16 @@ struct Recorded {
   std::vector<size_t> stamped;  // the command that began at each timestamp but the last
   std::vector<std::atomic<uint32_t>*> stops;  // set them to make launches leave
   uint32_t timestamps = 0;
-  /// Of a batch of rounds: how many ran, and whether the last was not the end.
+  /// For a batch of iterations: how many ran, and whether the last was not the end of the loop.
   const uint32_t* batch = nullptr;
 };
 
-/// Can a grid be dispatched as it is? The device's limits are of each dimension; a profile may have
-/// a smaller one for all.
+/// Returns true if the device can dispatch a grid as it is. The device's limits are per dimension;
+/// a profile may have a smaller one for all.
 bool fits_grid(const PhysicalDevice& device, const emit_exact::Profile& profile,
                const std::array<uint64_t, 3>& num_workgroups);
 
-/// A sequence that comes again, recorded once. One submission has it at a time.
+/// A repeated sequence, recorded once. One submission uses it at a time.
 struct Kept {
   Kept(Context& context, MemoryPool& host, MemoryPool& parameters)
       : frame(context, host, parameters, Frame::Level::Secondary) {}
@@ -61,7 +61,7 @@ struct Kept {
   Recorded recorded;
 };
 
-/// What a recorder asks its device for.
+/// The services that a recorder needs from its device.
 struct Workshop {
   const std::shared_ptr<Context>& context;
   MemoryPool& device_memory;
@@ -72,7 +72,7 @@ struct Workshop {
 
 class Recorder {
  public:
-  /// `timestamps`: what the frame has been begun with; 0: nothing is timed.
+  /// `timestamps`: the number that the frame was begun with; 0: nothing is timed.
   Recorder(const Workshop& workshop, Frame& frame, uint32_t timestamps)
       : workshop_(workshop),
         c_(*workshop.context),
@@ -80,36 +80,36 @@ class Recorder {
         cb_(frame.commands),
         room_(timestamps) {}
 
-  /// How many timestamps these commands may take.
+  /// Returns the maximum number of timestamps that these commands take.
   static uint32_t timestamps(const Context& context, std::span<const DeviceCommand> commands);
 
-  /// After everything that was submitted before, of any stream.
+  /// Inserts a barrier after everything that was submitted before, by any stream.
   void full_barrier();
-  /// Not timed.
+  /// Clears memory; not timed.
   void clear(const Piece& piece);
-  /// Not a Loop.
+  /// Records a command that is not a Loop.
   Result<> record(const DeviceCommand& command, size_t number);
-  /// The body of a Loop that counts, so many times.
+  /// Records `rounds` iterations of the body of a counted Loop.
   Result<> repeat(const DeviceCommand& loop, size_t number, uint64_t rounds);
-  /// The whole of a body, to be kept. Nothing else is recorded.
+  /// Records a whole body, to be kept. Nothing else is recorded.
   Result<> record_body(const std::vector<DeviceCommand>& body);
-  /// The body of a Loop of one round, as it was kept.
+  /// Records the body of a Loop of one iteration, as it was kept.
   void replay(bool timed, size_t number, Kept& kept);
-  /// So many rounds of a Loop that looks at a word, each of which runs only if the word is not zero
-  /// (recorder_loop.cc). Nothing else may be recorded after it.
+  /// Records `rounds` iterations of a Loop that tests a word; each runs only if the word is not
+  /// zero (recorder_loop.cc). Nothing else may be recorded after it.
   Result<> batch(const DeviceCommand& loop, size_t number, uint64_t rounds);
-  /// No more commands.
+  /// Ends recording.
   Result<> end();
 
   Recorded recorded;
 
  private:
-  /// A parameter of a kernel: the bits of a scalar, or where a buffer is.
+  /// A parameter of a kernel: the bits of a scalar, or the address of a buffer.
   struct Bound {
     uint64_t value = 0;  // bits or address
     uint64_t count = 0;  // elements
   };
-  /// Of a batch: dispatches take their sizes from memory.
+  /// For a batch: dispatches take their sizes from memory.
   struct Gated;
 
   Result<> one(const DeviceCommand& command, size_t number, size_t inside);
@@ -147,13 +147,13 @@ class Recorder {
   const uint32_t room_;  // for timestamps
   Hazards hazards_;
   VkPipeline bound_ = VK_NULL_HANDLE;
-  /// Larger blocks of parameters are in memory, even where a device would take more.
+  /// Larger parameter blocks are in memory, even where a device would accept more push constants.
   static constexpr size_t most_pushed = 256;
   std::array<std::byte, most_pushed> pushed_;
-  size_t pushed_bytes_ = 0;  // that the command buffer knows
+  size_t pushed_bytes_ = 0;  // pushed to the command buffer so far
   uint64_t stop_address_ = 0, zeros_address_ = 0;
-  bool tells_host_ = false;    // something that the host will read is written
-  bool open_stretch_ = false;  // commands whose times nobody wants are under way
+  bool tells_host_ = false;    // a recorded command writes memory that the host will read
+  bool open_stretch_ = false;  // a run of untimed commands is open
   std::vector<Access> accesses_;
   std::vector<Bound> bounds_;
 };

@@ -1,4 +1,4 @@
-// Submissions: to the queue, and their ends.
+// Submissions: queueing and completion.
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@ namespace {
 constexpr VkPipelineStageFlags all_work =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 
-/// A sleeping thread is woken late: as late as a short launch takes, or some launches of a
-/// sequence. The sequences that this matters to, of some dozens of short launches, end sooner.
+/// A sleeping thread is woken late, by about the time of a short launch or of some launches of a
+/// sequence. Sequences of a few dozen short launches, for which this matters, end within this time.
 constexpr auto spin_for = std::chrono::microseconds(200);
 
-/// Sequences that are kept while nobody uses them.
+/// The number of cached sequences that are not in use.
 constexpr size_t most_kept = 32;
 
 }  // namespace
@@ -107,8 +107,8 @@ Result<> VulkanDevice::enqueue(Job& job, std::span<const SubmissionHandle> after
 }
 
 Result<bool> VulkanDevice::begin_part(Job& job) {
-  // One queue runs everything in order: a barrier at the beginning is enough, and cheaper than a
-  // semaphore, as long as no other stream has work that it would hold up.
+  // One queue runs everything in order, so a barrier at the beginning is enough and cheaper than a
+  // semaphore, unless another stream has work that the barrier would delay.
   const bool by_semaphore = others_run(*job.stream);
   Result<bool> last = record(job, !by_semaphore);
   Result<> queued = Ok{};
@@ -248,7 +248,7 @@ SubmissionOutcome VulkanDevice::wait(SubmissionHandle h) {
 }
 
 VkResult VulkanDevice::wait_for(VkSemaphore semaphore, uint64_t number) {
-  if (!c_->physical.is_cpu()) {  // whose threads need the core
+  if (!c_->physical.is_cpu()) {  // a CPU device's threads need the core
     const auto until = Steady::now() + spin_for;
     uint64_t value = 0;
     do {
@@ -260,8 +260,8 @@ VkResult VulkanDevice::wait_for(VkSemaphore semaphore, uint64_t number) {
   info.semaphoreCount = 1;
   info.pSemaphores = &semaphore;
   info.pValues = &number;
-  // Again and again: not every driver tells those that wait that the device is lost, and whatever
-  // else goes wrong with waiting (no memory), what runs goes on and must not lose what it works on.
+  // Waits repeatedly: not every driver reports a lost device to waiting threads. If waiting fails
+  // for another reason (no memory), the work continues and its memory must stay valid.
   for (;;) {
     VkResult r = c_->vk.vkWaitSemaphores(c_->device, &info, 1'000'000'000);
     if (r == VK_SUCCESS || r == VK_ERROR_DEVICE_LOST) return r;
@@ -274,7 +274,7 @@ VkResult VulkanDevice::wait_for(VkSemaphore semaphore, uint64_t number) {
   }
 }
 
-/// A loop that the device ended by itself.
+/// Reports a loop that the device ended on its own.
 Diagnostic VulkanDevice::cut_loop(const Job& job, const Recorded::Told& told) const {
   const auto& c = std::get<DeviceLaunch>(job.commands[told.command].inner(told.inside).what);
   const OpId op((told.block->stopped_at & ~emit_spirv::cut_loop) - 1);
