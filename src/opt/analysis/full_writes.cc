@@ -59,7 +59,7 @@ class FullWriteFinder {
   uint32_t node(ValueId v) {
     uint32_t& known = node_of_[v];
     if (known != unknown) return known;
-    known = none;  // operands are defined before their users, so there are no cycles
+    known = none;  // operands are defined before their users, so cycles are impossible
     const OpId def = p_.values[v].def;
     if (def == none || !is_counted(p_.type(v))) return none;
     const Op& o = p_.op(def);
@@ -240,7 +240,7 @@ class FullWriteFinder {
     return std::nullopt;
   }
 
-  /// What a branch of an `if` gives for a result of it; none if the branch does not end in `yield`.
+  /// The value that a branch of an `if` yields for a result; none if it does not end in `yield`.
   ValueId yielded(ValueId v, uint32_t side) const {
     const OpId def = p_.values[v].def;
     const OpId end = p_.blocks[p_.block(def, side)].last;
@@ -480,9 +480,9 @@ class FullWriteFinder {
     body(op, b, std::move(l), std::move(inside), depth, found);
   }
 
-  /// What bounds the variable of a loop, where begin or end depend on the invocation: ends that are
-  /// launch-uniform or at a launch-uniform distance from the begin, n - x for a launch-uniform n,
-  /// and minima of these.
+  /// Finds bounds of the variable of a loop whose begin or end depends on the invocation: ends that
+  /// are launch-uniform or at a launch-uniform distance from the begin, n - x for a launch-uniform
+  /// n, and minima of these.
   bool find_ends(ValueId hi, const Form& from, const Form& variable, FullWrites::Loop& l,
                  std::vector<uint32_t>& guards) {
     const auto below = [&](const Form& f, uint32_t bound) {
@@ -566,7 +566,7 @@ class FullWriteFinder {
     body(op, b, std::move(l), std::move(inside), depth, found);
   }
 
-  /// What is added to `variable`, or none.
+  /// Returns the step that is added to `variable`, or none.
   ValueId added_to(ValueId sum, ValueId variable) const {
     const OpId def = p_.values[sum].def;
     if (def == none || p_.op(def).code != Opcode::Add) return none;

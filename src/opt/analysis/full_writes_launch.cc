@@ -26,8 +26,8 @@ struct Sum {
 
 }  // namespace
 
-/// One launch. Each guard replaces the dimensions of its form by one dimension, whose values are
-/// those of the form; what is left says how many elements from 0 on are stored to.
+/// The proof for one launch. Each guard replaces the dimensions of its form by one dimension, whose
+/// values are those of the form; the remaining sum says how many elements from 0 on are stored to.
 class FullWriteProof {
  public:
   FullWriteProof(const FullWrites& w, const LaunchShape& shape, std::span<const uint64_t> scalars)

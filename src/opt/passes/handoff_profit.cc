@@ -17,7 +17,7 @@ uint64_t bytes_of(const Program& p, const HandoffCandidate& c) {
   return count * size_of(p.buffers[c.buffer].element);
 }
 
-/// Invocations that are resident on a unit if each workgroup has so many bytes of shared memory.
+/// Resident invocations of a unit if each workgroup has this many bytes of shared memory.
 uint64_t resident(const TileCosts& tile, uint64_t invocations, uint64_t shared) {
   const uint64_t by_threads = std::max<uint64_t>(tile.unit_threads / invocations, 1);
   const uint64_t by_shared =
