@@ -1,7 +1,7 @@
 #pragma once
 
-// What fuse_handoff() must know of a pair of kernels, proved: the window (fuse_handoff.h), and the
-// launches for which it holds.
+// The proved conditions of a handoff between two kernels for fuse_handoff(): the window
+// (fuse_handoff.h), and the launches for which it holds.
 
 #include "plan/fusion/fuse_handoff.h"
 
@@ -18,7 +18,7 @@ struct HandoffFacts {
   bool is_aligned = false;       // window of workgroup w begins with what one invocation writes
 };
 
-/// The facts, or why there is no handoff.
+/// Returns the proved facts, or why a handoff is impossible.
 std::optional<HandoffFacts> find_handoff(const Program& producer, BufferId producer_buffer,
                                          const Program& consumer, BufferId consumer_buffer,
                                          uint64_t budget, std::string& why_not);

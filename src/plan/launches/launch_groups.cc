@@ -40,8 +40,8 @@ Diagnostic over_budget(const LaunchStage& stage, uint64_t need, uint64_t budget)
           fmt::format("raise the budget to at least {} bytes, or make the stage smaller", need));
 }
 
-/// Empties the list and makes room for n elements. The memory may be anybody's, and so may be what
-/// it throws.
+/// Empties the list and reserves n elements. The caller may supply any allocator, which may throw
+/// any exception.
 template <class List>
 Result<> reserve(List& list, size_t n) {
   list.clear();
@@ -84,7 +84,7 @@ class GroupPlanner {
     return finish();
   }
 
-  /// What every plan is checked for first, and the memory.
+  /// Checks the input of every plan, and reserves the memory.
   Result<> check() {
     if (budget_ == 0)
       return diagnose(Code::LaunchBudgetZero, {}, "the budget of a launch is 0 bytes")
@@ -184,7 +184,7 @@ class BestGroups {
   /// Bytes of a group that begins with stage j, up to a prefix sum.
   Sum need(uint32_t j, Sum added) const { return stages_[j].input + (added - best_[j].added); }
 
-  /// For a heap whose front is the best: is a worse than b?
+  /// For a heap whose front is the best: true if a is worse than b.
   bool worse(uint32_t a, uint32_t b) const {
     const Best &x = best_[a], &y = best_[b];
     if (x.launches != y.launches) return x.launches > y.launches;

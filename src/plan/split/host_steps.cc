@@ -13,7 +13,7 @@ HostSteps::HostSteps(const SplitFacts& facts, const LiveValues& live, SplitPlan&
   mark_variables(live);
 }
 
-/// What a value is computed from on the host; a variable of a loop from nothing.
+/// The values from which the host computes a value; none for a variable of a loop.
 std::vector<ValueId> HostSteps::sources(ValueId v) const {
   const Value& value = p_.values[v];
   if (f_.is_carried(v)) return {};
