@@ -38,8 +38,8 @@ struct TileCosts {
   uint64_t hiding_threads = 0;  // resident invocations that hide the latency of memory
 };
 
-/// Kernels as a whole (plan/fusion/fusion_cost.h), in nanoseconds. A vector is what executes one
-/// instruction for several invocations: a subgroup.
+/// Kernels as a whole (plan/fusion/fusion_cost.h), in nanoseconds. A vector is a group of
+/// invocations that execute one instruction together: a subgroup.
 struct DeviceCosts {
   std::string_view name;
 

@@ -139,7 +139,7 @@ class Selection {
 
   const SelectionInput& in_;
   const ProgramStats stats_;
-  std::optional<HotPathHints::Entry> measured_;  // what counts for the program on the target
+  std::optional<HotPathHints::Entry> measured_;  // the entry for the program on the target
   std::unordered_map<std::string_view, size_t> index_;
   std::vector<Decision> decisions_;
 };

@@ -38,10 +38,10 @@ class RegisterPassForTest {
 
 struct OptimizeOptions {
   Profile profile = Profile::Release;
-  /// These passes in this order, once through the scheduler, whatever selection would say.
+  /// If set: these passes in this order, once through the scheduler, without selection.
   std::optional<std::vector<const PassDescriptor*>> passes;
   Target target;
-  const ProfileData* profile_data = nullptr;  // what earlier runs have taught
+  const ProfileData* profile_data = nullptr;  // measurements and reports of earlier runs
   ScheduleOptions schedule;
 };
 

@@ -31,7 +31,7 @@ class BufferCounts {
   bool is_at_most(FormulaId a, Wide slack, FormulaId b) const {
     return is_at_most(a, slack, b, most_depth);
   }
-  /// The same for counts of buffers, with or without formulas.
+  /// As is_at_most(), for counts of buffers with or without formulas.
   bool count_is_at_most(BufferId a, Wide slack, BufferId b) const;
 
  private:

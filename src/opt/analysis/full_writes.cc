@@ -194,7 +194,7 @@ class FullWriteFinder {
 
   // ---- Conditions.
 
-  /// Guards that together say that a condition has this value; nothing if they cannot say it.
+  /// Returns guards that together express that a condition has this value; nothing if they cannot.
   std::optional<std::vector<uint32_t>> guards_of(ValueId condition, bool value) {
     std::vector<uint32_t> found;
     std::vector<std::pair<ValueId, bool>> todo = {{condition, value}};
@@ -302,8 +302,8 @@ class FullWriteFinder {
 
   // ---- Blocks.
 
-  /// The stores of a block that invocations under `guards` reach. Appends what holds after the
-  /// block.
+  /// Finds the stores of a block that invocations under `guards` reach. Appends the guards that
+  /// hold after the block.
   Found block(BlockId b, std::vector<uint32_t>& guards, uint32_t depth) {
     return ops_from(p_.blocks[b].first, guards, depth);
   }
@@ -363,8 +363,8 @@ class FullWriteFinder {
     return false;
   }
 
-  /// True if a branch stores and returns: what follows then belongs to the other branch, and is
-  /// done.
+  /// True if a branch stores and returns: the ops after it then belong to the other branch, and
+  /// were visited.
   bool branch(OpId op, std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
     std::array<Found, 2> sides;
     std::array<std::vector<uint32_t>, 2> inside = {guards, guards};

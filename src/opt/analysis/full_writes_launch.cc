@@ -123,7 +123,8 @@ class FullWriteProof {
     return std::max(common, Number{1});
   }
 
-  /// How many numbers from 0 on the sum takes, if each number stands for `elements` neighbours.
+  /// Returns how many numbers from 0 on the sum takes, if each number stands for `elements`
+  /// neighbours.
   Number prefix(const Sum& s, Number elements) const {
     if (s.offset != 0) return 0;
     std::vector<uint32_t> order;

@@ -84,7 +84,7 @@ class RangeWalk {
   std::vector<Undo> undo_;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> opened_, opened_bounds_;       // of out_.narrowed_, out_.bounds_
-  IdMap<ValueId, uint32_t> top_narrowed_, top_bound_;  // by value: what holds now
+  IdMap<ValueId, uint32_t> top_narrowed_, top_bound_;  // by value: the entry that holds now
   struct Assumption {
     ValueId condition;
     bool truth;

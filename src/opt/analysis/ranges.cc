@@ -65,7 +65,7 @@ Ranges::Shifted Ranges::split(ValueId v) const {
     };
     if (o.code == Opcode::Cast && has_range(program_->type(program_->operand(def, 0)))) {
       const ValueId from = program_->operand(def, 0);
-      // The number is kept if all that it can be fits.
+      // The number is kept if the range fits.
       const Type to = program_->type(s.base);
       const ValueRange& r = by_value_[from];
       if (to == Type::Bool || r.low() < least(to) || r.high() > greatest(to)) break;

@@ -61,7 +61,7 @@ void tighten(TileBounds& b, const ValueRange& r, Type type) {
     b.high = known.high;
 }
 
-/// A line without its part that goes with the lane.
+/// A line without its lane term.
 TileLine without_local(const TileLine& l, Wide lanes, bool high) {
   const Wide end = l.local * (lanes - 1);
   return {l.group, 0, l.offset + (high ? std::max<Wide>(end, 0) : std::min<Wide>(end, 0))};

@@ -50,7 +50,7 @@ ValueRange constant_range(Type type, uint64_t bits);
 /// type counts as all of the type.
 std::optional<ValueRange> find_range(Type type, Wide lo, Wide hi, uint64_t zeros = 0,
                                      uint64_t ones = 0);
-/// The same; all of the type where there are none.
+/// As above, but all of the type if there are none.
 ValueRange make_range(Type type, Wide lo, Wide hi, uint64_t zeros = 0, uint64_t ones = 0);
 /// Numbers from lo to hi, wrapped into the type: exact if all of them wrap equally often.
 ValueRange wrapped_range(Type type, Wide lo, Wide hi, uint64_t zeros = 0, uint64_t ones = 0);

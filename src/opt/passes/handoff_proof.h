@@ -47,7 +47,7 @@ class HandoffProof {
   const Program& p_;
   Facts& facts_;
   const TileForms forms_;
-  std::string orders_;  // what lets workgroups wait for each other, if anything does
+  std::string orders_;  // an op by which workgroups could wait for each other, or ""
   std::string name_;    // of the buffer
   std::vector<Access> accesses_;
   BlockId block_ = body_block;  // of the phases

@@ -12,7 +12,7 @@ struct Loop {
   OpId op = none;
   bool direct = false;         // is in the block of the enclosing loop, regions aside
   bool runs = false;           // at least one iteration is sure
-  bool may_have_left = false;  // something before this place may have left the iteration
+  bool may_have_left = false;  // an earlier op may have left the iteration
 };
 
 struct State {

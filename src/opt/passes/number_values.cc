@@ -41,7 +41,7 @@ struct State {
   /// An open block.
   struct Scope {
     size_t added;
-    IdMap<BufferId, uint64_t> version_at_entry;  // of an if's first arm, for the second
+    IdMap<BufferId, uint64_t> version_at_entry;  // of an if's then block, for the else block
   };
   std::vector<Scope> scopes;
 

@@ -310,7 +310,8 @@ bool casts_merge(Type from, Type through, Type to) {
 
 bool bitcasts_merge(Type from, Type through, Type to) {
   if (width_of(from) != width_of(through) || width_of(through) != width_of(to)) return false;
-  // An integer that goes through a float comes back changed if it is one of the other NaNs.
+  // An integer that is bitcast to a float and back changes if it is a NaN other than the canonical
+  // one.
   return is_integer(through) || from == through;
 }
 

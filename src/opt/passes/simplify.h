@@ -25,7 +25,7 @@ Result<bool> simplify(Program& program, PassContext& context);
 
 /// True if cast<to>(cast<through>(x)) is always cast<to>(x), x of type `from`.
 bool casts_merge(Type from, Type through, Type to);
-/// The same for bitcasts.
+/// True if bitcast<to>(bitcast<through>(x)) is always bitcast<to>(x), x of type `from`.
 bool bitcasts_merge(Type from, Type through, Type to);
 
 inline constexpr PassDescriptor simplify_pass = {

@@ -34,7 +34,7 @@ class Parser {
     rule_.right = parse(rule_.text.right);
     if (!rule_.text.condition.empty()) rule_.condition = parse(rule_.text.condition);
     if (!error_.empty()) return std::nullopt;
-    // A variable's type may only be known from one of its places, so all sides twice.
+    // A variable's type may be known from only one of its uses, so infer all sides twice.
     for (int round = 0; round < 2; ++round)
       for (const uint8_t root : {rule_.left, rule_.right, rule_.condition})
         if (root != Rule::nothing) infer(root, Of::Unknown);

@@ -53,12 +53,12 @@ struct RuleNode {
   enum class Of : uint8_t { Unknown, T, Bool, U32 };
   Kind kind = Kind::Variable;
   Literal literal = Literal::Number;
-  /// The value's type; of an op, its T (what a comparison compares).
+  /// The value's type; for an op, its T (for a comparison, the type of its operands).
   Of type = Of::Unknown;
   Opcode code = Opcode::Const;
   uint8_t index = 0;  // the number of a variable or constant
   uint8_t count = 0;
-  bool is_constant = false;  // nothing but constants in it
+  bool is_constant = false;  // consists of constants only
   std::array<uint8_t, 4> operands = {};
   double number = 0;
 };
