@@ -433,7 +433,7 @@ class Checker {
       if (at >= steps_.size() || been[at]) continue;
       been[at] = true;
       const GraphStep& step = steps_[at];
-      if (!step.is_call()) {  // after either end of a loop, its body or what follows may run
+      if (!step.is_call()) {  // after either end of a loop, its body or the next node may run
         todo.push_back(step.partner + 1);
         todo.push_back(at + 1);
         continue;

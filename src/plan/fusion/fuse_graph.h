@@ -22,7 +22,7 @@ namespace vyre::plan {
 
 /// How a call joins those before it in its group.
 enum class JoinKind : uint8_t {
-  Independent,     // they share nothing that is written: bodies one after the other
+  Independent,     // they share no written buffer: bodies one after the other
   SameInvocation,  // handed-over elements stay with the invocation: bodies one after the other
   Recompute,       // the producer is computed where the consumer loads, at the consumer's index
   Handoff          // a tile of the producer in shared memory (fuse_handoff.h)
@@ -51,7 +51,7 @@ struct FusionPlan {
 
 struct FusionOptions {
   uint64_t shared_bytes = 0;                // of a workgroup on the device; 0: unknown
-  opt::DeviceCosts costs = opt::cpu_costs;  // decides what pays
+  opt::DeviceCosts costs = opt::cpu_costs;  // decides whether fusion pays
   uint32_t most_calls = 32;                 // in a group
   /// The device omits clears of outputs that the optimizer proves unnecessary. Affects the report,
   /// not the plan.

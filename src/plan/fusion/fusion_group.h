@@ -23,7 +23,7 @@ class FusionGrowth {
   FusionGrowth(const Graph& graph, const FusionCalls& calls, std::span<const CallSummary> summaries,
                const FusionOptions& options);
 
-  /// Begins with one call of a stretch.
+  /// Begins with one call of a sequence.
   void begin(uint32_t call, const Stretch& stretch);
   /// Adds the call after the last by the kind of join that is estimated to be fastest. On failure
   /// returns false and the condition that decided it.
@@ -51,7 +51,7 @@ class FusionGrowth {
   /// How closely a kind of join failed. The reason of the closest one is reported.
   enum class Progress : uint8_t {
     Inapplicable,  // the kind is not for such calls
-    Limited,       // the group is not one that the kind takes
+    Limited,       // the kind does not support the group
     Checked,       // a condition on the data failed
     Decided        // no kind can fit
   };
@@ -130,7 +130,7 @@ class FusionGrowth {
   std::vector<GraphBufferId> early_;       // recomputed, and buffers that only their producer had
   std::vector<JoinKind> joins_;
   uint32_t epoch_ = 0;
-  uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the stretch
+  uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the sequence
   bool in_loop_ = false;
   mutable Progress progress_ = Progress::Inapplicable;  // of the last extend() that failed
   /// How often the kernel so far executes the body of a call, and by which invocations.

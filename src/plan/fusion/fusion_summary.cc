@@ -95,7 +95,7 @@ class Summarizer {
       loads |= is_load(op);
       visit(op, times);
     }
-    // Loads of one block are under way together; those of nested blocks come one after the other.
+    // Loads of one block overlap; those of nested blocks come one after the other.
     if (loads && s_.work.serial_loads == serial) s_.work.serial_loads += double(times);
     global_ = before;
   }
@@ -549,7 +549,7 @@ class Summarizer {
     if (d < 0) return;
     constexpr int64_t far = std::numeric_limits<int64_t>::max() / 4;
     const auto clip = [&](Wide n) { return int64_t(std::clamp<Wide>(n, -far, far)); };
-    // s·g + rest < 0: rest is at least its least, which is what must hold in every case.
+    // s·g + rest < 0: the lowest rest gives the bound that holds in every case.
     if (left->factors[d] == 1) {
       c.if_true.push_back({d, -far, clip(-left->low - strict)});
       c.if_false.push_back({d, clip(-left->high + !strict), far});

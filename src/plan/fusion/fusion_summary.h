@@ -53,7 +53,7 @@ struct CallSummary {
   bool traps = false;
   bool endless = false;  // a loop whose trips have no bound that is known before it runs
   bool grid_barrier = false, barrier = false, subgroup = false;
-  bool pure = true;  // nothing but loads, stores and arithmetic
+  bool pure = true;  // only loads, stores and arithmetic
   uint64_t shared_bytes = 0, table_bytes = 0;
   uint32_t own_buffers = 0;  // scratch, shared and private arrays, tables
   uint64_t ops = 0;

@@ -255,7 +255,7 @@ class Finder {
       return std::nullopt;
     }
     // Invocations between that of the first element and that of the last one. Where a window can
-    // begin anywhere in what an invocation writes, one more may be needed.
+    // begin anywhere in the elements that an invocation writes, one more may be needed.
     const Wide a = stores.stride, spread = stores.high - stores.low;
     f.is_aligned = loads.stride % a == 0;
     if (f.is_aligned)

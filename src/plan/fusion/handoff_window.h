@@ -15,7 +15,7 @@ struct HandoffFacts {
   bool stores_from_zero = true;  // no store can have a negative index, wrapped or not
   bool loads_inside = true;      // loads are inside the window in every legal launch
   bool stores_inside = false;    // so are stores of invocations that are run, if is_aligned
-  bool is_aligned = false;       // window of workgroup w begins with what one invocation writes
+  bool is_aligned = false;       // the window of workgroup w begins with an invocation's elements
 };
 
 /// Returns the proved facts, or why a handoff is impossible.

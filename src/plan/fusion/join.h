@@ -14,8 +14,8 @@
 
 namespace vyre::plan {
 
-/// Where a parameter of a joined program comes from: a parameter of one of the kernels, or a number
-/// of its launch.
+/// The source of a parameter of a joined program: a parameter of one of the kernels, or a number of
+/// its launch.
 struct JoinedParameter {
   enum class Kind : uint8_t {
     Buffer,         // the kernel's parameter: buffer or scalar. Of parameters that are bound to the

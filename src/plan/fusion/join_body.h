@@ -8,7 +8,7 @@
 
 namespace vyre::plan {
 
-/// The same program with one return, at its end.
+/// Returns the same program with one return, at its end.
 Program with_one_return(const Program& program);
 
 class BodyCopy {

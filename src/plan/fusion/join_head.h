@@ -13,7 +13,7 @@ namespace vyre::plan {
 /// The source of the length of a buffer that is gone.
 struct GoneCount {
   FormulaId formula = no_formula;
-  BufferId scalar = none;  // the parameter that holds it, if the formula says no more
+  BufferId scalar = none;  // the parameter that holds it, if the formula does not give it
 };
 
 class JoinedHead {
@@ -21,7 +21,7 @@ class JoinedHead {
   JoinedHead(SsaBuilder& builder, const std::vector<GraphBufferId>& gone)
       : b_(builder), gone_(gone) {}
 
-  /// Parameters of a part, then (second call) its arrays and tables, which must come last.
+  /// Adds the parameters of a part, then (second call) its arrays and tables, which must come last.
   void add_parameters(const Part& part);
   void add_arrays(const Part& part);
   BufferId add_private(std::string_view name, Type element, uint64_t count);

@@ -15,7 +15,7 @@ namespace vyre::plan {
 /// A kernel on its way into a group: one of the graph's, or the kernel fused so far.
 struct Part {
   Program program;
-  IdMap<BufferId, GraphBufferId> memory;    // what it is bound to; equal numbers are one memory
+  IdMap<BufferId, GraphBufferId> memory;    // by buffer: its binding; equal numbers are one memory
   IdMap<BufferId, JoinedParameter> origin;  // of parameters but scratch ones
   uint32_t launch = 0;                      // the kernel of the group that it is launched as
 };

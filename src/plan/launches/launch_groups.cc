@@ -120,7 +120,7 @@ class GroupPlanner {
     std::sort(ids.begin(), ids.end(), [](const auto& a, const auto& b) {
       return a.id != b.id ? a.id < b.id : a.stage < b.stage;
     });
-    size_t first = 0;  // of the pairs, the one that comes first in the list
+    size_t first = 0;  // of the pairs, the first in the list
     for (size_t i = 1; i < ids.size(); ++i)
       if (ids[i].id == ids[i - 1].id && (first == 0 || ids[i].stage < ids[first].stage)) first = i;
     if (first == 0) return Ok{};
@@ -209,7 +209,7 @@ class BestGroups {
       std::pop_heap(heap_.begin(), heap_.end(), order);
       heap_.pop_back();
     }
-    // No group that ends here fits, not even the stage alone; nor will one that goes on.
+    // No group that ends here fits, not even the stage alone; nor does a longer one.
     if (heap_.empty()) return over_budget(stage, *alone, budget_);
     const uint32_t j = heap_.front();
     next.from = j;

@@ -71,7 +71,7 @@ HostNode HostSteps::make_node(ValueId v) {
     n.code = Opcode::Select;
     n.type = value.type;
     n.source = Type::Bool;
-  } else if (is_control(o.code)) {  // a region, or an `if` with an arm that traps
+  } else if (is_control(o.code)) {  // a region, or an `if` with a branch that traps
     return plan_.host[n.operands.back()];
   } else {
     n.code = o.code;

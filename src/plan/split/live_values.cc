@@ -372,7 +372,7 @@ class LiveWalk : public SegmentWalk {
 
   LiveValues& out_;
   IdMap<ValueId, uint32_t> defined_in_, imported_in_, parameter_in_;  // by value: a segment
-  IdMap<ValueId, uint32_t> first_, last_;  // by home: segments in which it is kept
+  IdMap<ValueId, uint32_t> first_, last_;  // by home: segments in which it is spilled
   IdMap<ValueId, uint32_t> last_use_;      // by value: a point, as in LiveInterval
   SlotSharing sharing_;
   std::vector<ValueId> kept_;

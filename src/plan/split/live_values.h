@@ -12,7 +12,7 @@ namespace vyre::plan {
 /// Words of the hidden u32 buffers that hold a value: one, or two for 64 bits.
 struct Slot {
   HiddenBuffer::Rate rate = HiddenBuffer::Rate::PerInvocation;
-  uint32_t first = none;  // none: not kept
+  uint32_t first = none;  // none: not spilled
   uint32_t words = 1;
 };
 
@@ -37,7 +37,7 @@ struct LiveValues {
   std::vector<SegmentNeeds> segments;
   IdMap<ValueId, Slot> slots;       // by value; of the home of a value
   IdMap<ValueId, ValueId> owner;    // by home: the value that stands for all that share its slot
-  IdMap<OpId, uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
+  IdMap<OpId, uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it continues"
   IdMap<OpId, uint32_t> word;       // by op: of a device loop, the host's word
   std::vector<KeptArray> arrays;
   std::vector<HiddenBuffer> hidden;

@@ -3,9 +3,9 @@
 // The walk over a program that defines where its segments begin and end. Analyses and the writer of
 // segments derive from it, so that they cannot disagree.
 //
-// Cuts: a grid barrier; before and after a grid's uniform_load; and at the beginning, the way back
-// and the end of a loop that holds a barrier. Regions and ifs that hold a barrier do not cut: a
-// segment has its part of them, opened when the first op inside comes.
+// Split points: a grid barrier; before and after a grid's uniform_load; and at the beginning, the
+// way back and the end of a loop that holds a barrier. Regions and ifs that hold a barrier are not
+// split points: a segment has its part of them, opened at the first op inside.
 
 #include <algorithm>
 #include <vector>
@@ -82,8 +82,8 @@ class SegmentWalk {
     owes_barrier_ = false;
     start();
   }
-  /// A cut at the border of a loop. A merged load owes its second barrier here: what comes next
-  /// may write the buffer.
+  /// A split point at the border of a loop. A merged load needs its second barrier here: the
+  /// following ops may write the buffer.
   void stop() {
     end_segment();
     if (owes_barrier_) barrier();

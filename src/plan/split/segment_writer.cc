@@ -369,7 +369,7 @@ class SegmentWriter : public SegmentWalk {
   SegmentCopier copier_;
   HiddenAccess hidden_;
   bool has_effect_ = false;
-  std::vector<HostArm> launched_in_;  // the innermost arms around all effects of the piece
+  std::vector<HostArm> launched_in_;  // the innermost branches around all effects of the piece
   OpId guard_op_ = none;
   IdMap<ValueId, uint32_t> present_in_;  // by value: the segment that has rematerialized it
 };

@@ -3,8 +3,8 @@
 // The grid barrier by splitting: a program with grid barriers becomes segments without, launched
 // one after the other on the same buffers. The end of a launch is the barrier.
 //
-// The program is cut into pieces at grid barriers and at the borders of the loops around them. A
-// segment is one piece, or a chain of pieces that follow each other without a barrier in between:
+// The program is divided into pieces at grid barriers and at the borders of the loops around them.
+// A segment is one piece, or a chain of pieces that follow each other without a barrier in between:
 // the end of one iteration and the beginning of the next run in one launch.
 //
 // A value that is live across a split point between two pieces
@@ -86,7 +86,7 @@ struct PieceParameter {
   Type type = Type::U32;
 };
 
-/// The part of the program between two cuts.
+/// The part of the program between two split points.
 struct Piece {
   std::vector<PieceParameter> parameters;
 };
@@ -110,7 +110,7 @@ struct SplitPlan {
   std::vector<Step> steps;
   std::vector<HostNode> host;  // nodes refer to earlier ones
   uint32_t host_variables = 0;
-  uint32_t cuts = 0;  // places where the program is cut
+  uint32_t cuts = 0;  // number of split points
 
   bool is_split() const { return steps.size() != 1 || segments.size() != 1 || !hidden.empty(); }
 };
