@@ -38,8 +38,8 @@ struct TileCosts {
   uint64_t hiding_threads = 0;  // resident invocations that hide the latency of memory
 };
 
-/// Kernels as a whole (plan/fusion/fusion_cost.h), in nanoseconds. A vector is what executes one
-/// instruction for several invocations: a subgroup.
+/// Kernels as a whole (plan/fusion/fusion_cost.h), in nanoseconds. A vector is a group of
+/// invocations that execute one instruction together: a subgroup.
 struct DeviceCosts {
   std::string_view name;
 
@@ -53,7 +53,7 @@ struct DeviceCosts {
   double vector_ns = 0;     // to begin each of its vectors
   double coarsening = 1;    // invocations that one does the work of, where kernels can be coarsened
 
-  // Of a vector, while it occupies its unit.
+  // For one vector, while it occupies its unit.
   double op_ns = 0;             // an operation of 32 bits
   double narrow_op = 1;         // factor for operations of 8 and 16 bits
   double access_ns[4] = {};     // a load or store, by AccessPattern
@@ -67,9 +67,9 @@ struct DeviceCosts {
   double memory_ns_per_byte = 0;  // traffic of all units together
   double cached_ns_per_byte = 0;  // the same if the buffers of a kernel fit into the cache
   double cache_bytes = 0;
-  /// By this factor a kernel that recomputes, or gains barriers, must be faster than the kernels
-  /// that it replaces: estimates of such kernels are less certain. The same of one that fills a
-  /// tile.
+  /// A kernel that recomputes, or gains barriers, must be faster by this factor than the kernels
+  /// that it replaces: estimates of such kernels are less certain. The second factor is for a
+  /// kernel that fills a tile.
   double margin = 1, tile_margin = 1;
   double overlap_loss =
       0;  // share of the shorter of computing and memory traffic that is not hidden

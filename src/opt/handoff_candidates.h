@@ -13,10 +13,10 @@ namespace vyre::opt {
 struct HandoffCandidate {
   uint32_t buffer = 0;
   uint64_t elements = 0, bytes = 0;  // in shared memory
-  // What an invocation does to it, estimated where loops have no constant length.
+  // Work of an invocation on it, estimated where loops have no constant length.
   uint64_t traffic = 0;           // bytes that are loaded and stored
   uint64_t other_traffic = 0;     // the same, of other buffers
-  uint64_t checked = 0;           // accesses whose bounds check is no longer needed
+  uint64_t checked = 0;           // accesses that need no bounds check afterwards
   uint64_t index_ops = 0;         // ops for indices in the tile
   uint64_t cleared_bytes = 0;     // of shared memory, by the workgroup
   int64_t stride = 0, first = 0;  // tile: elements from stride · workgroup_id.x + first
@@ -30,8 +30,8 @@ struct HandoffCandidates {
   std::vector<Refusal> refusals;           // why other scratch buffers stay, by name
 };
 
-/// Returns what promote_handoffs would do to a program that has passed check(). Runs in time linear
-/// in the number of ops for each scratch buffer.
+/// Returns the effects of promote_handoffs on a program that has passed check(). Runs in time
+/// linear in the number of ops for each scratch buffer.
 HandoffCandidates handoff_candidates(const Program& program, const Target& target = {});
 
 /// Returns the number of buffers that promote_handoffs would promote.

@@ -28,8 +28,8 @@ void HotPathHints::add(const Entry& entry) {
   if (entries.size() > capacity_) remove_smallest(entries, entry.op_id);
 }
 
-/// Linear in the capacity, once per launch over it. Of equal totals the later name goes, so that
-/// the outcome does not depend on the order of a hash table.
+/// Runs in time linear in the capacity, once per launch over it. If totals are equal the later name
+/// is removed, so that the outcome does not depend on the order of a hash table.
 void HotPathHints::remove_smallest(Entries& entries, std::string_view keep) {
   auto least = entries.end();
   for (auto it = entries.begin(); it != entries.end(); ++it) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Measured launch times, by device and by the op_id of the program. They decide which passes are
-// worth their time, never what a pass may do.
+// worth their time, never the effect of a pass.
 
 #include <cstdint>
 #include <functional>
@@ -41,8 +41,8 @@ class HotPathHints {
   /// Adds one launch. A launch without an op_id is ignored. Sums saturate.
   void record(std::string_view op_id, uint64_t kernel_ns, uint64_t bytes,
               std::string_view device = {});
-  /// Returns what counts on a device: its own measurements, or without any those of an unknown
-  /// device. Measurements of another device never count.
+  /// Returns the entry that counts on a device: its own measurements, or if there are none those of
+  /// an unknown device. Measurements of another device never count.
   std::optional<Entry> find(std::string_view op_id, std::string_view device = {}) const;
   /// Returns true if find() has an entry whose mean time is at least the threshold.
   bool is_hot(std::string_view op_id, std::string_view device = {}) const;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the optimizer did: for every pass its decision and reason, and for every run of a pass what
-// came of it. Written to profile files, so that a run teaches the next compile, and shown by
-// `vyre run --report` and `vyre opt --time-passes`.
+// The optimizer's report: the decision and reason for every pass, and the outcome of every run of a
+// pass. Written to profile files, for the next compile. `vyre run --report` and `vyre opt
+// --time-passes` show it.
 
 #include <cstdint>
 #include <memory>
@@ -33,7 +33,7 @@ struct PassRun {
   std::shared_ptr<const Listing> text;
 };
 
-/// What selection said of a pass.
+/// The decision of selection for a pass.
 struct PassChoice {
   std::string pass;
   bool selected = false;

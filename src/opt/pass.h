@@ -1,14 +1,14 @@
 #pragma once
 
-// What a pass is: a free function and a descriptor.
+// A pass: a free function and a descriptor.
 //
 //   Result<bool> fold_constants(Program& program, PassContext& context);
 //
-// A pass gives whether it changed anything; false means that the program is the same to the bit. It
-// leaves the program compact() and legal, and keeps its meaning for every input: what a pass does
-// must be proved from facts, never guessed from names or shapes. Where it does not, it says why, by
-// context.refuse(). Everything else that anybody has to know of it is data, in its descriptor, so
-// that selection and scheduling need no knowledge of any pass.
+// A pass returns whether it changed anything; false means that the program is the same to the bit.
+// It leaves the program compact() and legal, and keeps its meaning for every input: a change must
+// be proved from analyses, never guessed from names or shapes. Where a pass does not transform, it
+// states why with context.refuse(). Its other properties are data in its descriptor, so that
+// selection and scheduling need no knowledge of any pass.
 
 #include <bitset>
 #include <cstdint>
@@ -25,11 +25,11 @@ namespace vyre::opt {
 class Facts;
 struct DeviceCosts;
 
-/// When a pass runs; in this order.
+/// When a pass runs, in this order.
 enum class Phase : uint8_t { Canonical, Scalar, Memory, Loop, Sync, Cleanup };
 std::string_view name(Phase phase);
 
-/// What a pass saves, which decides how large a program must be before it is worth its time.
+/// The kind of cost that a pass saves, which decides how large a program must be to run it.
 enum class CostFamily : uint8_t {
   Loop,
   Memory,
@@ -42,7 +42,7 @@ enum class CostFamily : uint8_t {
 };
 std::string_view name(CostFamily family);
 
-/// What is known of a program. A pass says which facts it uses and which it makes stale.
+/// Analyses of a program. A pass declares which it uses and which it invalidates.
 enum class Fact : uint8_t {
   DefUse,
   Uniformity,
@@ -73,7 +73,7 @@ class FactSet {
   uint32_t bits_ = 0;
 };
 
-/// What a target can do that a pass may need.
+/// Capabilities of a target that a pass may need.
 enum class Capability : uint8_t {
   VectorAccess,  // one access loads or stores several neighbouring elements
   SharedMemory,
@@ -82,13 +82,13 @@ enum class Capability : uint8_t {
 using CapabilitySet = std::bitset<8>;
 constexpr CapabilitySet capability(Capability c) { return CapabilitySet(1ull << unsigned(c)); }
 
-/// Kinds of effects, for what a pass may add to a program that did not have it.
+/// Kinds of effects, for those that a pass may add to a program without them.
 enum class EffectKind : uint8_t { Read, Write, Atomic, Barrier, Subgroup, Trap };
 using EffectKinds = std::bitset<8>;
 constexpr EffectKinds effect(EffectKind k) { return EffectKinds(1ull << unsigned(k)); }
 
-/// The target as far as it is known: of an unknown device all capabilities, 0 bytes and no name.
-/// driver::optimizer_target() makes that of a device.
+/// The target as far as it is known: an unknown device has all capabilities, 0 bytes and no name.
+/// driver::optimizer_target() returns that of a device.
 struct Target {
   CapabilitySet capabilities = CapabilitySet().set();
   uint64_t shared_bytes = 0;
@@ -98,7 +98,7 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// A place where a pass could have done something and did not.
+/// A place where a pass could have changed the program and did not.
 struct Refusal {
   OpId op = none;
   std::string why;

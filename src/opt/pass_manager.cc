@@ -57,7 +57,7 @@ class Order {
  private:
   enum class State : uint8_t { New, Open, Done };
 
-  /// Depth first, with a stack of its own: what a pass requires comes before it.
+  /// Visits depth first, with an explicit stack: a pass is placed after those that it requires.
   bool place(size_t root) {
     if (state_[root] != State::New) return true;
     path_ = {{root, 0}};
@@ -147,7 +147,7 @@ class Runner {
         if (auto done = run_pass(*passes_[i]); !done) return done;
         const PassRun& run = report_.runs.back();
         changed |= run.decision == PassDecision::Changed;
-        // What changed something may find more the next time.
+        // A pass that changed the program may find more the next time.
         seen[i] = run.decision == PassDecision::Changed ? unseen : version_;
       }
     }
@@ -224,7 +224,7 @@ class Runner {
     return Ok{};
   }
 
-  /// Null if nobody asked, or if there is too much of it.
+  /// Returns null if texts are not kept, or if their limit is exceeded.
   std::shared_ptr<const Listing> text() {
     if (!options_.keep_texts || kept_lines_ > options_.most_kept_lines) return nullptr;
     auto listing = std::make_shared<const Listing>(print_lines(p_));
@@ -263,7 +263,7 @@ class Runner {
         fmt::format("report it with that file; leave out `{}` until then", pass.name));
   }
 
-  /// The effects with the numbers that buffers have now: a pass may take some away.
+  /// The effects with the numbers that buffers have now: a pass may remove some.
   EffectSummary renumbered(const Program& before, const EffectSummary& was) const {
     if (before.buffers.size() == p_.buffers.size()) return was;
     EffectSummary now = was;

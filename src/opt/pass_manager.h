@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs passes: in the order of phases and requirements, again and again until nothing changes.
+// Runs passes in the order of phases and requirements, repeatedly until nothing changes.
 
 #include <functional>
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace vyre::opt {
 
-/// By phase, and within a phase after what is required, else as given. An error that names them: a
-/// name that is there twice, a requirement that is not in the list, a circle of requirements. A
-/// requirement of a later phase moves its pass behind it.
+/// Sorts passes by phase, and within a phase after those that they require, else as passed. Returns
+/// an error that names the passes for a repeated name, a requirement that is not in the list, and a
+/// cycle of requirements. If a pass requires one of a later phase, it moves after that one.
 Result<std::vector<const PassDescriptor*>> order_passes(
     std::span<const PassDescriptor* const> passes);
 
 struct ScheduleOptions {
-  /// Rounds over the list. A round in which nothing changes is the last.
+  /// Limit of iterations over the list. An iteration in which nothing changes is the last.
   uint32_t most_iterations = 8;
   /// After every pass: the program is legal, "unchanged" is true, no effect was added that the pass
   /// does not declare. On in debug builds and tests.
@@ -27,15 +27,15 @@ struct ScheduleOptions {
 #else
   bool check = true;
 #endif
-  /// Write the program that a pass broke, as it was before it, to a file.
+  /// Write the program that a pass broke, in its state before the pass, to a file.
   bool dump = true;
-  /// Where it goes; "": the folder for temporary files.
+  /// The folder of that file; "": the folder for temporary files.
   std::string dump_folder;
   /// Runs of passes after which to stop; for `vyre opt --stop-after` and bisection.
   uint64_t stop_after = ~uint64_t{0};
-  /// Asked before every run of a pass, and by passes within their loops
-  /// (diagnostics/work_deadline.h); true ends the rounds. A pass that has begun is undone. May be
-  /// empty.
+  /// Called before every run of a pass, and by passes within their loops
+  /// (diagnostics/work_deadline.h); true ends the iterations. A pass that has begun is undone. May
+  /// be empty.
   std::function<bool()> is_over;
   /// Keep the program as text after every run that changed it, up to so many lines in all.
   bool keep_texts = false;
@@ -44,8 +44,8 @@ struct ScheduleOptions {
   std::function<void(const Program& program, const PassRun& run)> after_pass;
 };
 
-/// Runs the passes in the order given. Fills runs, iterations, settled, times and costs of the
-/// report. If a pass fails, the program is as it was before that pass.
+/// Runs the passes in this order. Fills runs, iterations, settled, times and costs of the report.
+/// If a pass fails, the program is in its state before that pass.
 Result<> run_passes(Program& program, std::span<const PassDescriptor* const> passes,
                     const Target& target, const ScheduleOptions& options, RunReport& report);
 

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> reason_names = {
 constexpr std::array<uint32_t, 7> priorities = {500, 400, 300, 200, 100, 0, 0};
 constexpr std::array<std::string_view, 4> profile_names = {"none", "debug", "release", "size"};
 
-/// A threshold of a family and what the program has of it.
+/// A threshold of a family, and the program's value for it.
 struct Shape {
   bool always = false;
   uint64_t has = 0, needs = 0;
@@ -85,7 +85,7 @@ class Selection {
             std::move(detail)};
   }
 
-  /// What was measured, in words: the mean, of how many launches, where, and the threshold.
+  /// Describes the measurement: the mean, of how many launches, on which device, and the threshold.
   std::string measurement() const {
     const HotPathHints::Entry& e = *measured_;
     return fmt::format("launches of `{}` take {} ns on average ({} measured on {}); hot from {} ns",
@@ -94,8 +94,8 @@ class Selection {
                        in_.hints->threshold_ns());
   }
 
-  /// Who requires what the profile rejects cannot run either. A requirement that is not in the list
-  /// does not count here; the scheduler refuses it.
+  /// A pass that requires one that the profile rejects cannot run either. A requirement that is not
+  /// in the list does not count; the scheduler refuses it.
   void reject_dependents() {
     bool changed = true;
     while (changed) {  // at most as often as the longest chain
@@ -139,7 +139,7 @@ class Selection {
 
   const SelectionInput& in_;
   const ProgramStats stats_;
-  std::optional<HotPathHints::Entry> measured_;  // what counts for the program on the target
+  std::optional<HotPathHints::Entry> measured_;  // the entry for the program on the target
   std::unordered_map<std::string_view, size_t> index_;
   std::vector<Decision> decisions_;
 };

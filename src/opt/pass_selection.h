@@ -1,10 +1,10 @@
 #pragma once
 
-// Which passes run on a program, and why: one decision for each pass, in the order given. Nothing
-// here can make a program wrong; it says where the time goes.
+// Pass selection: which passes run on a program, and why, as one decision for each pass, in the
+// order passed. A decision affects compile time and speed, never correctness.
 //
-// The profile is asked first, and what it rejects never runs, not even for another pass. The rest
-// is selected by the first of these that holds:
+// The optimizer profile decides first, and a pass that it rejects never runs, not even for another
+// pass. Any other pass is selected by the first of these that holds:
 //
 //   hot_path_telemetry  500  the program's op_id was measured as hot on the target's device
 //   pass_cost_report    400  an earlier report shows that this pass changed the program and reduced
@@ -29,8 +29,8 @@ namespace vyre::opt {
 enum class Profile : uint8_t {
   None,     // nothing
   Debug,    // Scalar passes that keep every source line
-  Release,  // what keeps the host's ABI, if the target has what it needs
-  Size      // Release without what grows code
+  Release,  // passes that keep the host's ABI and whose needs the target meets
+  Size      // Release without passes that grow code
 };
 std::string_view name(Profile profile);
 std::optional<Profile> parse_profile(std::string_view name);
@@ -73,7 +73,7 @@ inline constexpr uint64_t megakernel_ops = 512;
 
 std::vector<Decision> select_passes(const SelectionInput& input);
 
-/// Does the profile take the pass? `why` says why not.
+/// True if the profile admits the pass; else `why` states the reason.
 bool accepts(Profile profile, const PassDescriptor& pass, const Target& target,
              std::string* why = nullptr);
 

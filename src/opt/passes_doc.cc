@@ -18,7 +18,7 @@ std::vector<std::string_view> facts_of(const PassDescriptor& pass) {
   return names;
 }
 
-/// When selection takes the pass, unless something was measured.
+/// Formats the condition under which selection takes the pass without measurements.
 std::string condition_of(CostFamily family) {
   switch (family) {
     case CostFamily::Loop: return fmt::format("{} ops", loop_ops);

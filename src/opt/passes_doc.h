@@ -1,6 +1,6 @@
 #pragma once
 
-// The passes as tables, made from their descriptors: what `vyre opt --list` prints, and
+// Tables of the passes, made from their descriptors: the output of `vyre opt --list`, and
 // docs/passes.md.
 
 #include <string>

@@ -35,7 +35,7 @@ constexpr const PassDescriptor* pipeline[] = {
     &remove_dead_code_pass,   &remove_dead_buffers_pass,
 };
 
-/// The pipeline, and what tests add.
+/// The pipeline, and the passes that tests add.
 std::vector<const PassDescriptor*>& registered() {
   static std::vector<const PassDescriptor*> passes(std::begin(pipeline), std::end(pipeline));
   return passes;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The optimizer: which passes there are, which of them run on a program, and the running.
-// pipeline.cc is the list, in the order in which they run.
+// The optimizer: lists the passes, selects those that run on a program, and runs them. pipeline.cc
+// is the list, in the order in which they run.
 
 #include <optional>
 #include <span>
@@ -18,13 +18,13 @@
 namespace vyre::opt {
 
 std::span<const PassDescriptor* const> all_passes();
-/// Null if there is none.
+/// Returns null if there is none.
 const PassDescriptor* find_pass(std::string_view name);
-/// "a,b,c" or "none" to passes in the order written; unknown and repeated names are errors.
+/// Parses "a,b,c" or "none" to passes in the order written; unknown and repeated names are errors.
 Result<std::vector<const PassDescriptor*>> parse_passes(std::string_view list);
 
-/// Adds a pass to all_passes(), behind the others, while it lives. For tests, which have passes of
-/// their own; not while another thread optimizes.
+/// Adds a pass to all_passes(), after the others, while it lives. For tests that define passes; not
+/// while another thread optimizes.
 class RegisterPassForTest {
  public:
   explicit RegisterPassForTest(const PassDescriptor& pass);
@@ -38,10 +38,10 @@ class RegisterPassForTest {
 
 struct OptimizeOptions {
   Profile profile = Profile::Release;
-  /// These passes in this order, once through the scheduler, whatever selection would say.
+  /// If set: these passes in this order, once through the scheduler, without selection.
   std::optional<std::vector<const PassDescriptor*>> passes;
   Target target;
-  const ProfileData* profile_data = nullptr;  // what earlier runs have taught
+  const ProfileData* profile_data = nullptr;  // measurements and reports of earlier runs
   ScheduleOptions schedule;
 };
 
@@ -53,7 +53,8 @@ struct ChosenPasses {
 };
 Result<ChosenPasses> choose_passes(const Program& program, const OptimizeOptions& options);
 
-/// The program has passed the checker, and does so afterwards. On an error it is as it was.
+/// Optimizes a program that has passed the checker, and leaves one that passes it. On an error the
+/// program is unchanged.
 Result<RunReport> optimize(Program& program, const OptimizeOptions& options = {});
 
 }  // namespace vyre::opt

@@ -58,7 +58,7 @@ Json report_json(const RunReport& r) {
           {"runs", runs}};
 }
 
-// Reading: every field is checked by nlohmann's typed access; what is missing or of another type
+// Reading: nlohmann's typed access checks every field; a field that is missing or of another type
 // throws, and the one catch below makes the diagnostic.
 
 Cost read_cost(const Json& j) {

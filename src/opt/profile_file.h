@@ -1,8 +1,7 @@
 #pragma once
 
-// What a run teaches the next compile, as a file: the launch times that were measured on each
-// device, and the optimizer's reports by program. `vyre run --profile-out p.json`, then
-// `--profile-in p.json`.
+// Profile files: the launch times that a run measured on each device, and the optimizer's reports
+// by program, for the next compile. `vyre run --profile-out p.json`, then `--profile-in p.json`.
 
 #include <map>
 #include <string>
@@ -21,12 +20,12 @@ struct ProfileData {
   std::map<std::string, RunReport> reports;  // by fingerprint of the program before optimization
 };
 
-/// JSON.
+/// Returns the data as JSON.
 std::string write_profile(const ProfileData& data);
-/// Adds what the text holds to `data`. `file` is for messages. On an error `data` is as it was.
+/// Adds the data of the text to `data`. `file` is for messages. On an error `data` is unchanged.
 Result<> read_profile(std::string_view text, const std::string& file, ProfileData& data);
 
-/// One report as JSON, as profile files and run reports have it.
+/// Returns one report as JSON, in the format of profile files and run reports.
 std::string to_json(const RunReport& report);
 
 }  // namespace vyre::opt

@@ -42,7 +42,7 @@ ValueId Rewriter::insert_constant(OpId before, Type type, uint64_t bits) {
   return insert(before, Opcode::Const, type, {}, type, bits);
 }
 
-/// Marks the op and all that is in it.
+/// Marks the op and all ops in it.
 void Rewriter::forget(OpId op) {
   gone_[op] = true;
   for (uint32_t b = 0; b < p_.op(op).n_blocks; ++b)
@@ -76,7 +76,7 @@ void Rewriter::dissolve(OpId op, uint32_t block) {
     remove(last);
     remove(op);
   } else {
-    remove_after(last);  // `op` and what follows it
+    remove_after(last);  // `op` and the ops after it
   }
   changed_ = true;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What rewriting passes share: replacing values, making constants, taking ops away and dissolving
-// blocks, all collected and done at once at the end.
+// Shared by rewriting passes: replacing values, making constants, removing ops and dissolving
+// blocks, all collected and applied at once at the end.
 //
 //   Rewriter r(program);
 //   for (const OpId op : r.ops()) … r.replace(program.result(op), other); r.remove(op); …
@@ -35,38 +35,37 @@ class Rewriter {
 
   /// All ops in program order, as they were at the beginning.
   const std::vector<OpId>& ops() const { return order_; }
-  /// Still in the program? False for ops that were removed, or whose parents were.
+  /// True if the op is still in the program: neither it nor one of its parents was removed.
   bool is_there(OpId op) const { return !gone_[op]; }
 
-  /// The value as of now: replacements are followed.
+  /// Returns the current value: replacements are followed.
   ValueId resolve(ValueId v) const {
     while (map_[v] != v) v = map_[v];
     return v;
   }
   ValueId operand(OpId op, uint32_t i) const { return resolve(p_.operand(op, i)); }
-  /// The bits of a constant, or nothing.
+  /// Returns the bits of a constant, or nothing.
   std::optional<uint64_t> constant(ValueId v) const;
-  /// The op that makes the value, or none for an argument.
+  /// Returns the op that defines the value, or none for an argument.
   OpId def(ValueId v) const { return p_.values[resolve(v)].def; }
 
-  /// From now on `to` stands for `from`. It must be visible wherever `from` is used.
+  /// Replaces `from` by `to` from now on. `to` must be visible wherever `from` is used.
   void replace(ValueId from, ValueId to);
-  /// A new op before another one; its location is that op's.
+  /// Adds an op before another one, with the location of that op.
   ValueId insert(OpId before, Opcode code, Type type, std::span<const ValueId> operands,
                  Type result, uint64_t attr = 0);
   ValueId insert_constant(OpId before, Type type, uint64_t bits);
-  /// Takes the op away, with all that is in it. Nobody may use its results any more when finish()
-  /// runs.
+  /// Removes the op with all ops in it. Its results must have no uses left when finish() runs.
   void remove(OpId op);
-  /// Puts the ops of a block of `op` in its place; if the block ends with `yield`, what it yields
-  /// replaces the results of `op`. If it leaves instead, what follows `op` is taken away, and the
-  /// leaving op ends the block around. The other blocks of `op` are taken away.
+  /// Replaces `op` by the ops of one of its blocks; if the block ends with `yield`, the yielded
+  /// values replace the results of `op`. If it leaves instead, the ops after `op` are removed, and
+  /// the leaving op ends the enclosing block. The other blocks of `op` are removed.
   void dissolve(OpId op, uint32_t block);
-  /// Takes away everything behind the op in its block.
+  /// Removes all ops after the op in its block.
   void remove_after(OpId op);
   void mark_changed() { changed_ = true; }
 
-  /// Applies everything and compacts, if anything was done.
+  /// Applies all changes, and compacts the program if there were any.
   bool finish();
 
  private:

@@ -12,7 +12,7 @@
 namespace vyre::plan {
 namespace {
 
-/// Every call by itself.
+/// A plan without fusion: each call is one group.
 FusionPlan no_fusion(const Graph& graph) {
   FusionPlan plan;
   const GraphSteps steps = flatten(graph);
@@ -21,7 +21,7 @@ FusionPlan no_fusion(const Graph& graph) {
   return plan;
 }
 
-/// Every buffer in its own memory.
+/// A plan without reuse: each buffer has separate memory.
 ReusePlan no_reuse(const ReuseInput& input) {
   ReusePlan plan;
   plan.placement.resize(input.buffers.size());
@@ -83,7 +83,7 @@ Result<PlannedGraph> apply_plan(const Module& module, const Graph& graph, const 
   PlannedGraph planned;
   Result<FusedGraph> fused = fuse(module, graph, shape, plan.fusion, options.fusion);
   if (!fused) return fused.errors();
-  // What a file says of traffic is for readers of the file.
+  // The file's numbers of traffic are for its readers; the plan uses computed ones.
   count_avoided(module, graph, shape, options.fusion, plan.fusion);
   planned.fused = std::move(*fused);
   planned.arms = reuse_input(planned.fused.module, planned.fused.graph(), planned.fused.shape);
@@ -111,7 +111,7 @@ Diagnostics blame_fused(Diagnostics errors, const PlannedGraph& planned, const M
   const FusedCall& call = planned.fused.origin[node];
   const GraphSteps steps = flatten(graph);
   if (call.calls.size() == 1) return blame_call(std::move(errors), module, steps[call.calls[0]]);
-  // A joined kernel has a name of its own, which its users do not know.
+  // A fused kernel has a generated name, which its users do not know.
   const uint32_t culprit = trapped && call.trapping != none ? call.trapping : none;
   const GraphNode& fused = *flatten(planned.fused.graph())[node].node;
   const std::string joined = fmt::format("`{}`", planned.fused.module.kernels[fused.kernel].name);

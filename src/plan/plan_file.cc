@@ -67,7 +67,7 @@ Json memory_json(const PlannedGraph& planned) {
           {"before", r.before},    {"after", r.after},       {"live_sum", r.live_sum}};
 }
 
-// ---- Reading. Whatever is missing or of another kind throws; `where` says what was being read.
+// ---- Reading. A missing field or one of another kind throws; `where` names the part being read.
 
 class Reader {
  public:

@@ -47,7 +47,7 @@ class Printer {
     return fmt::format("{} `{}`", steps_[node].stage, m_.kernels[steps_[node].node->kernel].name);
   }
 
-  /// Loops as they stand, launches in them.
+  /// Loops in the order of the graph, with the launches in them.
   void print_nodes() {
     size_t group = 0;
     for (uint32_t i = 0; i < steps_.size(); ++i) {

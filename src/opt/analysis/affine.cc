@@ -131,8 +131,8 @@ class Former {
     return Combiner(t, exact).add(a, b, factor);
   }
 
-  /// A form modulo 2^n says nothing of more bits than n. An exact one stays exact if the number is
-  /// kept.
+  /// Converts a form. A form modulo 2^n does not hold for more than n bits. An exact one stays
+  /// exact if the number is kept.
   std::optional<AffineForm> cast(Type t, ValueId a) const {
     const Type from = p_.type(a);
     if (!is_integer(from)) return std::nullopt;

@@ -2,13 +2,13 @@
 
 // Index forms: a value as a sum  offset + Σ factor · symbol, where symbols are values that are not
 // sums themselves (ids, lengths, loads, carried values …), each taken as the number that it is in
-// its own type.
+// its type.
 //
-// The sum is of exact integers only where `exact` holds: it was proved from ranges that nothing on
-// the way wrapped. Where it does not, the form holds modulo 2^width of the value's type, which is
-// still enough to tell that two values differ by a constant modulo 2^width; factors and offset are
-// then the numbers closest to 0. Linear; a form has at most `most_terms` terms, what has more is a
-// symbol of its own.
+// The sum is of exact integers only where `exact` holds: ranges proved that no operation of it
+// wrapped. Where it does not, the form holds modulo 2^width of the value's type, which is still
+// enough to tell that two values differ by a constant modulo 2^width; factors and offset are then
+// the numbers closest to 0. A form has a limited number of terms; a value with more is itself a
+// symbol. Runs in time linear in the number of ops.
 
 #include <optional>
 #include <vector>
@@ -36,7 +36,7 @@ class AffineForms {
  public:
   static constexpr size_t most_terms = 6;
   AffineForms(const Program& program, const Ranges& ranges);
-  /// Of integers; of other values a symbol, themselves.
+  /// The form of an integer; a value of another type is a symbol.
   const AffineForm& of(ValueId v) const { return forms_[v]; }
   /// b - a if it is a constant (in exact integers if both forms are exact, else none).
   std::optional<int64_t> distance(ValueId a, ValueId b) const;

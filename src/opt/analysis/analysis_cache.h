@@ -1,8 +1,8 @@
 #pragma once
 
-// What is known of a program, computed when it is first asked for and kept until a pass makes it
-// stale. A fact never says more than can be proved for every launch of the program: sizes and
-// inputs of one launch are not facts.
+// Analysis cache: derived information about a program, computed when it is first used and kept
+// until a pass invalidates it. A result holds for every launch of the program: sizes and inputs of
+// one launch do not contribute.
 
 #include <array>
 #include <memory>

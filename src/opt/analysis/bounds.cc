@@ -3,7 +3,7 @@
 namespace vyre::opt {
 namespace {
 
-/// The op that an op of formulas is in kernels.
+/// The kernel's op for an op of formulas.
 bool corresponds(FormulaOp f, Opcode code) {
   switch (f) {
     case FormulaOp::Add: return code == Opcode::Add;
@@ -46,8 +46,8 @@ bool BoundsFacts::below(ValueId index, Wide more, Search& s, int depth) const {
   return scaled_below(index, more, s, depth);
 }
 
-/// Is v + slack <= count? Searches from v upwards: through what v is made of, and through values
-/// that it is known to be below.
+/// True if v + slack <= count. Searches from v upwards: through the operands of v, and through
+/// values that v is known to be below.
 bool BoundsFacts::at_most(ValueId v, Wide slack, Search& s, int depth) const {
   const BufferCounts& counts = ranges_.rules().counts();
   if (ranges_.at(v, s.at).high() + slack <= counts.of(s.buffer).lo) return true;
@@ -90,7 +90,7 @@ bool BoundsFacts::at_most(ValueId v, Wide slack, Search& s, int depth) const {
       if (of(0).low() < 0) return false;
       return (of(1).low() >= 1 && ask(1, slack - 1)) || ask(0, slack);
     case Opcode::Cast: {
-      // A number that is cut is no larger than before, if it was not negative and stays so.
+      // Truncation does not increase a number that is not negative and stays so.
       const Type from = p_.type(operand(0));
       return is_integer(from) && is_unsigned(o.type) && of(0).low() >= 0 && ask(0, slack);
     }
@@ -151,8 +151,8 @@ bool BoundsFacts::scaled_below(ValueId index, Wide more, Search& s, int depth) c
   return false;
 }
 
-/// Is the value the number that the formula gives? Formulas are exact, so what the kernel computes
-/// must not wrap.
+/// True if the value equals the formula. Formulas are exact, so the kernel's computation must not
+/// wrap.
 bool BoundsFacts::is_formula(ValueId v, FormulaId f, int depth) const {
   const BufferCounts& counts = ranges_.rules().counts();
   const FormulaNode& n = p_.formulas[f];

@@ -7,7 +7,7 @@
 namespace vyre::opt {
 namespace {
 
-// Formulas are computed in exact integers; bounds beyond this are cut, which only makes them
+// Formulas are computed in exact integers; bounds beyond this are clamped, which only makes them
 // useless.
 constexpr Wide limit = Wide{1} << 100;
 constexpr uint64_t most_uniform_bytes = 64 * 1024;
@@ -34,8 +34,8 @@ BufferCounts::Bounds bounds_of(FormulaOp op, const BufferCounts::Bounds& a,
         }
       return cut(lo, hi);
     }
-    // Only for what formulas are made of in practice: numbers that are not negative. A division by
-    // zero is an error before the launch.
+    // Only for the numbers of formulas in practice, which are not negative. A division by zero is
+    // an error before the launch.
     case FormulaOp::Div:
       if (a.lo >= 0 && b.hi >= 1 && b.lo >= 0) return {a.lo / b.hi, a.hi / std::max<Wide>(b.lo, 1)};
       break;
@@ -61,7 +61,7 @@ Wide constant(const FormulaNode& n) { return n.negative ? -Wide(n.value) : Wide(
 
 BufferCounts::BufferCounts(const Program& p)
     : p_(&p), counts_(p.buffers.size()), formulas_(p.formulas.nodes.size()) {
-  // What holds for any buffer first: formulas may speak of buffers before and behind them.
+  // First the bounds of any buffer: formulas may refer to earlier and later buffers.
   for (const BufferId i : p.buffers.ids()) {
     const Buffer& b = p.buffers[i];
     const uint64_t size = std::max(1u, size_of(b.element));
@@ -134,7 +134,7 @@ bool BufferCounts::is_at_most(FormulaId a, Wide slack, FormulaId b, int depth) c
   b = see_through(b);
   if (formulas_[a].hi + slack <= formulas_[b].lo) return true;
   if (slack <= 0 && is_equal(a, b)) return true;
-  if (depth <= most_depth - 4) return false;  // at most two tries a level
+  if (depth <= most_depth - 4) return false;  // at most two tries per level
   const FormulaNode &x = p_->formulas[a], &y = p_->formulas[b];
   const auto a_is = [&](FormulaId other, Wide s) { return is_at_most(other, s, b, depth - 1); };
   const auto b_is = [&](FormulaId other, Wide s) { return is_at_most(a, s, other, depth - 1); };

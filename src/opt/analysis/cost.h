@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program costs, as far as that can be counted: the before and after of every pass.
+// Static costs of a program, as counts: the values before and after every pass.
 
 #include <array>
 #include <cstdint>
@@ -39,15 +39,15 @@ inline constexpr std::array<CostField, 9> cost_fields = {{
     {"ir_bytes", &Cost::ir_bytes},
 }};
 
-/// Linear.
+/// Runs in time linear in the number of ops.
 Cost cost_of(const Program& program);
 
-/// The largest of what went down, 0 if nothing did.
+/// Returns the largest reduction of a cost, 0 if none was reduced.
 uint64_t largest_reduction(const Cost& before, const Cost& after);
 
-/// 32-bit words of values that are alive at once, at most: an estimate of registers. A value lives
-/// from its definition to its last use in program order, and through every loop that it enters from
-/// outside. Linear in ops, operands and the depth of loops.
+/// Returns the 32-bit words of values that are live at once, at most: an estimate of registers. A
+/// value lives from its definition to its last use in program order, and through every loop that it
+/// enters from outside. Runs in time linear in ops, operands and the depth of loops.
 uint64_t register_pressure(const Program& program);
 
 }  // namespace vyre::opt

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who uses a value. Linear.
+// Uses of values. Runs in time linear in the number of ops.
 
 #include <span>
 #include <vector>

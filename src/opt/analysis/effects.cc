@@ -48,7 +48,8 @@ Effects::Effects(const Program& p) : by_op_(p.ops.size()) {
     if (is_writable(p.buffers[i].role) && p.buffers[i].role != Role::Private)
       seen_by_others_ |= bit_of(i);
 
-  // What an exit leaves: breaks and continues stay inside the innermost loop, returns nowhere.
+  // The blocks that an exit leaves: breaks and continues stay inside the innermost loop, returns
+  // leave all.
   IdMap<OpId, bool> returns(p.ops.size(), false);
   std::vector<OpId> order;
   walk(p, [&](OpId op) { order.push_back(op); });

@@ -1,6 +1,7 @@
 #pragma once
 
-// What an op, with everything in its blocks, does to memory and to others. Linear.
+// Effects of an op, with everything in its blocks, on memory and on other invocations. Runs in time
+// linear in the number of ops.
 
 #include <cstdint>
 #include <string>
@@ -38,11 +39,11 @@ struct EffectSummary {
 class Effects {
  public:
   explicit Effects(const Program& program);
-  /// Of the op and all that is in it. `leaves` does not count what stays inside the op.
+  /// Effects of the op and of all ops in it. `leaves` does not count exits that stay inside the op.
   const EffectSummary& of(OpId op) const { return by_op_[op]; }
   const EffectSummary& of_program() const { return all_; }
-  /// May the op change what a load of the buffer gives? Writes and atomics on it by this lane; and
-  /// where the buffer is seen by others, barriers and acquires.
+  /// True if the op may change the result of a load from the buffer: by writes and atomics on it of
+  /// this lane; and if other invocations may write the buffer, by barriers and acquires.
   bool may_change(OpId op, BufferId buffer) const;
 
  private:
@@ -53,7 +54,7 @@ class Effects {
 
 /// "reads x", "writes y", "atomics z", "barrier workgroup", "traps", "subgroup".
 std::vector<std::string> describe(const Program& program, const EffectSummary& effects);
-/// Kinds that `after` has and `before` has not.
+/// Returns the kinds that `after` has and `before` lacks.
 EffectKinds added_kinds(const EffectSummary& before, const EffectSummary& after);
 
 }  // namespace vyre::opt

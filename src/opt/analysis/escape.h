@@ -1,7 +1,8 @@
 #pragma once
 
-// Who can see what is in a buffer: the host, other workgroups, other invocations of the workgroup,
-// or nobody but the invocation itself. Linear.
+// Escape analysis: which invocations can see the contents of a buffer, and whether the host can. A
+// buffer may be visible to the host, to other workgroups, to other invocations of the workgroup, or
+// only to its invocation. Runs in time linear in the number of ops.
 
 #include <vector>
 
@@ -14,7 +15,7 @@ class Escape {
   enum class Reach : uint8_t { Invocation, Workgroup, Grid, Host };
   explicit Escape(const Program& program);
   Reach of(BufferId buffer) const { return reach_[buffer]; }
-  /// Is it read by anything: a load, an atomic that gives its old value to somebody, or the host?
+  /// True if anything reads it: a load, an atomic whose old value is used, or the host.
   bool is_observed(BufferId buffer) const { return observed_[buffer]; }
 
  private:

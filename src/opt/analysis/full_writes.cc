@@ -59,7 +59,7 @@ class FullWriteFinder {
   uint32_t node(ValueId v) {
     uint32_t& known = node_of_[v];
     if (known != unknown) return known;
-    known = none;  // operands are defined before their users, so there are no cycles
+    known = none;  // operands are defined before their users, so cycles are impossible
     const OpId def = p_.values[v].def;
     if (def == none || !is_counted(p_.type(v))) return none;
     const Op& o = p_.op(def);
@@ -194,7 +194,7 @@ class FullWriteFinder {
 
   // ---- Conditions.
 
-  /// Guards that together say that a condition has this value; nothing if they cannot say it.
+  /// Returns guards that together express that a condition has this value; nothing if they cannot.
   std::optional<std::vector<uint32_t>> guards_of(ValueId condition, bool value) {
     std::vector<uint32_t> found;
     std::vector<std::pair<ValueId, bool>> todo = {{condition, value}};
@@ -240,7 +240,7 @@ class FullWriteFinder {
     return std::nullopt;
   }
 
-  /// What a branch of an `if` gives for a result of it; none if the branch does not end in `yield`.
+  /// The value that a branch of an `if` yields for a result; none if it does not end in `yield`.
   ValueId yielded(ValueId v, uint32_t side) const {
     const OpId def = p_.values[v].def;
     const OpId end = p_.blocks[p_.block(def, side)].last;
@@ -302,8 +302,8 @@ class FullWriteFinder {
 
   // ---- Blocks.
 
-  /// The stores of a block that invocations under `guards` reach. Appends what holds after the
-  /// block.
+  /// Finds the stores of a block that invocations under `guards` reach. Appends the guards that
+  /// hold after the block.
   Found block(BlockId b, std::vector<uint32_t>& guards, uint32_t depth) {
     return ops_from(p_.blocks[b].first, guards, depth);
   }
@@ -363,8 +363,8 @@ class FullWriteFinder {
     return false;
   }
 
-  /// True if a branch stores and returns: what follows then belongs to the other branch, and is
-  /// done.
+  /// True if a branch stores and returns: the ops after it then belong to the other branch, and
+  /// were visited.
   bool branch(OpId op, std::vector<uint32_t>& guards, uint32_t depth, Found& found) {
     std::array<Found, 2> sides;
     std::array<std::vector<uint32_t>, 2> inside = {guards, guards};
@@ -480,9 +480,9 @@ class FullWriteFinder {
     body(op, b, std::move(l), std::move(inside), depth, found);
   }
 
-  /// What bounds the variable of a loop, where begin or end depend on the invocation: ends that are
-  /// launch-uniform or at a launch-uniform distance from the begin, n - x for a launch-uniform n,
-  /// and minima of these.
+  /// Finds bounds of the variable of a loop whose begin or end depends on the invocation: ends that
+  /// are launch-uniform or at a launch-uniform distance from the begin, n - x for a launch-uniform
+  /// n, and minima of these.
   bool find_ends(ValueId hi, const Form& from, const Form& variable, FullWrites::Loop& l,
                  std::vector<uint32_t>& guards) {
     const auto below = [&](const Form& f, uint32_t bound) {
@@ -566,7 +566,7 @@ class FullWriteFinder {
     body(op, b, std::move(l), std::move(inside), depth, found);
   }
 
-  /// What is added to `variable`, or none.
+  /// Returns the step that is added to `variable`, or none.
   ValueId added_to(ValueId sum, ValueId variable) const {
     const OpId def = p_.values[sum].def;
     if (def == none || p_.op(def).code != Opcode::Add) return none;

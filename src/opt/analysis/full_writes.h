@@ -14,10 +14,10 @@
 //   var i = global_id.x … while i < n { out[i] = … i += num_workgroups.x * 64 }
 //   for i in begin..min(begin + chunk, n) { out[i] = … }
 //
-// A store in both branches of an `if` counts whatever the condition is. What follows an `if` with a
-// branch that ends in `return` is its other branch. Factors and bounds are kept as expressions over
-// scalars and lengths, and covers() evaluates them for one launch with the operations' own
-// semantics.
+// A store in both branches of an `if` counts whatever the condition is. If a branch of an `if` ends
+// in `return`, the ops after the `if` count as its other branch. Factors and bounds are kept as
+// expressions over scalars and lengths, and covers() evaluates them for one launch with the
+// operations' semantics.
 //
 // A store does not count if the invocation may have read the buffer before. An invocation that
 // traps may not reach its store, but the outputs of a failed launch are not visible. Runs in time
@@ -67,7 +67,7 @@ class FullWrites {
     uint32_t bits = 64;
     bool operator==(const Form&) const = default;
   };
-  /// What must hold for an invocation to reach a store.
+  /// A condition for an invocation to reach a store.
   struct Guard {
     enum class Kind : uint8_t {
       Below,

@@ -26,8 +26,8 @@ struct Sum {
 
 }  // namespace
 
-/// One launch. Each guard replaces the dimensions of its form by one dimension, whose values are
-/// those of the form; what is left says how many elements from 0 on are stored to.
+/// The proof for one launch. Each guard replaces the dimensions of its form by one dimension, whose
+/// values are those of the form; the remaining sum says how many elements from 0 on are stored to.
 class FullWriteProof {
  public:
   FullWriteProof(const FullWrites& w, const LaunchShape& shape, std::span<const uint64_t> scalars)
@@ -123,7 +123,8 @@ class FullWriteProof {
     return std::max(common, Number{1});
   }
 
-  /// How many numbers from 0 on the sum takes, if each number stands for `elements` neighbours.
+  /// Returns how many numbers from 0 on the sum takes, if each number stands for `elements`
+  /// neighbours.
   Number prefix(const Sum& s, Number elements) const {
     if (s.offset != 0) return 0;
     std::vector<uint32_t> order;

@@ -5,7 +5,7 @@
 namespace vyre::opt {
 namespace {
 
-/// A set of values with its members in a list, and a log to see what came in since some moment.
+/// A set of values with its members in a list, and a log of the insertions since a mark.
 class LiveSet {
  public:
   explicit LiveSet(size_t values) : place_(values, none) {}
@@ -25,7 +25,7 @@ class LiveSet {
     place_[v] = none;
   }
   size_t mark() const { return log_.size(); }
-  /// Takes out what came in since the mark and is still here, and gives it.
+  /// Removes and returns the values that were added since the mark and are still in the set.
   std::vector<ValueId> take_since(size_t mark) {
     std::vector<ValueId> taken;
     for (size_t i = mark; i < log_.size(); ++i)
@@ -42,9 +42,10 @@ class LiveSet {
 
 }  // namespace
 
-/// Backwards through the program's structure. Behind an arm of an `if` lives what lives behind the
-/// `if`; a loop comes back, so all that it uses from outside lives to its end. Where an arm or body
-/// leaves early, what would live if it went on counts too: that is too much, never too little.
+/// Walks backwards through the program's structure. After a branch of an `if`, the values that are
+/// live after the `if` are live; a loop repeats, so all values that it uses from outside live to
+/// its end. Where a branch or body leaves early, values that would be live without the exit count
+/// too: the result may be too large, never too small.
 class LivenessWalk {
  public:
   LivenessWalk(const Program& p, std::vector<OpId>& barriers,
@@ -126,7 +127,7 @@ class LivenessWalk {
     for (const ValueId r : p_.results(owner)) live_.remove(r);
     if (!is_loop(o.code) || block - o.first_block + 1 != o.n_blocks) return;
     for (const ValueId v : entered_[owner]) live_.add(v);
-    if (o.code == Opcode::For) {  // to go on it needs where it is, where it ends and by how much
+    if (o.code == Opcode::For) {  // the next iteration needs the counter, the end and the step
       use(p_.operand(owner, 1));
       use(p_.operand(owner, 2));
       use(p_.args(block)[0]);

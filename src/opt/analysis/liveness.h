@@ -1,9 +1,9 @@
 #pragma once
 
-// Which values live across barriers: made before one and used after it in the same invocation. What
-// a phase split has to keep, and what a pass that moves code over a barrier makes worse. Never too
-// few; too many only where an arm or body leaves early. Linear in ops, operands times depth, and
-// what is found.
+// Values that are live across barriers: defined before one and used after it in the same
+// invocation. A phase split must keep these, and a pass that moves code over a barrier can increase
+// their number. The result is never too small; it is too large only where a branch or body leaves
+// early. Runs in time linear in ops, operands times depth, and the size of the result.
 
 #include <span>
 #include <vector>
@@ -27,7 +27,7 @@ class Liveness {
  private:
   std::vector<OpId> barriers_;
   std::vector<std::vector<ValueId>> across_;  // by place in barriers_
-  IdMap<OpId, uint32_t> place_;               // by op; empty if there are no barriers
+  IdMap<OpId, uint32_t> place_;               // by op; empty without barriers
   IdMap<ValueId, bool> any_;
 };
 

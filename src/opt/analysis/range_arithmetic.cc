@@ -246,7 +246,7 @@ ValueRange compare(Opcode code, const ValueRange& a, const ValueRange& b) {
   }
 }
 
-/// Between integers and bool. What fits stays the number that it is.
+/// Conversions between integers and bool. A number that fits keeps its value.
 ValueRange cast(Type to, Type from, const ValueRange& a) {
   if (to == Type::Bool) {
     if (a.is_constant()) return constant_range(to, a.lo != 0);
@@ -261,7 +261,7 @@ ValueRange cast(Type to, Type from, const ValueRange& a) {
   return wrapped_range(to, a.low(), a.high(), zeros & kept, ones & kept);
 }
 
-/// The one definition of the op, if all operands are constants.
+/// Evaluates the op by its shared definition, if all operands are constants.
 std::optional<uint64_t> fold(Opcode code, Type t, Type source, std::span<const ValueRange> in) {
   uint64_t bits[4] = {};
   if (in.size() > 4) return std::nullopt;

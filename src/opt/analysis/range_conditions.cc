@@ -1,4 +1,4 @@
-// What a condition that holds tells of the values that it was made of.
+// Propagates a condition that holds to the operands of the condition.
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace vyre::opt {
 namespace {
 
-// A condition is looked into so far and no further, which keeps a round linear.
+// Limit of the steps for one condition, which keeps an iteration linear.
 constexpr int most_steps = 32;
 
 Opcode opposite(Opcode code) {
@@ -116,7 +116,7 @@ void RangeWalk::assume_comparison(Opcode code, ValueId a, ValueId b) {
   }
 }
 
-/// What is known of v now tells of the operands that it was made of.
+/// Narrows the operands of v by the range of v.
 void RangeWalk::narrow_operands(ValueId v) {
   const OpId def = p_.values[v].def;
   if (def == none || !is_integer(p_.type(v))) return;
@@ -137,7 +137,7 @@ void RangeWalk::narrow_operands(ValueId v) {
   const uint32_t shift = uint32_t(uint64_t(y.lo)) & (width_of(p_.type(v)) - 1);
   switch (o.code) {
     case Opcode::Cast:
-      // Only if the number is kept whatever it is: else several numbers become this one.
+      // Only if the cast keeps every number: else several numbers become this one.
       if (has_range(p_.type(a)) && x.low() >= bottom && x.high() <= top)
         narrow(a, r.low(), r.high());
       break;
@@ -196,7 +196,8 @@ void RangeWalk::assume(ValueId condition, bool truth) {
     if (def == none) continue;
     const Op& o = p_.op(def);
     const auto also = [&](ValueId v, bool is) { assumptions_.push_back({v, is}); };
-    // Of two ways to get this value, one gives a constant that it is not: so it came the other way.
+    // If one of two inputs is a constant other than this value, the value came from the other
+    // input.
     const auto choice = [&](ValueId chooser, ValueId first, ValueId second) {
       const auto never = [&](ValueId v) {
         if (v == none) return true;

@@ -1,4 +1,4 @@
-// Values that come from outside of arithmetic: ids, lengths, memory, other lanes.
+// Ranges of values that do not come from arithmetic: ids, lengths, memory, other lanes.
 
 #include "opt/analysis/range_rules.h"
 
@@ -17,7 +17,7 @@ uint32_t lanes_of(const Program& p) { return p.subgroup ? p.subgroup : most_lane
 /// Smallest set around all elements of a table.
 ValueRange table_range(const Program& p, const Buffer& b, Wide count) {
   const uint32_t size = size_of(b.element);
-  ValueRange r = constant_range(b.element, 0);  // what an index outside gives
+  ValueRange r = constant_range(b.element, 0);  // the result of a load outside
   Wide lo = 0, hi = 0;
   uint64_t zeros = r.zeros, ones = 0;
   for (Wide i = 0; i < count; ++i) {
@@ -52,7 +52,7 @@ ValueRange RangeRules::source(OpId op) const {
     case Opcode::GlobalId: return u32(0, groups * size - 1);
     case Opcode::LocalId: return u32(0, size - 1);
     case Opcode::WorkgroupId: return u32(0, groups - 1);
-    case Opcode::NumWorkgroups: return u32(1, groups);  // whoever asks is in one
+    case Opcode::NumWorkgroups: return u32(1, groups);  // at least the workgroup of this invocation
     case Opcode::WorkgroupSize: return u32(size, size);
     case Opcode::LaneId:
       return u32(0, std::min<Wide>(lanes_of(*p_), std::max<Wide>(together, 1)) - 1);
@@ -80,7 +80,7 @@ ValueRange RangeRules::element(OpId op) const {
   return full_range(o.type);
 }
 
-/// Lanes that are not there bring the identity, or 0 to a shuffle; this lane is there.
+/// Absent lanes contribute the identity, or 0 to a shuffle; this lane is present.
 ValueRange RangeRules::subgroup(OpId op, const ValueRange& a) const {
   const Op& o = p_->op(op);
   const Type t = o.type;
@@ -123,7 +123,7 @@ RangeRules::Result RangeRules::apply(OpId op, uint32_t result,
     case Effect::Read: return {element(op)};
     case Effect::Sync: return {o.code == Opcode::UniformLoad ? element(op) : full_range(t)};
     case Effect::Convergent: return {subgroup(op, in[0])};
-    default: return {full_range(t)};  // atomics: whatever others left there
+    default: return {full_range(t)};  // atomics: any value that other invocations stored
   }
   if (o.code == Opcode::Const) return {constant_range(t, o.attr)};
   if (o.operands.count == 0) return {source(op)};

@@ -1,6 +1,6 @@
 #pragma once
 
-// What each op of the table makes of the ranges of its operands: the specified arithmetic on sets.
+// Transfer functions of each op on ranges of its operands: the specified arithmetic on sets.
 
 #include <span>
 #include <vector>
@@ -19,7 +19,7 @@ class RangeRules {
     /// The exact sum, difference, product, shift or negation fits into the type for all operands.
     bool no_wrap = false;
   };
-  /// Of a result of an op without blocks, from its operands' ranges.
+  /// Computes a result of an op without blocks, from its operands' ranges.
   Result apply(OpId op, uint32_t result, std::span<const ValueRange> operands) const;
   /// The counter of a `for` from the ranges of lo, hi and step.
   ValueRange counter(Type type, const ValueRange& lo, const ValueRange& hi,

@@ -49,8 +49,8 @@ void RangeWalk::walk_from(BlockId root) {
   });
 }
 
-/// Finds what the loop and all loops in it carry, by rounds over it alone. Loops that follow each
-/// other are settled one after the other, so their number does not count.
+/// Finds the ranges of all values that the loop and the loops in it carry, by iterating over it
+/// alone. Consecutive loops are settled one after the other, so their number does not count.
 void RangeWalk::settle(OpId loop) {
   const Op& o = p_.op(loop);
   const uint32_t here = next_;
@@ -74,7 +74,7 @@ void RangeWalk::settle(OpId loop) {
   next_ = here;
 }
 
-/// What loops carry can be anything: true without any further round.
+/// Gives carried values their full ranges, which is correct without any further iteration.
 void RangeWalk::forget_carried(OpId loop) {
   const auto forget = [&](BlockId b) {
     for (const ValueId v : p_.args(b)) out_.by_value_[v] = full_range(p_.type(v));
@@ -113,7 +113,7 @@ void RangeWalk::leave(BlockId block) {
   if (owner == none) return close_scope();
   const Op& o = p_.op(owner);
   const bool last = block - o.first_block + 1 == o.n_blocks;
-  // The body of a while sees the values of its test and what is known of them there.
+  // The body of a while sees the values of its test and the conditions that hold there.
   if (o.code == Opcode::While && !last) return;
   close_scope();
   if (o.code == Opcode::While) close_scope();
@@ -121,7 +121,7 @@ void RangeWalk::leave(BlockId block) {
   if (is_loop(o.code)) return finish_loop(owner);
   for (const ValueId r : p_.results(owner)) now_[r] = out_.by_value_[r] = merged(r);
   if (o.code != Opcode::If) return;
-  // Behind an `if` of which one arm leaves, the other one was taken.
+  // After an `if` of which one branch leaves, the other one was taken.
   const auto leaves = [&](uint32_t arm) {
     return p_.op(p_.blocks[o.first_block + arm].last).code != Opcode::Yield;
   };
@@ -170,7 +170,7 @@ void RangeWalk::exit(OpId op) {
       if (is_loop(p_.op(owner).code)) return give(arguments(owner));
       if (p_.op(owner).code == Opcode::If) {
         const ValueRange& c = now_[p_.operand(owner, 0)];
-        // The condition as it was outside: inside, the arm's own assumption narrows it.
+        // The condition's range outside: inside, the assumption of the branch narrows it.
         const ValueRange& outside = out_.by_value_[p_.operand(owner, 0)];
         const bool then = o.parent == p_.op(owner).first_block;
         if ((c.is_constant() && bool(c.lo) != then) ||
@@ -221,7 +221,7 @@ void RangeWalk::enter_for(OpId op, BlockId body) {
   narrow(p_.operand(op, 2), 1, greatest(p_.type(counter)));
 }
 
-/// In the first round what comes in from outside is all that loops carry.
+/// In the first iteration, a carried value has only the range of its initial value.
 void RangeWalk::enter_carried(OpId op, BlockId block, uint32_t first_operand,
                               uint32_t first_argument) {
   const auto args = p_.args(block);
@@ -251,7 +251,7 @@ void RangeWalk::finish_loop(OpId op) {
     const ValueId initial = p_.operand(op, first_operand + i);
     std::optional<ValueRange> bound;
     if (counts && mode_ != Mode::Grow && has_range(p_.type(argument))) bound = counted(op, i);
-    if (counts) {  // a `for` ends with what its last iteration gave, or as it began
+    if (counts) {  // a `for` ends with its last iteration's values, or its initial ones
       if (has_merged_[argument])
         merge(result,
               bound ? meet(p_.type(result), merged_[argument], *bound).value_or(merged_[argument])
@@ -280,9 +280,9 @@ void RangeWalk::update_argument(ValueId v, ValueId initial, const ValueRange* bo
   old = round_ >= rounds_before_jump ? jump(t, old, grown) : grown;
 }
 
-/// An end that moved goes to 0 or to the type's end; of the bits only the low ones are kept, which
-/// steps of a power of two leave alone. Later nothing is kept at all, so that a long chain of
-/// loops, each waiting for the one before, does not take a round a loop.
+/// Widening: an end that moved jumps to 0 or to the type's end; only the low known bits are kept,
+/// which steps of a power of two do not change. Later iterations keep nothing at all, so that a
+/// long chain of loops, each waiting for the one before, does not take one iteration per loop.
 ValueRange RangeWalk::jump(Type t, const ValueRange& old, const ValueRange& grown) const {
   if (round_ >= rounds_before_all) return full_range(t);
   Wide lo = grown.low(), hi = grown.high();
@@ -292,8 +292,8 @@ ValueRange RangeWalk::jump(Type t, const ValueRange& old, const ValueRange& grow
   return make_range(t, lo, hi, grown.zeros & low, grown.ones & low);
 }
 
-/// At most so many iterations, each adding something between step.lo and step.hi: no partial sum
-/// leaves the bounds, so nothing wraps on the way.
+/// A bounded number of iterations, each adding a number between step.lo and step.hi: no partial sum
+/// leaves the bounds, so no sum wraps.
 std::optional<ValueRange> RangeWalk::counted(OpId loop, uint32_t carried) const {
   const ValueId argument = p_.args(p_.op(loop).first_block)[carried + 1];
   const Type t = p_.type(argument);
@@ -317,8 +317,8 @@ std::optional<ValueRange> RangeWalk::counted(OpId loop, uint32_t carried) const 
   return make_range(t, first, last);
 }
 
-/// v - argument in exact integers, if v is the argument with things added; as long as nothing
-/// wraps, which the caller shows.
+/// Returns v - argument in exact integers, if v is the argument plus other values. Valid as long as
+/// no sum wraps, which the caller proves.
 std::optional<RangeWalk::Step> RangeWalk::step_of(ValueId v, ValueId argument, int depth) const {
   if (v == argument) return Step{};
   const OpId def = p_.values[v].def;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The walk behind Ranges (ranges.h): once over the program with the conditions of every place; on
-// the way, rounds over each outermost loop until what it carries is settled.
+// The walk that computes Ranges (ranges.h): once over the program with the conditions of every
+// place. At each outermost loop it iterates over the loop until its carried values are stable.
 
 #include <vector>
 
@@ -16,9 +16,9 @@ class RangeWalk {
 
  private:
   enum class Mode : uint8_t {
-    Grow,    // loops' values are joined with what they were
-    Shrink,  // and replaced by what comes in and around
-    Record   // nothing changes any more: write down what holds where
+    Grow,    // loops' values are joined with their old ranges
+    Shrink,  // and replaced by the ranges that flow in from outside and from the body
+    Record   // nothing changes any more: record the conditions of each place
   };
   static constexpr uint32_t rounds_before_jump = 2, rounds_before_all = 8, most_rounds = 14;
 
@@ -37,7 +37,8 @@ class RangeWalk {
   void finish_loop(OpId op);
   void update_argument(ValueId argument, ValueId initial, const ValueRange* bound);
   ValueRange jump(Type type, const ValueRange& old, const ValueRange& grown) const;
-  /// Of a value that each iteration of a `for` changes by a bounded step; none if it is not one.
+  /// Bounds of a value that each iteration of a `for` changes by a bounded step; none for other
+  /// values.
   std::optional<ValueRange> counted(OpId loop, uint32_t carried) const;
   struct Step {
     Wide lo = 0, hi = 0;
@@ -54,7 +55,7 @@ class RangeWalk {
   void open_scope() { scopes_.push_back({undo_.size(), opened_.size(), opened_bounds_.size()}); }
   void close_scope();
 
-  /// Collects what flows into a value from several places.
+  /// Joins the ranges that flow into a value from several places.
   void merge(ValueId into, const ValueRange& r);
   ValueRange merged(ValueId v) const;
 
@@ -83,7 +84,7 @@ class RangeWalk {
   std::vector<Undo> undo_;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> opened_, opened_bounds_;       // of out_.narrowed_, out_.bounds_
-  IdMap<ValueId, uint32_t> top_narrowed_, top_bound_;  // by value: what holds now
+  IdMap<ValueId, uint32_t> top_narrowed_, top_bound_;  // by value: the entry that holds now
   struct Assumption {
     ValueId condition;
     bool truth;

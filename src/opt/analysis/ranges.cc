@@ -33,11 +33,11 @@ Ranges::Ranges(const Program& p) : program_(&p), rules_(p) {
 
 ValueRange Ranges::at(ValueId v, OpId op, int depth) const {
   const uint32_t here = position_[op];
-  // Whatever holds here began at or before the last entry, so it held when that one began.
+  // An entry that holds here began at or before the last entry, so it held when that one began.
   uint32_t e = narrowed_of_.find(narrowed_, v, here);
   while (e != none && narrowed_[e].end <= here) e = narrowed_[e].outer;
   ValueRange r = e == none ? by_value_[v] : narrowed_[e].range;
-  // A condition on what v was made of tells of v as well.
+  // A condition on the operands of v narrows v as well.
   const OpId def = program_->values[v].def;
   if (depth == 0 || def == none || r.is_constant() || !has_range(program_->type(v))) return r;
   const Op& o = program_->op(def);
@@ -65,7 +65,7 @@ Ranges::Shifted Ranges::split(ValueId v) const {
     };
     if (o.code == Opcode::Cast && has_range(program_->type(program_->operand(def, 0)))) {
       const ValueId from = program_->operand(def, 0);
-      // The number is kept if all that it can be fits.
+      // The number is kept if the range fits.
       const Type to = program_->type(s.base);
       const ValueRange& r = by_value_[from];
       if (to == Type::Bool || r.low() < least(to) || r.high() > greatest(to)) break;

@@ -1,22 +1,22 @@
 #pragma once
 
-// Which values a value can have: an interval and known bits (value_range.h), and which values it is
-// below.
+// Range analysis: an interval and known bits (value_range.h) of each value, and values that are its
+// upper bounds.
 //
-// For every integer value, and bool as 0 or 1. What is said holds in every invocation that computes
+// Covers every integer value, and bool as 0 or 1. A range holds in every invocation that computes
 // the value, in every launch: ids are bounded by the specification (and local_id, lane_id and
 // workgroup_size by the program), lengths and scalars by their types and formulas, loads by their
-// element or table. of(v) counts the conditions that must have held where v is computed; at(v, op)
-// also those that must have held to get to op: the arms of an `if`, tests of loops, asserts before,
-// and what is left of a block after an `if` that leaves it. An invocation that trapped does not get
-// any further, so what follows an assert may count on it. A pass that moves an op out from under
+// element or table. of(v) uses the conditions that must have held where v is computed. at(v, op)
+// also uses those that must have held to reach op: the branches of an `if`, tests of loops, earlier
+// asserts, and for the rest of a block the condition of an `if` that leaves it. An invocation that
+// trapped does not continue, so ops after an assert may rely on it. A pass that moves an op out of
 // its conditions loses them.
 //
-// Loops: an outermost loop is walked in rounds, with what it and the loops in it carry growing from
-// round to round and soon jumping to the type's ends, until nothing grows; two more rounds then
-// shrink what jumped too far: towards the loop's test, and for what counts up or down in a `for` by
-// the number of its iterations. The number of rounds is bounded, so all is linear in ops and
-// operands.
+// Loops: the walk iterates over an outermost loop. The ranges of values that it and the loops in it
+// carry grow with each iteration, and soon jump to the type's ends, until none grows. Two more
+// iterations then narrow ranges that jumped too far: towards the loop's test, and for values that
+// count up or down in a `for` by its number of iterations. The number of iterations is bounded, so
+// the analysis runs in time linear in ops and operands.
 
 #include <span>
 #include <vector>
@@ -30,15 +30,16 @@ namespace vyre::opt {
 class Ranges {
  public:
   explicit Ranges(const Program& program);
-  /// Of integers and bools; of other types nothing is known.
+  /// The range of an integer or bool; other types have no known range.
   const ValueRange& of(ValueId v) const { return by_value_[v]; }
   /// The same, narrowed by the conditions around an op that may use v.
   ValueRange at(ValueId v, OpId op) const { return at(v, op, look_through); }
-  /// Made by a sum, difference, product, left shift or negation whose exact result fits its type.
+  /// True if v is a sum, difference, product, left shift or negation whose exact result fits its
+  /// type.
   bool no_wrap(ValueId v) const { return no_wrap_[v]; }
 
-  /// A value as base + offset in exact integers: casts that keep the number and sums and
-  /// differences with constants that do not wrap are seen through.
+  /// A value as base + offset in exact integers. Follows casts that keep the number, and sums and
+  /// differences with constants that do not wrap.
   struct Shifted {
     ValueId base = none;
     Wide offset = 0;
@@ -51,19 +52,19 @@ class Ranges {
     ValueId above = none;
     bool strict = false;
   };
-  /// What a base (of a Shifted) is known to be below at an op. Appends.
+  /// Appends the known upper bounds of a base (of a Shifted) at an op.
   void below(ValueId base, OpId op, std::vector<Below>& list) const;
 
   const RangeRules& rules() const { return rules_; }
-  /// Walks that the loop with the most of them needed.
+  /// The largest number of iterations that the walk needed for a loop.
   uint32_t rounds() const { return rounds_; }
 
  private:
   friend class RangeWalk;
-  static constexpr int look_through = 2;  // ops between a value and what a condition says
+  static constexpr int look_through = 2;  // ops between a value and the operand of a condition
 
-  /// Something that holds from one position of the program to another. Those of one value are in
-  /// order of `begin`; `outer` is the one that held when this one began.
+  /// A range or bound that holds from one position of the program to another. Entries of one value
+  /// are in order of `begin`; `outer` is the one that held when this one began.
   struct Span {
     uint32_t begin = 0, end = 0;
     uint32_t outer = none;

@@ -5,7 +5,7 @@
 namespace vyre::opt {
 namespace {
 
-// Lines whose numbers leave this are not kept, so that no sum or product of two overflows.
+// Lines whose numbers exceed this are not kept, so that no sum or product of two overflows.
 constexpr Wide most = Wide(1) << 62;
 
 using Line = std::optional<TileLine>;
@@ -38,7 +38,7 @@ Line above(const Line& a, const Line& b) {
                   std::max(a->offset, b->offset)};
 }
 
-/// Of two bounds that both hold, the one that goes with the workgroup.
+/// Selects one of two bounds that both hold: the one with the larger factor of the workgroup.
 Line better(const Line& a, const Line& b) {
   if (!a) return b;
   if (!b) return a;
@@ -52,7 +52,7 @@ TileBounds plain(const ValueRange& r, Type type) {
   return {checked({0, 0, r.low()}), checked({0, 0, r.high()}), true};
 }
 
-/// What ranges know counts where the lines are constants, or are not there.
+/// Uses the bounds of `ranges` where the lines are constants, or are absent.
 void tighten(TileBounds& b, const ValueRange& r, Type type) {
   const TileBounds known = plain(r, type);
   if (!b.low || (b.low->is_constant() && known.low && known.low->offset > b.low->offset))
@@ -61,7 +61,7 @@ void tighten(TileBounds& b, const ValueRange& r, Type type) {
     b.high = known.high;
 }
 
-/// A line without its part that goes with the lane.
+/// A line without its lane term.
 TileLine without_local(const TileLine& l, Wide lanes, bool high) {
   const Wide end = l.local * (lanes - 1);
   return {l.group, 0, l.offset + (high ? std::max<Wide>(end, 0) : std::min<Wide>(end, 0))};
@@ -133,7 +133,7 @@ class TileWalk {
     set(p_.args(p_.op(op).first_block)[0], b);
   }
 
-  /// An `if` or region has what its blocks yield.
+  /// The results of an `if` or region are the values that its blocks yield.
   void yield(OpId op) {
     const OpId owner = p_.blocks[p_.op(op).parent].parent;
     if (owner == none || is_loop(p_.op(owner).code)) return;
@@ -186,7 +186,7 @@ class TileWalk {
     return of_numbers(op, t, a, b, k);
   }
 
-  /// Ops that need to know their operands as numbers.
+  /// Ops that require their operands as exact numbers.
   std::optional<TileBounds> of_numbers(OpId op, Type t, const TileBounds& a, const TileBounds& b,
                                        std::optional<Wide> k) {
     const ValueId left = p_.operand(op, 0);

@@ -1,17 +1,18 @@
 #pragma once
 
-// Where a value lies as seen from its workgroup: between two lines
+// Tile bounds: the position of a value as seen from its workgroup, between two lines
 //
 //   group · workgroup_id.x + local · local_id.x + offset
 //
-// for every invocation of every launch of at most `most_workgroups` workgroups in x. What a value
-// computed by + - * << wraps to is still known modulo 2^width, which is enough for an index: the
-// distance to the workgroup's own tile comes out right in the same arithmetic. Whoever compares,
-// divides or takes a minimum needs the number itself, and that is what `exact` says.
+// for every invocation of every launch of at most the given number of workgroups in x. A value that
+// wraps when computed by + - * << is still known modulo 2^width, which is enough for an index: the
+// distance to the workgroup's tile is right in the same arithmetic. Comparisons, divisions and
+// minima need the number itself, and `exact` says that it is known.
 //
-// Knows more than `affine` (which has one form of a value, not bounds): loops from
-// sat_sub(begin, halo) to min(begin + tile, len(x)), values of an `if`, quotients by constants.
-// What it does not understand has the bounds of `ranges`. Linear.
+// More precise than `affine` (which has one form of a value, not bounds) for loops from
+// sat_sub(begin, halo) to min(begin + tile, len(x)), values of an `if`, and quotients by constants.
+// A value that it cannot analyze has the bounds of `ranges`. Runs in time linear in the number of
+// ops.
 
 #include <cstdint>
 #include <optional>
@@ -28,14 +29,14 @@ struct TileLine {
   bool operator==(const TileLine&) const = default;
 };
 
-/// Some number e between the lines, where there are any; the value is e, or if not exact e modulo
+/// If there are lines, some number e lies between them; the value is e, or if not exact e modulo
 /// 2^width.
 struct TileBounds {
   std::optional<TileLine> low, high;
   bool exact = true;
 };
 
-/// Everything that an index can be in a workgroup: group · workgroup_id.x + [low, high].
+/// All values that an index can have in a workgroup: group · workgroup_id.x + [low, high].
 struct TileWindow {
   Wide group = 0, low = 0, high = 0;
   bool exact = true;
@@ -46,13 +47,13 @@ class TileForms {
  public:
   TileForms(const Program& program, const Ranges& ranges, uint64_t most_workgroups);
   const TileBounds& of(ValueId v) const { return forms_[v]; }
-  /// Of an integer that an op uses.
+  /// Returns the window of an integer that an op uses.
   std::optional<TileWindow> window(ValueId v, OpId at) const;
   /// The same for each invocation i = global_id.x: a · i + [low, high], with `group` for a. None if
   /// the value does not depend on workgroup and lane in this way.
   std::optional<TileWindow> by_invocation(ValueId v, OpId at) const;
 
-  /// The most workgroups in x that a launch of the program can have by the specification.
+  /// Returns the largest number of workgroups in x that a launch can have by the specification.
   static uint64_t most_workgroups(const Program& program);
 
  private:

@@ -19,7 +19,7 @@ uint64_t bits_of(Type t, Wide n) { return uint64_t(n) & low_mask(width_of(t)); }
 
 namespace {
 
-/// Intervals tell leading bits, bits tell intervals; two rounds settle all that matters.
+/// Intervals imply leading bits, bits imply intervals; two iterations settle all that matters.
 bool refine(Type t, Wide& lo, Wide& hi, uint64_t& zeros, uint64_t& ones) {
   const uint64_t mask = low_mask(width_of(t)), sign = is_signed(t) ? (mask >> 1) + 1 : 0;
   zeros &= mask;

@@ -2,10 +2,10 @@
 
 // A set of integers: an interval and known bits, each refining the other.
 //
-// `lo` and `hi` bound a value as the number that it is in its own type, signed or unsigned (a bool
-// is 0 or 1); `zeros` and `ones` are bits of it that are known. Whatever makes a ValueRange goes
-// through make_range(), so that equal sets mostly look equal. There is no empty set: what is
-// contradictory is never executed, and its makers fall back to something that holds trivially.
+// `lo` and `hi` bound a value as the number that it is in its type, signed or unsigned (a bool is 0
+// or 1); `zeros` and `ones` are its known bits. Every ValueRange is made by make_range(), so that
+// equal sets mostly look equal. An empty set does not exist: code with contradictory conditions is
+// never executed, and its ranges fall back to something that holds trivially.
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,7 @@ struct ValueRange {
   bool operator==(const ValueRange&) const = default;
 };
 
-/// Has the type ranges at all: is it an integer or bool?
+/// True if the type has ranges: it is an integer or bool.
 constexpr bool has_range(Type t) { return is_integer(t) || t == Type::Bool; }
 
 Wide least(Type type);
@@ -42,7 +42,7 @@ Wide number(Type type, uint64_t bits);
 /// The bits of a number, modulo 2^width.
 uint64_t bits_of(Type type, Wide number);
 
-/// Everything that a value of the type can be. Of floats: nothing is known, and never a constant.
+/// All values of the type. For floats: no known range, and never a constant.
 ValueRange full_range(Type type);
 ValueRange constant_range(Type type, uint64_t bits);
 
@@ -50,7 +50,7 @@ ValueRange constant_range(Type type, uint64_t bits);
 /// type counts as all of the type.
 std::optional<ValueRange> find_range(Type type, Wide lo, Wide hi, uint64_t zeros = 0,
                                      uint64_t ones = 0);
-/// The same; all of the type where there are none.
+/// As above, but all of the type if there are none.
 ValueRange make_range(Type type, Wide lo, Wide hi, uint64_t zeros = 0, uint64_t ones = 0);
 /// Numbers from lo to hi, wrapped into the type: exact if all of them wrap equally often.
 ValueRange wrapped_range(Type type, Wide lo, Wide hi, uint64_t zeros = 0, uint64_t ones = 0);

@@ -34,7 +34,7 @@ struct Writer {
   ValueId shift_right(ValueId a, unsigned by) const {
     return by == 0 ? a : binary(Opcode::Shr, a, constant(by));
   }
-  /// The sign bit and what follows it down to `bits` bits, as a number without sign.
+  /// The sign bit and the bits after it down to `bits` bits, as a number without sign.
   ValueId sign_bits(ValueId x, unsigned bits) const {
     const Type u = unsigned_of(type);
     const Writer w{r, at, u};

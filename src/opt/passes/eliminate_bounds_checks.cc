@@ -12,8 +12,9 @@ bool is_plain_or_atomic(const Program& p, OpId op) {
   return info(code).attribute == AttrKind::Memory && code != Opcode::UniformLoad;
 }
 
-/// By buffer: the most elements that it can have. With 2^32 or more the specification refuses a
-/// launch of a kernel that asks for len(), and then no buffer that is no longer has more either.
+/// Returns, by buffer, the largest number of elements that it can have. The specification refuses a
+/// launch of a kernel with len(b) if b has 2^32 or more elements; a buffer that is never longer
+/// than b then has fewer as well.
 IdMap<BufferId, Wide> most_elements(const Program& p, const BufferCounts& counts) {
   constexpr Wide most_with_len = 0xffffffff;
   IdMap<BufferId, bool> asked(p.buffers.size(), false);
@@ -55,7 +56,7 @@ Result<bool> eliminate_bounds_checks(Program& program, PassContext& context) {
     m.in_bounds = true;
     program.op(op).attr = m.pack();
   }
-  // Marks change no value: what is known of the program still holds.
+  // Marks change no values: analyses of the program stay valid.
   const bool versioned = found && version_loops(program, context, most);
   return versioned || !proved.empty();
 }

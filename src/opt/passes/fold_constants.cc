@@ -33,7 +33,7 @@ struct State {
     if (const auto c = r.constant(p.operand(op, 0))) r.dissolve(op, *c ? 0 : 1);
   }
 
-  /// lo ≥ hi or step ≤ 0: the carried values come out as they went in.
+  /// If lo ≥ hi or step ≤ 0, the results are the initial carried values.
   void fold_for(OpId op) {
     const auto lo = r.constant(p.operand(op, 0)), hi = r.constant(p.operand(op, 1)),
                step = r.constant(p.operand(op, 2));

@@ -1,14 +1,14 @@
 #pragma once
 
-// Computes what is known: pure ops whose operands are constants, ifs whose condition is one, loops
-// that run no iteration.
+// Constant folding: computes pure ops whose operands are constants, and resolves ifs with a
+// constant condition and loops without iterations.
 //
-// Sound because there is one meaning of every op, the shared eval(), and it is total. An op with an
-// effect is never folded, only the ops around it; the arm of an `if` that is not taken is never
+// Sound because every op has one definition, the shared eval(), and it is total. An op with an
+// effect is never folded, only the ops around it; the branch of an `if` that is not taken is never
 // reached, whatever it holds.
 //
-// Does nothing to loops with iterations (unroll does), nor to conditions that are only known to be
-// inside a range (simplify does). Linear.
+// Does not change loops with iterations, nor conditions of which only a range is known (simplify
+// handles those). Runs in time linear in the number of ops.
 
 #include <optional>
 
@@ -19,7 +19,8 @@ namespace vyre::opt {
 
 Result<bool> fold_constants(Program& program, PassContext& context);
 
-/// The value of a pure op whose operands are all constants, or none. The caller holds ExactFloats.
+/// Returns the value of a pure op whose operands are all constants, or none. The caller holds
+/// ExactFloats.
 std::optional<uint64_t> constant_result(const Program& program, const Rewriter& rewriter, OpId op);
 
 inline constexpr PassDescriptor fold_constants_pass = {

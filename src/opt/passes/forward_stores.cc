@@ -39,13 +39,13 @@ struct State {
     return e != Type::F16 && e != Type::BF16;
   }
 
-  /// Forgets what the op may change.
+  /// Forgets the stores that the op may change.
   void clobber(OpId op) {
     std::erase_if(known, [&](const Stored& s) { return effects.may_change(op, s.buffer); });
   }
 
-  /// Are two indices never the same number? Sums that hold modulo 2^width of one type are not if
-  /// their constants are not.
+  /// True if two indices are never equal. Sums that hold modulo 2^width of one type differ if their
+  /// constants do.
   bool differ(ValueId a, ValueId b) const {
     if (const auto distance = affine.distance(a, b)) return *distance != 0;
     const AffineForm &x = affine.of(a), &y = affine.of(b);

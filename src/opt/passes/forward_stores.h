@@ -1,17 +1,18 @@
 #pragma once
 
-// Gives a load the value that was just stored there.
+// Store-to-load forwarding: replaces a load by the value that was just stored.
 //
 // A load of b[i] after a store b[i] = v, with the same SSA index and nothing between that may
-// change b, gives v if i is in bounds, else 0, because a store out of bounds is dropped. Where the
-// index is not proved in bounds, the value is a `select` on its bounds test, which is cheaper than
-// the load. Two conditions make that true: what lies between writes b only at indices that differ
-// by a constant other than 0, proved from the index forms; and the element keeps the value as it is
-// (f16 and bf16 round, so they are refused). Memory that others write ends with a barrier or
-// acquire.
+// change b, returns v if i is in bounds, else 0, because a store out of bounds is dropped. Where
+// the index is not proved in bounds, the value is a `select` on its bounds test, which is cheaper
+// than the load. Two conditions make this sound. The ops in between write b only at indices that
+// differ by a constant other than 0, proved from the index forms. The element type represents the
+// value exactly (f16 and bf16 round, so they are refused). A barrier or acquire ends forwarding for
+// memory that other invocations write.
 //
 // Works inside a block and from a block into the ifs and regions in it, never into or out of a
-// loop. Linear, but for at most `most_stores` stores that are remembered for each buffer.
+// loop. Runs in time linear in the number of ops, times the limited number of stores that are
+// remembered for each buffer.
 
 #include "opt/pass.h"
 

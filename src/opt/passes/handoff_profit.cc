@@ -17,7 +17,7 @@ uint64_t bytes_of(const Program& p, const HandoffCandidate& c) {
   return count * size_of(p.buffers[c.buffer].element);
 }
 
-/// Invocations that are resident on a unit if each workgroup has so many bytes of shared memory.
+/// Resident invocations of a unit if each workgroup has this many bytes of shared memory.
 uint64_t resident(const TileCosts& tile, uint64_t invocations, uint64_t shared) {
   const uint64_t by_threads = std::max<uint64_t>(tile.unit_threads / invocations, 1);
   const uint64_t by_shared =
@@ -25,7 +25,7 @@ uint64_t resident(const TileCosts& tile, uint64_t invocations, uint64_t shared) 
   return std::min(by_threads, by_shared) * invocations;
 }
 
-/// The time by which a workgroup's other traffic takes longer because fewer invocations hide its
+/// Returns the additional time of a workgroup's other traffic, because fewer invocations hide its
 /// latency.
 uint64_t occupancy_cost(const HandoffCandidate& c, const DeviceCosts& costs, uint64_t invocations,
                         uint64_t shared) {
@@ -43,7 +43,7 @@ HandoffProfit handoff_profit(const Program& p, const HandoffCandidate& c, const 
                              uint64_t shared) {
   const uint64_t invocations = workgroup_invocations(p);
   HandoffProfit r;
-  // A buffer that all workgroups store to goes from core to core, whatever its size.
+  // A buffer that all workgroups store to moves between cores, whatever its size.
   if (!c.is_tile || bytes_of(p, c) > costs.tile.cache_bytes)
     r.saved_ps += 2 * c.bytes * costs.tile.device_byte;
   if (costs.tile.cached_byte > costs.tile.shared_byte)

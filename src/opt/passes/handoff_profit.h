@@ -13,8 +13,8 @@
 //   - on a core that runs one workgroup after the other, the reuse of the tile by the next one;
 //   - occupancy: fewer resident workgroups hide less of the latency of other loads and stores.
 //
-// The pass recomputes nothing, so there is no halo to count. Rates are those of TileCosts, loops
-// of unknown length count as HandoffProof guesses them.
+// The pass recomputes nothing, so a halo does not count. Rates are those of TileCosts; loops of
+// unknown length count as HandoffProof estimates them.
 
 #include <string>
 
@@ -31,7 +31,7 @@ struct HandoffProfit {
 /// `shared`: bytes of shared memory that a workgroup has already.
 HandoffProfit handoff_profit(const Program& program, const HandoffCandidate& candidate,
                              const DeviceCosts& costs, uint64_t shared);
-/// Why the promotion is refused, with the numbers.
+/// Returns why the promotion is refused, with the numbers.
 std::string in_words(const Program& program, const HandoffCandidate& candidate,
                      const DeviceCosts& costs, const HandoffProfit& profit);
 

@@ -228,8 +228,8 @@ uint64_t HandoffProof::trips_around(OpId op) const {
   return trips;
 }
 
-/// Does every invocation that comes to the phases' block do it, for all values of the counters
-/// around?
+/// True if every invocation that comes to the phases' block executes the op, for all values of the
+/// counters around it.
 bool HandoffProof::is_always_run(const Access& a) const {
   for (OpId at = p_.blocks[p_.op(a.op).parent].parent; p_.op(a.op).parent != block_ && at != none;
        at = p_.blocks[p_.op(at).parent].parent) {
@@ -276,8 +276,8 @@ std::optional<HandoffProof::Cover> HandoffProof::cover_of(const Access& a) const
     }
     const OpId loop = p_.blocks[v.block].parent;
     if (loop == none || p_.op(loop).code != Opcode::For || v.index != 0) return std::nullopt;
-    // A counter of a loop that is outside of the phases is one number for all of them only if it
-    // is the same for all lanes, and it moves the tile: not understood.
+    // A counter of a loop outside of the phases is one number for all of them only if it is the
+    // same for all lanes, and it moves the tile: unsupported.
     BlockId inside = p_.op(a.op).parent;
     while (inside != block_ && p_.blocks[inside].parent != loop)
       inside = p_.op(p_.blocks[inside].parent).parent;
@@ -327,7 +327,7 @@ bool HandoffProof::check_cover(uint64_t count) {
   for (const Access& a : accesses_) {
     if (a.writes) continue;
     Wide low = a.window.low, high = a.window.high;
-    if (group == 0) {  // what is not in the buffer is not read
+    if (group == 0) {  // elements outside of the buffer are not read
       low = std::max<Wide>(low, 0);
       high = std::min<Wide>(high, Wide(count) - 1);
     }

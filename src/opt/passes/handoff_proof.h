@@ -1,6 +1,7 @@
 #pragma once
 
-// The proofs of promote_handoffs: phases, indices, and what is written before it is read.
+// The proofs of promote_handoffs: phases, indices, and that elements are written before they are
+// read.
 
 #include <string>
 
@@ -21,7 +22,7 @@ class HandoffProof {
  private:
   struct Access {
     OpId op = none;
-    OpId top = none;  // in the phases' block: the op, or what holds it
+    OpId top = none;  // in the phases' block: the op, or the op that holds it
     uint32_t elements = 1;
     bool writes = false;
     bool is_before_loads = false;  // a store of the first phase
@@ -46,7 +47,7 @@ class HandoffProof {
   const Program& p_;
   Facts& facts_;
   const TileForms forms_;
-  std::string orders_;  // what lets workgroups wait for each other, if anything does
+  std::string orders_;  // an op by which workgroups could wait for each other, or ""
   std::string name_;    // of the buffer
   std::vector<Access> accesses_;
   BlockId block_ = body_block;  // of the phases

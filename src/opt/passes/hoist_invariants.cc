@@ -10,9 +10,9 @@ namespace {
 /// A loop that the walk is in.
 struct Loop {
   OpId op = none;
-  bool direct = false;         // stands in the block of the loop around, regions aside
+  bool direct = false;         // is in the block of the enclosing loop, regions aside
   bool runs = false;           // at least one iteration is sure
-  bool may_have_left = false;  // something before this place may have left the iteration
+  bool may_have_left = false;  // an earlier op may have left the iteration
 };
 
 struct State {

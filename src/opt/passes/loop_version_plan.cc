@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t most_ops = 96;      // of a loop that is copied
 constexpr size_t most_loops = 16;      // of a program, in one run
-constexpr size_t most_tests = 8;       // in front of one loop
+constexpr size_t most_tests = 8;       // before one loop
 constexpr size_t most_terms = 4;       // of an index
 constexpr Wide fewest_iterations = 8;  // of a loop whose number of iterations is known
 constexpr int most_depth = 8;          // of an index' computation
@@ -56,7 +56,7 @@ class Planner {
   }
 
   bool consider(OpId loop) {
-    // Is there anything to prove, and is it small enough?
+    // Skip loops that are too large or have nothing to prove.
     uint32_t ops = 0;
     bool wanted = false;
     const BlockId body = p_.op(loop).first_block;
@@ -100,7 +100,7 @@ class Planner {
            code != Opcode::LoadAs && !p_.memory(op).in_bounds;
   }
 
-  /// The loop as it was, beside a copy with the same bounds under the test of both.
+  /// The original loop, beside a copy with the same bounds under the test of both.
   bool is_checked_copy(OpId loop) const {
     const BlockId block = p_.op(loop).parent;
     const OpId owner = p_.blocks[block].parent;
@@ -129,8 +129,8 @@ class Planner {
 
   void add(LoopPlan& plan, OpId op) {
     ValueId index = p_.operand(op, 0);
-    // A sum holds modulo 2^width of its type. If it lies in what every type from there to the index
-    // can hold, and is not negative, it is the index itself.
+    // A sum holds modulo 2^width of its type. If it lies in the range of every type from there to
+    // the index, and is not negative, it is the index itself.
     Wide most = greatest(p_.type(index));
     for (OpId def = p_.values[index].def;
          def != none && p_.op(def).code == Opcode::Cast && inside_[index] == plan.loop &&
@@ -157,8 +157,8 @@ class Planner {
     plan.accesses.push_back(op);
   }
 
-  /// Adds factor · v to the form. `widened`: v is extended afterwards, so it must be the number
-  /// that it is, and no sum modulo 2^width.
+  /// Adds factor · v to the form. `widened`: v is extended afterwards, so the form must equal its
+  /// exact number, not a sum modulo 2^width.
   bool decompose(ValueId v, int64_t factor, OpId loop, Form& form, int depth, bool widened) const {
     const ValueRange& r = ranges_.of(v);
     if (!is_integer(p_.type(v))) return false;
@@ -219,8 +219,8 @@ class Planner {
     return true;
   }
 
-  /// Is the test the same for all lanes of a subgroup, and for as many as need the loop's results
-  /// to be so?
+  /// True if the test is the same for all lanes of a subgroup, and uniform for the scope in which
+  /// the loop's results must be.
   bool keeps_uniformity(const LoopPlan& plan) {
     const UniformityInfo& u = context_.facts.uniformity();
     Uniformity level =

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which loops get a copy without tests, and what has to be tested in front of them
-// (eliminate_bounds_checks.h).
+// The plan of loop versioning: which loops get a copy without tests, and which tests must precede
+// them (eliminate_bounds_checks.h).
 
 #include <map>
 #include <tuple>
@@ -20,7 +20,7 @@ struct LoopTerm {
   }
 };
 
-/// What one test of lengths is about: accesses to a buffer that differ by constants only.
+/// The subject of one test of lengths: accesses to a buffer that differ by constants only.
 struct LoopTest {
   BufferId buffer{0};
   int64_t per_count = 0;

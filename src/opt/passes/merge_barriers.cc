@@ -10,10 +10,10 @@ namespace {
 
 constexpr size_t scopes = 3;
 
-/// What stands somewhere between barriers.
+/// The effects between two barriers.
 struct Stretch {
   uint64_t reads = 0, writes = 0;
-  bool fixed = false;  // no barrier may be taken away beside it
+  bool fixed = false;  // no barrier beside it may be removed
   bool traps = false;
 
   void add(const Stretch& o) {
@@ -48,7 +48,7 @@ struct State {
 
   void run(BlockId block) {
     std::vector<OpId> barriers;
-    std::vector<Stretch> stretches(1);  // stretch i stands before barrier i
+    std::vector<Stretch> stretches(1);  // stretch i precedes barrier i
     for (OpId op = p.blocks[block].first; op != none; op = p.op(op).next) {
       if (p.op(op).code == Opcode::Barrier) {
         barriers.push_back(op);
@@ -62,20 +62,20 @@ struct State {
     }
     if (barriers.empty()) return;
     found = true;
-    // Anywhere but in the kernel's own body something comes before the block and after it.
+    // Anywhere but in the kernel's body, accesses may precede and follow the block.
     if (block != body_block) stretches.front().fixed = stretches.back().fixed = true;
     decide(barriers, stretches);
   }
 
   void decide(const std::vector<OpId>& barriers, const std::vector<Stretch>& stretches) {
-    // By barrier and scope: what follows, up to the next barrier of at least that scope.
+    // By barrier and scope: the effects after it, up to the next barrier of at least that scope.
     std::vector<ByScope> after(barriers.size());
     for (size_t i = barriers.size(); i-- > 0;)
       for (size_t s = 0; s < scopes; ++s) {
         after[i][s] = stretches[i + 1];
         if (i + 1 < barriers.size() && scope(barriers[i + 1]) < s) after[i][s].add(after[i + 1][s]);
       }
-    // By scope: what came since the last barrier that stays and is of at least that scope.
+    // By scope: the effects since the last barrier that stays and is of at least that scope.
     ByScope before;
     Stretch since_last;  // since the last one that stays, whatever its scope
     OpId last = none;

@@ -1,21 +1,21 @@
 #pragma once
 
-// Takes away barriers that separate nothing.
+// Barrier elimination: removes barriers that separate no conflicting accesses.
 //
-// A barrier orders what stands before it, back to the last barrier of at least its scope, against
-// what follows, up to the next such one: a subgroup barrier in between does not do the work of a
+// A barrier orders the accesses before it, back to the last barrier of at least its scope, against
+// those after it, up to the next such one: a subgroup barrier in between does not replace a
 // workgroup barrier. It is not needed if no access before it conflicts with one after it: the same
-// buffer, seen by others, at least one of the two a write. One barrier is taken at a time, and what
-// it separated is then together: of A | B | C with A-B and B-C independent but A-C not, one barrier
-// stays. A barrier next to one of the same or a larger scope orders nothing that the other does
-// not.
+// buffer, visible to other invocations, at least one of the two a write. Barriers are removed one
+// at a time, and the accesses on both sides of a removed one then count together: of A | B | C with
+// A-B and B-C independent but A-C not, one barrier stays. A barrier next to one of the same or a
+// larger scope orders nothing that the other does not.
 //
-// Never crossed: uniform_load, acq_rel atomics, and whatever holds barriers or leaves the block.
-// Grid barriers stay where a trap could be before and after them: the first segment that traps is
-// the one that is reported.
+// A uniform_load, acq_rel atomics, and ops that hold barriers or leave the block count as
+// conflicts. Grid barriers stay where a trap could be before and after them: the first segment that
+// traps is the one that is reported.
 //
-// Looks at barriers of one block against what stands in the same block; only the kernel's own body
-// begins and ends with nothing around it. Linear.
+// Compares barriers of one block with accesses of the same block; only the kernel's body begins and
+// ends with nothing around it. Runs in time linear in the number of ops.
 
 #include "opt/pass.h"
 

@@ -10,11 +10,11 @@
 namespace vyre::opt {
 namespace {
 
-/// What makes two ops the same.
+/// The key of an op: ops with equal keys have equal results.
 struct Key {
   Opcode code;
   Type type, result;
-  uint64_t attr;     // of a memory op: the buffer alone, facts aside
+  uint64_t attr;     // of a memory op: the buffer alone, without its marks
   uint64_t version;  // of its memory
   std::vector<ValueId> operands;
   bool operator==(const Key&) const = default;
@@ -41,7 +41,7 @@ struct State {
   /// An open block.
   struct Scope {
     size_t added;
-    IdMap<BufferId, uint64_t> version_at_entry;  // of an if's first arm, for the second
+    IdMap<BufferId, uint64_t> version_at_entry;  // of an if's then block, for the else block
   };
   std::vector<Scope> scopes;
 

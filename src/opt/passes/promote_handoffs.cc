@@ -61,8 +61,9 @@ class Promoter {
     o.attr = count_;
   }
 
-  /// To the tile. Outside of the buffer, where a load finds 0, a store stores 0: so every element
-  /// of the tile is still stored before it is loaded, and the tile need not be cleared.
+  /// An access to the tile. Outside of the buffer, where a load returns 0, a store stores 0: so
+  /// every element of the tile is still stored before it is loaded, and the tile need not be
+  /// cleared.
   void move_access(OpId op) {
     const ValueId index = p_.operand(op, 0);
     b_.before(op);
@@ -78,7 +79,7 @@ class Promoter {
         p_.list(p_.op(op).operands)[i] = stored;
       }
     }
-    m.in_bounds = true;  // the tile has all that an access can reach
+    m.in_bounds = true;  // the tile has all elements that an access can reach
     m.align_log2 = 0;
     p_.op(op).attr = m.pack();
     p_.list(p_.op(op).operands)[0] = moved;
@@ -87,7 +88,7 @@ class Promoter {
   /// The condition that the buffer has the element. It is the workgroup's where tiles do not lie
   /// across the end.
   ValueId is_in_buffer(ValueId index) {
-    // In 32 bits if the index has them: what is negative as an i32 is not below 2^31 as a u32.
+    // In 32 bits if the index has them: a negative i32 is not below 2^31 as a u32.
     const Type from = p_.type(index);
     const Type type = count_ <= uint64_t{1} << 31 && width_of(from) == 32 ? Type::U32 : Type::U64;
     const ValueId count = b_.constant(type, count_);

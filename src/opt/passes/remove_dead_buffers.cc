@@ -18,7 +18,7 @@ struct State {
     return kind == AttrKind::Memory || kind == AttrKind::Buffer;
   }
 
-  /// Does the op only put something into its buffer?
+  /// True if the op only writes to its buffer.
   bool only_writes(OpId op) const {
     const Opcode code = p.op(op).code;
     if (code == Opcode::Store || code == Opcode::StoreN) return true;
@@ -28,7 +28,8 @@ struct State {
     return true;
   }
 
-  /// A number, or the length of a buffer with elements at least as large: neither can fail.
+  /// True for a number, or the length of a buffer with elements at least as large: neither can
+  /// fail.
   bool never_fails(const Buffer& b) const {
     constexpr uint64_t most_bytes = uint64_t{1} << 40;  // far below the limit of a launch
     if (b.count == no_formula) return false;
@@ -39,7 +40,7 @@ struct State {
   }
 
   bool find() {
-    bool is_behind = true;  // behind all that the host numbers
+    bool is_behind = true;  // after all buffers that the host numbers
     for (BufferId i = p.buffers.next_id(); i-- > BufferId(0);) {
       const Buffer& b = p.buffers[i];
       const bool is_ours = b.role == Role::Shared || b.role == Role::Private ||

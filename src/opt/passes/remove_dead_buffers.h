@@ -1,13 +1,14 @@
 #pragma once
 
-// Takes away buffers that nobody reads, and the stores into them.
+// Removes buffers that are never read, and the stores into them (dead buffer elimination).
 //
-// A `scratch`, `shared` or private buffer that no load, atomic or formula looks at cannot be seen
-// by anybody, so neither can stores into it; relaxed atomics on it whose old value nobody uses are
-// stores. Buffers of the host (in, inout, out, uniform, scalars) are its ABI and stay with their
-// numbers, so nothing goes that stands before one of them. Scratch memory stays if the host gives
-// its length, or if its formula might fail: that error is the launch's own. A buffer whose length
-// is asked for by len() stays. Tables that nobody reads go as well, with their bytes. Linear.
+// The contents of a `scratch`, `shared` or private buffer that no load, atomic or formula uses
+// cannot be observed, so stores into it are dead; a relaxed atomic on it whose old value is unused
+// counts as a store. Buffers of the host (in, inout, out, uniform, scalars) are its ABI and keep
+// their numbers, so a buffer before one of them is not removed. Scratch memory stays if the host
+// passes its length, or if its formula might fail: that error belongs to the launch. A buffer whose
+// length len() reads stays. Unread tables are removed as well, with their bytes. Runs in time
+// linear in the number of ops.
 
 #include "opt/pass.h"
 

@@ -90,7 +90,7 @@ struct State {
     }
   }
 
-  /// A carried value: its argument, its result, and everything that goes into it.
+  /// Marks a carried value: its argument, its result, and every value that flows into it.
   void need_carried(OpId loop, uint32_t i) {
     keep(loop);
     need(p.operand(loop, head(loop) + i));
@@ -126,9 +126,9 @@ struct State {
     }
   }
 
-  // ---- Taking away.
+  // ---- Removal.
 
-  /// The list without what `keep` says no to; `first` ones stay anyway.
+  /// Returns the list without the entries for which `keep` is false; the first `first` always stay.
   template <class Keep>
   Range filtered(Range list, uint32_t first, Keep keep_at) {
     std::vector<ValueId> kept;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Takes away what nobody can notice: ops without effect whose results nobody needs, control ops
-// without effect inside, and results, carried values and yielded values that nobody needs.
+// Dead code elimination (DCE): removes ops without effects whose results are unused, control ops
+// that contain no effects, and unused results, carried values and yielded values.
 //
-// Sound because it keeps everything that another lane, the host or the flow of control can see:
-// writes, atomics, barriers, traps, returns, and every `while` (whether it ends is part of what a
-// program does; a `for` always ends). Subgroup ops only give values, so unused ones go. What is
-// needed is found from these roots by marking, so values that only feed themselves around a loop go
-// as well. Linear.
+// Sound because it keeps every effect that another lane, the host or control flow can observe:
+// writes, atomics, barriers, traps, returns, and every `while` (its termination is part of the
+// program's meaning; a `for` always ends). Subgroup ops only return values, so unused ones are
+// removed. Marking starts from these roots, so values that only feed themselves around a loop are
+// removed as well. Runs in time linear in the number of ops.
 
 #include "opt/pass.h"
 

@@ -12,7 +12,7 @@ struct State {
   Program& p;
   Rewriter r;
   const Effects& effects;
-  std::vector<OpId> pending;  // stores of this block that nobody has looked at
+  std::vector<OpId> pending;  // stores of this block that were not observed so far
 
   State(Program& program, const Effects& e) : p(program), r(program), effects(e) {}
 

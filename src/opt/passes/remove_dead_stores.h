@@ -1,13 +1,13 @@
 #pragma once
 
-// Takes away stores that are overwritten before anybody can look.
+// Dead store elimination (DSE): removes stores that are overwritten before they can be observed.
 //
 // A store b[i] = v is dead if the same block stores b[i] again, with the same SSA index, and
 // between the two nothing reads b, nothing leaves the block, and no barrier or acquire (or atomic
-// on b) lets others look. Whether i is in bounds does not matter: both stores are dropped or
-// neither. A trap in between keeps a store that others could see: the rest of the launch goes on,
-// and what it reads may decide which trap is reported. Linear, but for at most `most_stores`
-// pending stores.
+// on b) makes it visible to others. Whether i is in bounds does not matter: both stores are dropped
+// or neither. A trap in between keeps a store that other invocations could see: the rest of the
+// launch continues, and the values that it reads may decide which trap is reported. Runs in time
+// linear in the number of ops, times the limited number of pending stores.
 
 #include "opt/pass.h"
 

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = RuleNode::Kind;
 
-/// What a rule's text stands for in one place.
+/// The values and constants that a rule's text stands for in one match.
 struct Match {
   Type t = Type::Void;
   std::array<ValueId, Rule::most_variables> values;
@@ -33,7 +33,7 @@ struct State {
   ExactFloats exact;
   const OpId old_ops;  // those below are in the analyses, as are
   const ValueId old_values;
-  std::vector<ValueId> origin;  // of values that are new: the one they stand for
+  std::vector<ValueId> origin;  // of new values: the one that they stand for
 
   State(Program& program, const Ranges& known)
       : p(program),
@@ -42,13 +42,13 @@ struct State {
         old_ops(p.ops.next_id()),
         old_values(p.values.next_id()) {}
 
-  /// The value from before that a value is equal to, or none.
+  /// The value from before the pass that a value is equal to, or none.
   ValueId old_value(ValueId v) const {
     if (v < old_values) return v;
     return v - old_values < origin.size() ? origin[v - old_values] : none;
   }
   bool has_known_range(ValueId v) const { return has_range(p.type(v)) && old_value(v) != none; }
-  /// What a value with a known range can be where an op stands that was there from the beginning.
+  /// The range of a value with a known range at an op that was there from the beginning.
   ValueRange range(ValueId v, OpId where) const { return ranges.at(old_value(v), where); }
   void remember(ValueId made, ValueId stands_for) {
     origin.resize(p.values.next_id() - old_values, none);
@@ -186,7 +186,8 @@ struct State {
 
   // ---- Ranges.
 
-  /// A value that the op's is equal to because of what its operands can be. `where`: see range().
+  /// Returns a value that equals the op's because of the ranges of its operands. `where`: see
+  /// range().
   ValueId by_range(OpId op, OpId where) {
     const Opcode code = p.op(op).code;
     const ValueId result = p.result(op);
@@ -280,7 +281,7 @@ struct State {
       if (simpler == none) return;
       r.replace(p.result(op), simpler);
       r.remove(op);
-      // What was there before is used elsewhere, where less is known, and has been looked at.
+      // An existing value is used elsewhere, where less is known, and was already visited.
       if (simpler < first_new) return;
       remember(simpler, result);
       op = r.def(simpler);
@@ -289,7 +290,7 @@ struct State {
   }
 };
 
-/// Does every number of `from` exist in `to`?
+/// True if every number of `from` exists in `to`.
 bool holds(Type to, Type from) {
   if (from == to || from == Type::Bool) return true;
   if (from == Type::F32) return to == Type::F64;
@@ -309,7 +310,8 @@ bool casts_merge(Type from, Type through, Type to) {
 
 bool bitcasts_merge(Type from, Type through, Type to) {
   if (width_of(from) != width_of(through) || width_of(through) != width_of(to)) return false;
-  // An integer that goes through a float comes back changed if it is one of the other NaNs.
+  // An integer that is bitcast to a float and back changes if it is a NaN other than the canonical
+  // one.
   return is_integer(through) || from == through;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Simplifies sums and quotients of ids, part of simplify. In each dimension d
+// Simplifies sums and quotients of ids (algebraic simplification), as part of simplify. In each
+// dimension d
 //
 //   global_id.d = workgroup_id.d * workgroup_size.d + local_id.d
 //
@@ -19,7 +20,7 @@
 
 namespace vyre::opt {
 
-/// Returns the value that the op's is equal to, or none. New ops stand before the op.
+/// Returns a value that is equal to the op's, or none. New ops are inserted before the op.
 ValueId simplify_ids(Program& program, Rewriter& rewriter, OpId op);
 
 }  // namespace vyre::opt

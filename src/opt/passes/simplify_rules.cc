@@ -34,7 +34,7 @@ class Parser {
     rule_.right = parse(rule_.text.right);
     if (!rule_.text.condition.empty()) rule_.condition = parse(rule_.text.condition);
     if (!error_.empty()) return std::nullopt;
-    // A variable's type may only be known from one of its places, so all sides twice.
+    // A variable's type may be known from only one of its uses, so infer all sides twice.
     for (int round = 0; round < 2; ++round)
       for (const uint8_t root : {rule_.left, rule_.right, rule_.condition})
         if (root != Rule::nothing) infer(root, Of::Unknown);
@@ -151,7 +151,7 @@ class Parser {
     return leaf.kind == Kind::Variable ? variable_types_[leaf.index] : constant_types_[leaf.index];
   }
 
-  /// The type of the node's value, as far as it follows from what is in it or is expected.
+  /// Infers the type of the node's value from its operands, or from the expected type.
   Of infer(uint8_t id, Of expected) {
     const RuleNode node = rule_.nodes[id];
     if (node.kind == Kind::Literal) {
@@ -185,7 +185,7 @@ class Parser {
     if (left == Of::Unknown && right != Of::Unknown) infer(rule_.left, right);
   }
 
-  /// What is still open is T.
+  /// Types that are still open become T.
   void settle(uint8_t id) {
     RuleNode& node = rule_.nodes[id];
     if (node.kind == Kind::Variable || node.kind == Kind::Constant) {

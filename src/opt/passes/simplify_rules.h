@@ -1,12 +1,12 @@
 #pragma once
 
-// The rules of simplify, as data: simplify_rules.def is the table, this is what its text means.
+// The rules of simplify, as data: simplify_rules.def is the table; this header defines its text.
 //
-// A rule says that one expression may stand for another. In its text, `x`, `y`, `z` and `c` are any
+// A rule says that one expression may replace another. In its text, `x`, `y`, `z` and `c` are any
 // values, other capital letters than W any constants, W is the width of T, MIN and MAX are T's
 // limits, `true` and `false` bools, and a number is one of the type of its place (-1: all bits
 // set). Words before brackets are the mnemonics of ops.def. On the right, and in the condition,
-// what has only constants in it is computed when the rule is applied, by the shared eval().
+// expressions of constants only are computed when the rule is applied, by the shared eval().
 //
 // T is the type of every op whose type does not follow from something else in the text; the rule
 // holds for each T of its class. Operands of commutative ops match in either order.
@@ -53,12 +53,12 @@ struct RuleNode {
   enum class Of : uint8_t { Unknown, T, Bool, U32 };
   Kind kind = Kind::Variable;
   Literal literal = Literal::Number;
-  /// The value's type; of an op, its T (what a comparison compares).
+  /// The value's type; for an op, its T (for a comparison, the type of its operands).
   Of type = Of::Unknown;
   Opcode code = Opcode::Const;
-  uint8_t index = 0;  // of a variable or constant: which
+  uint8_t index = 0;  // the number of a variable or constant
   uint8_t count = 0;
-  bool is_constant = false;  // nothing but constants in it
+  bool is_constant = false;  // consists of constants only
   std::array<uint8_t, 4> operands = {};
   double number = 0;
 };
@@ -81,16 +81,16 @@ struct Rule {
   uint64_t compute(uint8_t node, Type t, std::span<const uint64_t> constants) const;
 };
 
-/// The rule of a text, or none and what is wrong with it.
+/// Parses the text of a rule. On failure returns none and an error message.
 std::optional<Rule> parse_rule(const RuleText& text, std::string& error);
 
 unsigned weight(Opcode code);
-/// Of an expression, each variable counted as 1.
+/// Returns the weight of an expression, each variable counted as 1.
 unsigned weight(const Rule& rule, uint8_t node);
 
 /// All rules, parsed at the first call.
 std::span<const Rule> all_rules();
-/// Those whose left side is this op, in the order of the table.
+/// Returns the rules whose left side is this op, in the order of the table.
 std::span<const uint16_t> rules_of(Opcode code);
 
 }  // namespace vyre::opt

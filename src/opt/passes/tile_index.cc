@@ -19,7 +19,7 @@ TileIndex::Split TileIndex::split(ValueId v, int depth) {
   return *s;
 }
 
-/// Nothing if the op has no term of the workgroup, or is not understood.
+/// Returns nothing if the op has no term of the workgroup, or is unsupported.
 std::optional<TileIndex::Split> TileIndex::split_op(OpId op, int depth) {
   const Op o = p_.op(op);
   if (o.code == Opcode::WorkgroupId && o.attr == 0) return Split{1, none};
@@ -76,7 +76,7 @@ TileIndex::Split TileIndex::scaled(const Split& a, uint32_t factor) {
 ValueId TileIndex::rewrite(ValueId index, int64_t stride, int64_t first) {
   const Split s = split(index, 0);
   ValueId moved = s.rest == none ? constant_u32(0) : s.rest;
-  // What is left of the tile's base: terms that the walk did not find, and the offset.
+  // The rest of the tile's base: terms that the walk did not find, and the offset.
   if (const uint32_t left = uint32_t(stride) - s.group; left != 0) {
     const ValueId group = b_.op(Opcode::WorkgroupId, Type::Void, {}, 0);
     const ValueId base = b_.op(Opcode::Mul, Type::U32, {group, constant_u32(left)});

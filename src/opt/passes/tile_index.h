@@ -1,10 +1,10 @@
 #pragma once
 
 // Rewrites an index of a buffer to an index of the workgroup's tile: index - stride ·
-// workgroup_id.x - first, modulo 2^32. The terms with workgroup_id.x are left out of the sum that
-// the index is, rather than subtracted from it: of `(workgroup_id.x * 256 + j * 16) + local_id.x`
-// the tile index is `j * 16 + local_id.x`, and of `global_id.x` it is `local_id.x`. What the walk
-// does not understand is subtracted.
+// workgroup_id.x - first, modulo 2^32. The terms with workgroup_id.x are left out of the index's
+// sum, rather than subtracted from it: of `(workgroup_id.x * 256 + j * 16) + local_id.x` the tile
+// index is `j * 16 + local_id.x`, and of `global_id.x` it is `local_id.x`. Terms that the walk does
+// not find are subtracted.
 //
 // Follows + - * << and conversions between integers of 32 and 64 bits, which all are exact modulo
 // 2^32; at most `max_depth` ops deep. Runs in time linear in the ops of the index.
@@ -19,7 +19,7 @@ namespace vyre::opt {
 
 class TileIndex {
  public:
-  /// New ops go where the builder stands.
+  /// Inserts new ops at the builder's position.
   explicit TileIndex(IrBuilder& builder) : p_(builder.p), b_(builder) {}
 
   /// Returns the tile index of an index, a u32.

@@ -29,7 +29,7 @@ struct CallWork {
   /// Atomics at data-dependent indices, each divided by the elements of its buffer: how often an
   /// invocation updates one element, on average.
   double contention = 0;
-  bool straight = true;  // without loops, barriers, atomics and memory of its own
+  bool straight = true;  // without loops, barriers, atomics and arrays
 
   void add_access(const AccessWork& access);
 };

@@ -53,7 +53,7 @@ class Checker {
     return false;
   }
 
-  // ---- The plan by itself.
+  // ---- Structure of the plan.
 
   bool check_cover() {
     uint32_t at = 0;
@@ -161,7 +161,7 @@ class Checker {
     m.only_computes &= !m.traps && !m.observes_subgroup;
     IdMap<BufferId, bool> wanted(k.buffers.size());
     for (const BufferId b : wanted.ids()) wanted[b] = m.bound[b] != none;
-    // Seen once for each kernel, sizes and scalars.
+    // Analyzed once for each kernel, sizes and scalars.
     const auto key = std::tuple(m.kernel, m.shape.counts, m.scalars);
     auto found = seen_.find(key);
     if (found == seen_.end())
@@ -193,7 +193,7 @@ class Checker {
     std::vector<Member> members(group.calls.size());
     for (size_t i = 0; i < members.size(); ++i)
       if (!resolve(group.calls[i], members[i])) return;
-    size_t begin = 0;  // of what is launched together
+    size_t begin = 0;  // first member of the current launch
     uint32_t trapping = none;
     bool traps_before = false;
     for (size_t i = 0; i < members.size(); ++i) {
@@ -221,7 +221,7 @@ class Checker {
       if (!check_elided(group, members, b)) return;
   }
 
-  /// Member `at` stands in one kernel with those from `begin` on.
+  /// Checks that member `at` can be in one kernel with those from `begin` on.
   bool check_together(const FusionGroup& group, const std::vector<Member>& members, size_t begin,
                       size_t at) {
     const Member& m = members[at];
@@ -266,7 +266,7 @@ class Checker {
     return true;
   }
 
-  /// Members [begin, at) are computed inside of member `at`.
+  /// Checks that members [begin, at) can be computed inside of member `at`.
   bool check_producer(const FusionGroup& group, const std::vector<Member>& members, size_t begin,
                       size_t at, JoinKind kind) {
     const Member& consumer = members[at];
@@ -370,15 +370,15 @@ class Checker {
     if (!takes_as_out(*first, buffer) &&
         (steps_[group.calls[0]].depth > 0 || is_used_outside(group, buffer)))
       return needed("may hold something before the group");
-    // With no other use the next who could read it is the group itself, in the loop's next run;
-    // what it finds there was looked at above.
+    // With no other use, the next reader could only be the group itself, in the loop's next
+    // iteration; its reads were checked above.
     if (is_used_outside(group, buffer) && is_read_after(group.calls.back(), buffer))
       return needed("is needed after the group");
     if (is_computed_inside(group, members, buffer)) return true;
     return check_one_element(group, members, buffer);
   }
 
-  /// Handed over by computing it, or by shared memory.
+  /// True if the consumer recomputes the buffer, or has it in shared memory.
   bool is_computed_inside(const FusionGroup& group, const std::vector<Member>& members,
                           GraphBufferId buffer) const {
     for (size_t i = 1; i < members.size(); ++i)
@@ -405,7 +405,7 @@ class Checker {
     return true;
   }
 
-  /// Where buffers are used, and which of them the graph itself reads.
+  /// Finds the uses of buffers, and the buffers that the graph itself reads.
   void find_uses() {
     if (!uses_.empty()) return;
     uses_.resize(g_.buffers.size());
@@ -423,7 +423,7 @@ class Checker {
     return uses_[buffer].front() < group.calls.front() || uses_[buffer].back() > group.calls.back();
   }
 
-  /// Follows every way that the graph can go from a node until the buffer is cleared.
+  /// Follows every path of the graph from a node until the buffer is cleared.
   bool is_read_after(uint32_t node, GraphBufferId buffer) {
     std::vector<bool> been(steps_.size() + 1, false);
     std::vector<uint32_t> todo = {node + 1};
@@ -433,7 +433,7 @@ class Checker {
       if (at >= steps_.size() || been[at]) continue;
       been[at] = true;
       const GraphStep& step = steps_[at];
-      if (!step.is_call()) {  // after either end of a loop, its body or what follows may run
+      if (!step.is_call()) {  // after either end of a loop, its body or the next node may run
         todo.push_back(step.partner + 1);
         todo.push_back(at + 1);
         continue;

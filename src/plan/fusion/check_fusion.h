@@ -1,7 +1,7 @@
 #pragma once
 
-// Is a plan of fusion one that nobody can tell from the graph as it is written? A second opinion:
-// it shares no code with the planner and has its own way to prove things.
+// Checks a fusion plan: the fused graph must be indistinguishable from the graph as it is written.
+// The checker shares no code with the planner and proves its conditions by other methods.
 
 #include "plan/fusion/fuse_graph.h"
 

@@ -56,7 +56,7 @@ class Backwards {
   }
 
  private:
-  // ---- Conditions that must hold to get to an op.
+  // ---- Conditions that must hold to reach an op.
 
   void climb(OpId op) {
     struct Fact {
@@ -75,7 +75,7 @@ class Backwards {
       if (owner != none && p_.op(owner).code == Opcode::If)
         facts.push_back({p_.operand(owner, 0), p_.op(at).parent == p_.block(owner, 0)});
     }
-    // The outermost first: what it says helps to understand the next.
+    // The outermost first: it helps to analyze the next.
     for (size_t i = facts.size(); i-- > 0;) assume(facts[i].condition, facts[i].holds, 0);
   }
 
@@ -99,7 +99,7 @@ class Backwards {
         if (o.results.count != 1) return;
         const OpId yes = p_.blocks[p_.block(def, 0)].last, no = p_.blocks[p_.block(def, 1)].last;
         if (p_.op(yes).code != Opcode::Yield || p_.op(no).code != Opcode::Yield) return;
-        // It held, and the arm that gives the opposite was not taken: the other one was.
+        // The condition held, and one branch yields the opposite: the other branch was taken.
         if (is_bool(p_.operand(no, 0), !holds)) {
           assume(p_.operand(def, 0), true, depth + 1);
           assume(p_.operand(yes, 0), holds, depth + 1);
@@ -143,8 +143,8 @@ class Backwards {
     return top ? half - 1 : -half;
   }
 
-  /// Over all invocations that get there. With local or workgroup ids in it: over all of the
-  /// launch.
+  /// Returns the bounds over all invocations that reach the access. With local or workgroup ids in
+  /// it: over all of the launch.
   std::pair<Number, Number> extremes(const Seen& s) const {
     Number low = s.low, high = s.high;
     const auto digit = [&](Number worth, Number from, Number to) {
@@ -199,7 +199,7 @@ class Backwards {
     return low >= limit(t, false) && high <= limit(t, true) ? s : whole(t);
   }
 
-  /// The counter of a `for`; what loops carry is not followed.
+  /// The counter of a `for`; carried values are not followed.
   Seen argument(ValueId v, uint32_t depth) {
     const OpId loop = p_.blocks[p_.values[v].block].parent;
     if (loop == none || p_.op(loop).code != Opcode::For || p_.values[v].index != 0) return {};

@@ -1,7 +1,7 @@
 #pragma once
 
-// The checker's own view of a kernel's accesses. Each index is followed backwards from its access;
-// what is known of the ids there comes from climbing out of the blocks around it.
+// The checker's analysis of a kernel's accesses. Each index is followed backwards from its access;
+// the ranges of the ids there come from the enclosing blocks.
 
 #include <array>
 #include <cstdint>
@@ -20,15 +20,15 @@ struct SeenAccess {
   bool reads = false, writes = false, atomic = false, plain = false;
   std::array<__int128, 9> factor = {};
   __int128 low = 0, high = 0;
-  std::array<__int128, 3> first = {}, last = {};  // global ids that get there
+  std::array<__int128, 3> first = {}, last = {};  // global ids that reach it
 };
 
-/// Of buffers with `wanted` set.
+/// Returns the accesses of buffers with `wanted` set.
 std::vector<SeenAccess> see_accesses(const Program& kernel, const LaunchShape& shape,
                                      const IdMap<BufferId, uint64_t>& scalars,
                                      const IdMap<BufferId, bool>& wanted);
 
-/// Two accesses: is whoever makes the one, if they meet in an element, who makes the other?
+/// True if two accesses to the same element are always made by the same invocation.
 bool meet_only_in_one_invocation(const SeenAccess& a, const SeenAccess& b, const Program& kernel,
                                  const LaunchShape& shape);
 

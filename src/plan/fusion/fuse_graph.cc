@@ -17,7 +17,7 @@
 namespace vyre::plan {
 namespace {
 
-/// What joining leaves behind: comparisons and selects of lengths, values that are computed twice.
+/// Passes that clean up a fused kernel: comparisons and selects of lengths, values computed twice.
 constexpr std::string_view cleaning =
     "fold_constants,simplify,number_values,forward_stores,remove_dead_stores,remove_dead_code,"
     "remove_dead_buffers";
@@ -109,7 +109,7 @@ class Fuser {
     return make_part(*c.kernel, std::move(memory), uint32_t(i));
   }
 
-  /// Buffers of the group that are gone and that a part of it has.
+  /// Returns the elided buffers of the group that a part of it has.
   static std::vector<GraphBufferId> gone_in(const std::vector<Part>& parts,
                                             const FusionGroup& group) {
     std::vector<GraphBufferId> gone;
@@ -212,8 +212,8 @@ class Fuser {
     return {};
   }
 
-  /// Groups of the same kernels, bound alike, are one kernel: what it is compiled for does not
-  /// depend on which buffers they are.
+  /// Groups of the same kernels, bound alike, are one kernel: its code does not depend on which
+  /// buffers they are.
   std::vector<uint64_t> key_of(const FusionGroup& group) const {
     std::vector<uint64_t> key;
     std::map<GraphBufferId, uint32_t> numbers;
@@ -285,7 +285,7 @@ class Fuser {
     return uint32_t(out_.module.kernels.size() - 1);
   }
 
-  // ---- Buffers that nobody uses any more.
+  // ---- Removal of unused buffers.
 
   void drop_buffers() {
     IdMap<GraphBufferId, bool> used(g_.buffers.size(), false);

@@ -2,13 +2,13 @@
 
 // Launch fusion: calls of a graph that become one kernel.
 //
-// A plan is data: which calls are joined, and how. It is made by plan_fusion(), checked by
-// check_fusion() (check_fusion.h, which shares no code with it), printed and stored by
-// plan_file.h, and applied by fuse_graph(), which gives a graph of fewer calls and fewer buffers
-// that means the same. Everything that runs graphs (the interpreter too) runs that one.
+// A plan is data: which calls are fused, and how. plan_fusion() makes it; check_fusion()
+// (check_fusion.h, which shares no code with it) checks it; plan_file.h prints and stores it.
+// fuse_graph() applies it, and returns a graph of fewer calls and fewer buffers that means the
+// same. All execution of graphs, the interpreter included, uses that graph.
 //
-// Only calls that follow each other, in the same loop, are joined; and only if it is proved that
-// nobody can see a difference.
+// Only calls that follow each other, in the same loop, are fused; and only if it is proved that the
+// results are the same.
 
 #include <string>
 #include <vector>
@@ -22,8 +22,8 @@ namespace vyre::plan {
 
 /// How a call joins those before it in its group.
 enum class JoinKind : uint8_t {
-  Independent,     // they share nothing that is written: bodies one after the other
-  SameInvocation,  // what is handed over stays with the invocation: bodies one after the other
+  Independent,     // they share no written buffer: bodies one after the other
+  SameInvocation,  // handed-over elements stay with the invocation: bodies one after the other
   Recompute,       // the producer is computed where the consumer loads, at the consumer's index
   Handoff          // a tile of the producer in shared memory (fuse_handoff.h)
 };
@@ -51,19 +51,19 @@ struct FusionPlan {
 
 struct FusionOptions {
   uint64_t shared_bytes = 0;                // of a workgroup on the device; 0: unknown
-  opt::DeviceCosts costs = opt::cpu_costs;  // decides what pays
+  opt::DeviceCosts costs = opt::cpu_costs;  // decides whether fusion pays
   uint32_t most_calls = 32;                 // in a group
-  /// The device leaves out clears of outputs that the optimizer proves unnecessary. For what is
-  /// reported, not for what is planned.
+  /// The device omits clears of outputs that the optimizer proves unnecessary. Affects the report,
+  /// not the plan.
   bool proves_full_writes = true;
 };
 
-/// The cheapest legal plan by dynamic programming over each stretch of calls. Linear in calls times
-/// most_calls.
+/// Finds the cheapest legal plan by dynamic programming over each sequence of calls. Runs in time
+/// linear in the number of calls times the limit of calls in a group.
 FusionPlan plan_fusion(const Module& module, const Graph& graph, const GraphShape& shape,
                        const FusionOptions& options = {});
 
-/// What a call of a fused graph was.
+/// The original calls of a call of a fused graph.
 struct FusedCall {
   std::vector<uint32_t> calls;  // nodes of the original graph
   uint32_t trapping = none;     // of them, the one that may trap (at most one may)
@@ -77,8 +77,8 @@ struct FusedGraph {
   const Graph& graph() const { return module.graphs[0]; }
 };
 
-/// Parameters stay, and their order. An error if the plan is not one for this graph, with the code
-/// and words of check_fusion().
+/// Applies a plan. Parameters stay, and their order. Returns an error if the plan is not one for
+/// this graph, with the code and words of check_fusion().
 Result<FusedGraph> fuse_graph(const Module& module, const Graph& graph, const GraphShape& shape,
                               const FusionPlan& plan, const FusionOptions& options = {});
 

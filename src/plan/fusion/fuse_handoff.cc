@@ -47,7 +47,7 @@ class Fuser {
   ValueId u32(uint64_t n) { return w_.constant(Type::U32, n); }
   ValueId i64(int64_t n) { return w_.constant(Type::I64, uint64_t(n)); }
 
-  // ---- What is the same for the whole workgroup.
+  // ---- Values that are the same for the whole workgroup.
 
   /// group · factor + offset, modulo 2^32.
   ValueId line(int64_t factor, int64_t offset) {
@@ -92,7 +92,7 @@ class Fuser {
       first_ = line(win_.stride / a, ceil_div(win_.first - win_.high, a));
       return;
     }
-    // Rounded up; moved by multiples of a so that what is divided is not negative.
+    // Rounded up; moved by multiples of a so that the dividend is not negative.
     const int64_t moved = std::max<int64_t>(0, ceil_div(win_.high - win_.first, a));
     const ValueId n =
         w_.op(Opcode::Add, Type::I64, {exact_base, i64(moved * a - win_.high + a - 1)});
@@ -105,7 +105,7 @@ class Fuser {
   void write_producer() {
     if (!f_.stores_from_zero) return write_loop(false);
     // Where all of the invocations exist and the buffer has all of the window, which is everywhere
-    // but at the ends, nothing has to be asked for each of them.
+    // but at the ends, no invocation needs a check.
     const ValueId first = w_.op(Opcode::Cast, Type::U64, {first_});
     const ValueId end =
         w_.op(Opcode::Add, Type::U64, {first, w_.constant(Type::U64, win_.invocations)});
@@ -203,14 +203,14 @@ class Fuser {
     }
   }
 
-  // ---- Copied ops that meant something else in their own kernel.
+  // ---- Copied ops that had another meaning in the original kernel.
 
   void replace(OpId op, ValueId by) {
     replaced_.push_back({to_.result(op), by});
     removed_.push_back(op);
   }
 
-  /// A new op before another one.
+  /// Inserts an op before another one.
   ValueId insert(OpId before, Opcode code, Type type, std::initializer_list<ValueId> operands,
                  uint64_t attr = 0) {
     at_op_.before(before);
@@ -237,8 +237,8 @@ class Fuser {
     return to_.op(def).attr;
   }
 
-  /// v - stride · group where v is a sum that has it as a term, else none: nothing is left then
-  /// that could wrap, and code for neighbouring lanes is simple.
+  /// Returns v - stride · group where v is a sum with that term, else none: the result cannot wrap,
+  /// and code for neighbouring lanes is simple.
   ValueId without_group(OpId at, ValueId v, int depth) {
     constexpr int most_depth = 8;
     const OpId def = to_.values[v].def;
@@ -280,8 +280,8 @@ class Fuser {
     return none;
   }
 
-  /// An index of the buffer as one of the window. Modulo 2^32, where all that is in the window is
-  /// right, and all that is near it is outside.
+  /// Converts an index of the buffer to one of the window. Modulo 2^32, which is exact for elements
+  /// in the window; elements near it are outside.
   ValueId relative(OpId op) {
     ValueId index = to_.operand(op, 0);
     if (const ValueId rest = without_group(op, index, 0); rest != none) {
@@ -322,7 +322,7 @@ class Fuser {
       guard_store(op);
   }
 
-  /// What the buffer does not have is dropped.
+  /// Drops stores to elements that the buffer does not have.
   void guard_store(OpId op) {
     const ValueId index = relative(op);
     ValueId is_there = none;
@@ -363,8 +363,8 @@ class Fuser {
   ValueId base_ = none;         // first element of the window, modulo 2^32
   ValueId limit_ = none;        // elements of the window that the buffer has
   ValueId first_ = none;        // first invocation of the producer that is needed
-  // Of the invocation that is run.
-  bool is_producer_ = true;  // what is being adapted
+  // Values of the invocation that is run.
+  bool is_producer_ = true;  // which body is being adapted
   ValueId at_ = none;        // invocation - first_
   ValueId i_ = none, local_ = none, of_group_ = none, zero_ = none, one_ = none, size_ = none;
   std::vector<std::pair<ValueId, ValueId>> replaced_;

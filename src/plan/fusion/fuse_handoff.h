@@ -9,12 +9,11 @@
 // writes it at a·i + [low, high] only. The joined kernel has the consumer's launch. Its workgroups
 // first run those invocations of the producer that write into the window, halo included, with the
 // stores going to shared memory; then comes a workgroup barrier; then the consumer's body, which
-// loads from shared memory. What an index misses needs no code: a store outside the window is
-// dropped by the specification, and an element that was never written is zero, as it is in the
-// buffer.
+// loads from shared memory. Accesses outside the window need no code: the specification drops a
+// store outside the array, and an element that was never written is zero, as it is in the buffer.
 //
-// Workgroups whose invocations and elements are all there, which is all but those at the ends, have
-// a loop of their own that asks for nothing. What indices of 32 bits wrap to is right as long as a
+// Workgroups whose invocations and elements all exist, which is all but those at the ends, have a
+// separate loop without checks. Indices of 32 bits may wrap; the results are right as long as a
 // launch stays within JoinedProgram::limits.
 
 #include "plan/fusion/join.h"

@@ -88,8 +88,8 @@ void FusionCalls::find_live(const Graph& graph) {
       if (call.memory[b] != none) fn(call.memory[b], call.kernel->buffers[b].role);
   };
 
-  // What a body needs from before it: read before it is written as a whole. A loop needs what its
-  // body needs and promises no write, for it may not run.
+  // Contents that a body needs from before it: read before it is written as a whole. A loop needs
+  // the same as its body and promises no write, for it may not run.
   struct Body {
     Set needs, written;
   };

@@ -1,7 +1,7 @@
 #pragma once
 
-// The calls of a graph as fusion sees them: what each is bound to and launched with, as far as that
-// is known before the graph runs, and which buffers somebody still needs after a call.
+// The calls of a graph in the form that fusion needs: their bindings and launches, as far as they
+// are known before the graph runs, and the buffers that are needed after each call.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// The estimated time of a group: its bodies, how often each is executed, and what the last join
-// adds.
+// The estimated time of a group: its bodies, how often each is executed, and the cost that the last
+// join adds.
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@ namespace vyre::plan {
 namespace {
 
 constexpr uint64_t most_ops = 100'000;      // of a joined kernel
-constexpr uint32_t most_inlined_loads = 8;  // of a buffer that is computed where it is loaded
+constexpr uint32_t most_inlined_loads = 8;  // of a buffer that is recomputed at its loads
 constexpr uint32_t spare_buffers = 4;       // lengths and grids that become scalars
 
 }  // namespace
@@ -225,9 +225,10 @@ std::string FusionGrowth::why_other_subgroup(uint32_t at) const {
                      text(calls_.calls[at].kernel->subgroup));
 }
 
-// ---- What need not be in memory.
+// ---- Buffers that need no memory.
 
-/// Nobody sees what was in the buffer before the group, and nobody what is there after it.
+/// True if the buffer's contents before the group are not read, and its contents after the group
+/// are not needed.
 bool FusionGrowth::is_fresh(GraphBufferId buffer, const Touched& t, uint32_t last) const {
   if (calls_.reserved[buffer] || calls_.is_live_after(last, buffer)) return false;
   if (t.starts_as_zeros) return true;
@@ -273,10 +274,11 @@ uint64_t FusionGrowth::bytes() const {
   return sum;
 }
 
-// ---- Computing where it is loaded.
+// ---- Recomputation at loads.
 
-/// The one buffer that the group hands to the call, if the call writes nothing that the group uses;
-/// else none and why. "" if the group hands nothing to the call, or the call updates what it wrote.
+/// Returns the one buffer that the group hands to the call, if the call writes nothing that the
+/// group uses; else none and the reason in `why`. The reason is "" if the group hands nothing to
+/// the call, or the call updates what it wrote.
 GraphBufferId FusionGrowth::handed_buffer(uint32_t at, std::string& why) const {
   const FusionCall& call = calls_.calls[at];
   GraphBufferId handed = none, updated = none, other = none;
@@ -305,7 +307,8 @@ GraphBufferId FusionGrowth::handed_buffer(uint32_t at, std::string& why) const {
   return why.empty() ? handed : none;
 }
 
-/// Why the buffer must be in memory even though the call computes what it reads of it.
+/// Returns why the buffer must be in memory even though the call recomputes the elements that it
+/// reads.
 std::string FusionGrowth::why_not_fresh(uint32_t at, GraphBufferId buffer) const {
   if (std::string why = why_live_after(calls_, graph_, at, buffer); !why.empty()) return why;
   const std::string& name = graph_.buffers[buffer].name;
@@ -334,7 +337,8 @@ bool FusionGrowth::becomes_gone(uint32_t at, GraphBufferId buffer, std::string& 
   return true;
 }
 
-/// Why the buffer is not stored once by each invocation at an index that its global_id.x gives.
+/// Returns why the buffer is not stored once by each invocation at an index that its global_id.x
+/// determines.
 std::string FusionGrowth::why_not_one_store(GraphBufferId buffer) const {
   const Touched& t = touched_[buffer];
   const IndexForm& f = t.form;
@@ -354,7 +358,8 @@ std::string FusionGrowth::why_not_one_store(GraphBufferId buffer) const {
   return fmt::format("the index at which {} stores it is not a * global_id.x + b", writer);
 }
 
-/// From here on the kernel is launched as the call; what it had read it may now read anywhere.
+/// From here on the kernel is launched as the call; buffers that it had read it may now read
+/// anywhere.
 void FusionGrowth::take_launch_of(uint32_t at, GraphBufferId gone) {
   for (const GraphBufferId m : list_) {
     Touched& t = touched_[m];
@@ -374,7 +379,7 @@ void FusionGrowth::take_launch_of(uint32_t at, GraphBufferId gone) {
   last_ = at;
 }
 
-/// The one buffer that the group hands to the call, or none and why.
+/// Returns the one buffer that the group hands to the call, or none and the reason in `why`.
 GraphBufferId FusionGrowth::begin_join(uint32_t at, std::string& why) {
   progress_ = Progress::Inapplicable;
   const GraphBufferId m = handed_buffer(at, why);
@@ -433,7 +438,7 @@ bool FusionGrowth::recompute(uint32_t at, std::string& why) {
   return true;
 }
 
-/// What the group does besides computing its elements, and which of its calls does it.
+/// Returns the effect of the group besides computing its elements, and the call that has it.
 std::string FusionGrowth::why_not_pure() const {
   for (uint32_t c = first_; c <= last_; ++c)
     if (std::string what = impurity(*calls_.calls[c].kernel); !what.empty())
@@ -495,7 +500,7 @@ bool FusionGrowth::extend(std::string& why) {
       replay(before);
       continue;
     }
-    // Of two groups that do not suit a kind, the one that cannot be recomputed says more.
+    // If a group suits neither kind, the reason against recomputation is more useful.
     const bool says_more = progress_ == closest && progress_ == Progress::Limited && !tile;
     if (progress_ <= closest && !says_more) continue;
     closest = progress_;
@@ -504,7 +509,7 @@ bool FusionGrowth::extend(std::string& why) {
   return fastest && extend(*fastest, why);
 }
 
-/// True if the invocations of a call go over several elements of what the group hands to it.
+/// True if the invocations of a call iterate over several elements of the buffer from the group.
 bool FusionGrowth::reads_in_a_loop(uint32_t at) const {
   std::string why;
   const GraphBufferId m = handed_buffer(at, why);
@@ -514,7 +519,7 @@ bool FusionGrowth::reads_in_a_loop(uint32_t at) const {
   return false;
 }
 
-/// Makes the group again that begins with the same call and has these joins.
+/// Rebuilds the group that begins with the same call and has these joins.
 void FusionGrowth::replay(std::span<const JoinKind> joins) {
   begin(first_, {first_, end_, in_loop_});
   std::string why;
@@ -552,7 +557,8 @@ bool FusionGrowth::handoff(uint32_t at, std::string& why) {
     const auto window = find_handoff_window(*producer.kernel, place(producer), *consumer.kernel,
                                             place(consumer), default_handoff_budget, w.why_not);
     if (window) {
-      // Whether the kernel can be made is known when it is made; it is rare enough to try.
+      // Whether the kernel is possible is known only when it is made; such groups are rare enough
+      // to try.
       const JoinOutcome joined =
           fuse_handoff(*producer.kernel, place(producer), *consumer.kernel, place(consumer));
       w.possible = joined.joined && !has_errors(check(joined.joined->program));

@@ -1,7 +1,7 @@
 #pragma once
 
-// May a call join those before it, and what does a group of calls cost? Answered from summaries;
-// no program is made.
+// A group of calls that grows: whether a call may join those before it, and the cost of the group.
+// Decided from summaries; no program is made.
 
 #include <map>
 #include <span>
@@ -23,7 +23,7 @@ class FusionGrowth {
   FusionGrowth(const Graph& graph, const FusionCalls& calls, std::span<const CallSummary> summaries,
                const FusionOptions& options);
 
-  /// Begins with one call of a stretch.
+  /// Begins with one call of a sequence.
   void begin(uint32_t call, const Stretch& stretch);
   /// Adds the call after the last by the kind of join that is estimated to be fastest. On failure
   /// returns false and the condition that decided it.
@@ -31,8 +31,9 @@ class FusionGrowth {
   /// Adds the call by a given kind of join only.
   bool extend(JoinKind kind, std::string& why);
 
-  /// A buffer that keeps the group as it is now from being made, because it is to be cleared inside
-  /// of it and is in memory (until a further call is the last that needs it); else none.
+  /// Returns a buffer that prevents the group in its current state, because it must be cleared
+  /// inside of the group and is in memory (until a further call is the last that needs it); else
+  /// none.
   GraphBufferId uncleared() const;
   /// Memory traffic of the group, in bytes.
   uint64_t bytes() const;
@@ -47,18 +48,18 @@ class FusionGrowth {
 
  private:
   enum class Known : uint8_t { Unknown, Yes, No };
-  /// How close a kind of join came to fit. The closest one has the reason that is reported.
+  /// How closely a kind of join failed. The reason of the closest one is reported.
   enum class Progress : uint8_t {
     Inapplicable,  // the kind is not for such calls
-    Limited,       // the group is not one that the kind takes
+    Limited,       // the kind does not support the group
     Checked,       // a condition on the data failed
     Decided        // no kind can fit
   };
-  /// What the group does to a buffer of the graph.
+  /// The group's accesses to a buffer of the graph.
   struct Touched {
     uint32_t epoch = 0;
-    bool starts_as_zeros = false;  // the first who touches it takes it as `out`
-    bool reads_first = false;      // reads what was there before the group
+    bool starts_as_zeros = false;  // the first call that uses it takes it as `out`
+    bool reads_first = false;      // reads its contents from before the group
     bool reads = false, writes = false, atomics = false;
     bool used = false;      // an access, not only a length
     bool writable = false;  // by a role
@@ -70,7 +71,7 @@ class FusionGrowth {
     uint32_t stores = 0;
     uint64_t bytes = 0;
     IndexForm form;
-    mutable Known own = Known::Unknown;  // does each invocation have an element of its own?
+    mutable Known own = Known::Unknown;  // whether each invocation has a separate element
   };
 
   const CallSummary& summary(uint32_t call) const { return summaries_[call]; }
@@ -110,7 +111,7 @@ class FusionGrowth {
   bool is_elidable(GraphBufferId buffer, const Touched& t, uint32_t last) const;
   bool is_fresh(GraphBufferId buffer, const Touched& t, uint32_t last) const;
 
-  /// Of two kernels and the buffer between them.
+  /// A pair of kernels and the buffer between them.
   struct Window {
     bool possible = false;
     std::string why_not;
@@ -126,10 +127,10 @@ class FusionGrowth {
   const FusionOptions& options_;
   IdMap<GraphBufferId, Touched> touched_;  // by buffer of the graph
   std::vector<GraphBufferId> list_;        // buffers that are touched
-  std::vector<GraphBufferId> early_;  // gone by recomputation, and what only their producer had
+  std::vector<GraphBufferId> early_;       // recomputed, and buffers that only their producer had
   std::vector<JoinKind> joins_;
   uint32_t epoch_ = 0;
-  uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the stretch
+  uint32_t first_ = 0, last_ = 0, end_ = 0;  // end_: the last call of the sequence
   bool in_loop_ = false;
   mutable Progress progress_ = Progress::Inapplicable;  // of the last extend() that failed
   /// How often the kernel so far executes the body of a call, and by which invocations.
@@ -141,7 +142,7 @@ class FusionGrowth {
     bool is_recomputed = false;  // where another body loads
   };
   std::vector<Body> bodies_;
-  // Of the kernel so far.
+  // State of the kernel so far.
   GraphBufferId tile_ = none;  // the buffer that is a tile of shared memory
   uint64_t tile_bytes_ = 0;
   uint32_t launch_ = 0;  // the call that it is launched as

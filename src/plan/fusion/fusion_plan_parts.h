@@ -1,6 +1,6 @@
 #pragma once
 
-// What planning and applying plans share.
+// Shared by planning and applying plans.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace vyre::plan {
 
-/// By call; of calls that stay alone nothing is said.
+/// Returns the summaries by call; those of calls that stay alone are empty.
 std::vector<CallSummary> summarize_all(const FusionCalls& calls);
 
 }  // namespace vyre::plan

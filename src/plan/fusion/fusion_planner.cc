@@ -1,4 +1,4 @@
-// plan_fusion(): the cheapest way to cut each stretch of calls into groups.
+// plan_fusion(): the cheapest way to divide each sequence of calls into groups.
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ class Planner {
   void plan(const Stretch& s) {
     const uint32_t n = s.last - s.first + 1;
     std::vector<Best> best(n + 1);  // of the first calls
-    std::vector<double> alone(n);   // time of each call by itself
+    std::vector<double> alone(n);   // time of each call in a separate launch
     best[0].cost = 0;
     for (uint32_t i = 0; i < n; ++i) {
       growth_.begin(s.first + i, s);
@@ -94,7 +94,7 @@ class Planner {
     plan_.refusals.push_back({calls_.calls[call].node, std::move(why)});
   }
 
-  /// Why the group that was just added does not have the next call, too. `next_ns` and
+  /// Returns why the group that was just added does not have the next call, too. `next_ns` and
   /// `next_calls`: the estimated time of that call alone, and the number of calls in its group.
   std::string why_not_larger(double next_ns, uint32_t next_calls) {
     const double apart = growth_.nanoseconds() + next_ns;
@@ -114,7 +114,7 @@ class Planner {
 
   void improve(std::vector<Best>& best, uint32_t first, uint32_t end) {
     const double cost = best[first].cost + growth_.nanoseconds();
-    // Of equal costs the larger group, which comes first: fewer launches.
+    // If costs are equal, the larger group wins, which comes first: fewer launches.
     if (cost < best[end].cost) best[end] = {cost, first};
   }
 
@@ -139,7 +139,7 @@ class Planner {
 
 namespace {
 
-/// Takes groups apart that the checker does not confirm: it may give up earlier than the planner.
+/// Splits groups that the checker does not confirm: it may give up earlier than the planner.
 FusionPlan confirmed(const Module& module, const Graph& graph, const GraphShape& shape,
                      FusionPlan plan, const FusionOptions& options) {
   if (check_fusion(module, graph, shape, plan, options)) return plan;

@@ -75,7 +75,7 @@ class Summarizer {
       s_.work.straight = false;
     }
     if (b.role == Role::Shared || b.role == Role::Scratch || b.role == Role::Private)
-      s_.pure = false;  // its own memory is zeros once, not each time it is computed
+      s_.pure = false;  // its arrays are zeroed once, not each time it is computed
     if (call_.memory[i] == none || b.role == Role::Scalar) return;
     use_of_[i] = uint32_t(s_.uses.size());
     BufferUse use;
@@ -95,7 +95,7 @@ class Summarizer {
       loads |= is_load(op);
       visit(op, times);
     }
-    // Loads of one block are under way together; those of nested blocks come one after the other.
+    // Loads of one block overlap; those of nested blocks come one after the other.
     if (loads && s_.work.serial_loads == serial) s_.work.serial_loads += double(times);
     global_ = before;
   }
@@ -124,7 +124,7 @@ class Summarizer {
     }
   }
 
-  /// What the launch knows of an op without operands, for lane_slopes.h.
+  /// The number that the launch determines for an op without operands, for lane_slopes.h.
   std::optional<double> launch_number(const Op& op) const {
     switch (op.code) {
       case Opcode::Scalar:
@@ -258,8 +258,8 @@ class Summarizer {
     return uint64_t(std::clamp<Wide>((*span + step.low - 1) / step.low, 1, 1 << 20));
   }
 
-  /// Forms that a bound has in most invocations: its own if it is known, or those of what it is
-  /// clamped from, as in `min(i + n, len(x))`.
+  /// Forms that a bound has in most invocations: its form if it is known, or those of the values
+  /// that it is clamped from, as in `min(i + n, len(x))`.
   std::vector<Form> bounds(ValueId v) const {
     std::vector<Form> list;
     const auto add_known = [&](ValueId u) {
@@ -345,8 +345,8 @@ class Summarizer {
     return f;
   }
 
-  /// Everything that the form can be here. A global id is one with its local and workgroup's: where
-  /// these are in the form, too, it is taken as their sum.
+  /// All values that the form can have here. A global id is one with its local and workgroup's:
+  /// where these are in the form, too, it is taken as their sum.
   std::pair<Wide, Wide> range(const Form& f) const {
     Wide low = f.low, high = f.high;
     const auto add = [&](Wide factor, Wide first, Wide last) {
@@ -549,7 +549,7 @@ class Summarizer {
     if (d < 0) return;
     constexpr int64_t far = std::numeric_limits<int64_t>::max() / 4;
     const auto clip = [&](Wide n) { return int64_t(std::clamp<Wide>(n, -far, far)); };
-    // s·g + rest < 0: rest is at least its least, which is what must hold in every case.
+    // s·g + rest < 0: the lowest rest gives the bound that holds in every case.
     if (left->factors[d] == 1) {
       c.if_true.push_back({d, -far, clip(-left->low - strict)});
       c.if_false.push_back({d, clip(-left->high + !strict), far});
@@ -597,8 +597,9 @@ class Summarizer {
     return was;
   }
 
-  /// Loads of a buffer that others write are varying: does that make a barrier illegal? Levels are
-  /// the lowest that reaches a value, so buffers can be tried one by one.
+  /// Finds buffers that must stay read-only: loads of a buffer that others write are varying, which
+  /// may make a barrier illegal. Levels are the lowest that reaches a value, so buffers can be
+  /// tried one by one.
   void find_uniform_needs() {
     if (!s_.barrier && !s_.subgroup) return;
     for (const BufferId i : p_.buffers.ids()) {

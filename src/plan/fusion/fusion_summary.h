@@ -1,14 +1,14 @@
 #pragma once
 
-// What fusion must know of a call: which elements of its buffers each invocation touches, and what
-// keeps it from standing in one kernel with others.
+// Summary of a call for fusion: the elements of its buffers that each invocation accesses, and the
+// conditions that prevent its fusion with others.
 //
 // Lengths, scalars and the grid of the call are known, so an index is followed as an exact number:
 //
 //   index = Σ coefficient · id + rest,   low <= rest <= high
 //
-// over the ids of the invocation. What is not understood is a rest as wide as its type. A guard
-// (`if i < n`, an early return) narrows the ids for what it guards.
+// over the ids of the invocation. An unsupported value is a rest as wide as its type. A guard (`if
+// i < n`, an early return) narrows the ids for the ops that it guards.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ using IdFactors = std::array<int64_t, 9>;
 struct IndexForm {
   IdFactors factors = {};
   Interval rest;
-  std::array<Interval, 3> global = {};  // what global ids can be there
+  std::array<Interval, 3> global = {};  // range of the global ids at this place
 };
 
 /// All accesses of a call to one of its buffers.
@@ -53,7 +53,7 @@ struct CallSummary {
   bool traps = false;
   bool endless = false;  // a loop whose trips have no bound that is known before it runs
   bool grid_barrier = false, barrier = false, subgroup = false;
-  bool pure = true;  // nothing but loads, stores and arithmetic
+  bool pure = true;  // only loads, stores and arithmetic
   uint64_t shared_bytes = 0, table_bytes = 0;
   uint32_t own_buffers = 0;  // scratch, shared and private arrays, tables
   uint64_t ops = 0;
@@ -64,11 +64,11 @@ struct CallSummary {
 
 CallSummary summarize(const FusionCall& call);
 
-/// Is no element touched by two invocations, if each touches what the form says?
+/// True if no two invocations access the same element, if each accesses the elements of the form.
 bool is_own_element(const IndexForm& form, const std::array<uint32_t, 3>& workgroup,
                     const std::array<uint64_t, 3>& num_workgroups);
 
-/// The form of both; false if their coefficients differ.
+/// Merges the forms; false if their coefficients differ.
 bool merge(IndexForm& form, const IndexForm& other);
 
 }  // namespace vyre::plan

@@ -34,7 +34,7 @@ class TrafficCounter {
     opt::FullWrites full_writes;
   };
 
-  /// Bytes that the call moves as a launch of its own, of the elided buffers.
+  /// Returns the bytes of the elided buffers that the call moves in a separate launch.
   uint64_t of_call(uint32_t node, const std::vector<GraphBufferId>& elided) {
     const GraphNode& of = *steps_[node].node;
     const Result<GraphCall> call = bind_call(module_, graph_, shape_, of);

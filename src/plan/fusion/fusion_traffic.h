@@ -1,12 +1,12 @@
 #pragma once
 
-// The memory traffic that a fusion plan avoids, counted on the calls as they were written. It is
-// what the report says; what a plan costs is for the planner.
+// The memory traffic that a fusion plan avoids, counted on the calls as they were written. For the
+// report; the planner estimates the cost of a plan.
 //
 // A launch that loads from a buffer counts as all bytes of the buffer once, one that stores to it
-// once more, and a clear of the buffer once more. The calls of a group would do that to the buffers
-// that the fused kernel does not have. How often a fused kernel computes an element again, and what
-// it loads for that, is not subtracted.
+// once more, and a clear of the buffer once more. Counts these for each call of a group, for the
+// buffers that the fused kernel does not have. Elements that a fused kernel computes again, and its
+// loads for them, are not subtracted.
 
 #include "plan/fusion/fuse_graph.h"
 

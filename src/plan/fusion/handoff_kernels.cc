@@ -129,7 +129,7 @@ class Joiner {
       if (g != no_formula) g = moved[g];
   }
 
-  /// Places and names of regions go to the joined program's lists.
+  /// Locations and names of regions are added to the joined program's lists.
   void move_places(Program& from) {
     const auto string = [&](StringId s) {
       return s == none ? none : to_.add_string(from.string(s));
@@ -160,7 +160,7 @@ class Joiner {
       }
       MemoryRef m = MemoryRef::unpack(o.attr);
       m.buffer = number[m.buffer];
-      m.in_bounds = false;  // what was proved of a kernel by itself is not proved of this one
+      m.in_bounds = false;  // proofs about a separate kernel do not hold for this one
       m.read_only = false;
       m.align_log2 = 0;
       o.attr = m.pack();

@@ -1,13 +1,13 @@
 #pragma once
 
-// Puts the buffers, formulas, tables, names and places of two kernels into one program. The
+// Puts the buffers, formulas, tables, names and locations of two kernels into one program. The
 // kernels' copies refer to them by their new numbers, so that ops can be copied as they are.
 
 #include "plan/fusion/join.h"
 
 namespace vyre::plan {
 
-/// Where things of two kernels are in the joined program.
+/// The numbers of buffers of two kernels in the joined program.
 struct HandoffKernels {
   Program to;  // no ops yet but an empty body
   Program producer, consumer;

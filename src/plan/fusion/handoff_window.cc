@@ -14,7 +14,7 @@ using opt::TileForms;
 using opt::TileWindow;
 using opt::Wide;
 
-// Indices stay below this, so that 32 bits tell elements from what wrapped below zero.
+// Limit of indices, so that 32 bits distinguish elements from indices that wrapped below zero.
 constexpr Wide most_index = Wide(1) << 31;
 
 /// Accesses to one buffer.
@@ -154,8 +154,9 @@ class Finder {
 
   // ---- Lines.
 
-  /// How all accesses lie. The number of workgroups decides what can wrap, and the stride decides
-  /// how many there may be: found with one workgroup, then proved for as many as fit.
+  /// The position of all accesses. The number of workgroups decides which indices can wrap, and the
+  /// stride decides how many there may be: found with one workgroup, then proved for as many as
+  /// fit.
   std::optional<Span> find_span(const Program& p, const std::vector<Access>& accesses,
                                 bool by_invocation) {
     const opt::Ranges ranges(p);
@@ -228,7 +229,7 @@ class Finder {
     return s;
   }
 
-  /// Do all accesses lie there in launches of any size?
+  /// True if all accesses have this span in launches of any size.
   static bool is_same(const Program& p, const TileForms& forms, const std::vector<Access>& accesses,
                       bool by_invocation, const Span& s) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
@@ -254,7 +255,7 @@ class Finder {
       return std::nullopt;
     }
     // Invocations between that of the first element and that of the last one. Where a window can
-    // begin anywhere in what an invocation writes, one more may be needed.
+    // begin anywhere in the elements that an invocation writes, one more may be needed.
     const Wide a = stores.stride, spread = stores.high - stores.low;
     f.is_aligned = loads.stride % a == 0;
     if (f.is_aligned)
@@ -279,7 +280,7 @@ class Finder {
     f.stores_inside = stores_same_ && f.is_aligned &&
                       a * ceil_div(loads.low - stores.high, a) + stores.low >= loads.low &&
                       a * floor_div(loads.high - stores.low, a) + stores.high <= loads.high;
-    // What wraps below zero lies behind the end of every buffer that is not larger than this.
+    // An index that wraps below zero lies past the end of every buffer of at most this size.
     if ((!loads.is_exact && loads.low < 0) || (!stores.is_exact && stores.low < 0))
       f.most_count = uint64_t(most_index);
     return f;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What fuse_handoff() must know of a pair of kernels, proved: the window (fuse_handoff.h), and the
-// launches for which it holds.
+// The proved conditions of a handoff between two kernels for fuse_handoff(): the window
+// (fuse_handoff.h), and the launches for which it holds.
 
 #include "plan/fusion/fuse_handoff.h"
 
@@ -15,10 +15,10 @@ struct HandoffFacts {
   bool stores_from_zero = true;  // no store can have a negative index, wrapped or not
   bool loads_inside = true;      // loads are inside the window in every legal launch
   bool stores_inside = false;    // so are stores of invocations that are run, if is_aligned
-  bool is_aligned = false;       // window of workgroup w begins with what one invocation writes
+  bool is_aligned = false;       // the window of workgroup w begins with an invocation's elements
 };
 
-/// The facts, or why there is no handoff.
+/// Returns the proved facts, or why a handoff is impossible.
 std::optional<HandoffFacts> find_handoff(const Program& producer, BufferId producer_buffer,
                                          const Program& consumer, BufferId consumer_buffer,
                                          uint64_t budget, std::string& why_not);

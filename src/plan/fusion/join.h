@@ -1,9 +1,9 @@
 #pragma once
 
-// Joined programs: one kernel that does the work of several, with what the host has to bind to it.
+// Joined programs: one kernel that does the work of several, and the bindings of its parameters.
 //
-// A joined program depends on no length and no grid of a launch: what its bodies must know of the
-// launches they had (a number of workgroups, the length of a buffer that is gone) are scalar
+// A joined program depends on no length and no grid of a launch: numbers of the original launches
+// that its bodies need (a number of workgroups, the length of a buffer that is gone) are scalar
 // parameters, so one compiled program serves every size.
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace vyre::plan {
 
-/// Where a parameter of a joined program comes from: a parameter of one of the kernels, or a number
-/// of its launch.
+/// The source of a parameter of a joined program: a parameter of one of the kernels, or a number of
+/// its launch.
 struct JoinedParameter {
   enum class Kind : uint8_t {
     Buffer,         // the kernel's parameter: buffer or scalar. Of parameters that are bound to the
@@ -29,8 +29,8 @@ struct JoinedParameter {
   bool operator==(const JoinedParameter&) const = default;
 };
 
-/// A number of a launch, and the largest for which the joined program means what its kernels mean:
-/// beyond it indices of 32 bits wrap. Whoever plans knows the numbers and must look.
+/// A number of a launch, and the largest for which the joined program means the same as its
+/// kernels: beyond it indices of 32 bits wrap. The planner knows the numbers and must check them.
 struct JoinedLimit {
   JoinedParameter of;  // NumWorkgroups or Count
   uint64_t most = 0;
@@ -41,7 +41,7 @@ struct JoinedProgram {
   Program program;
   /// One for each parameter of the program but the scratch ones, in order.
   std::vector<JoinedParameter> parameters;
-  /// Empty: good for every launch.
+  /// Empty: valid for every launch.
   std::vector<JoinedLimit> limits;
 };
 

@@ -10,8 +10,8 @@ Program with_one_return(const Program& program) {
     more |= program.op(op).code == Opcode::Return && program.op(op).parent != body_block;
   });
   if (!more) return program;
-  // Returns before a cut become flags: a cut at the very end reaches them all. No kernel that is
-  // joined has a grid barrier of its own.
+  // Returns before a split point become flags: one at the very end reaches them all. Kernels that
+  // are fused have no grid barriers.
   Program cut = program;
   IrBuilder at_end(cut);
   at_end.next = cut.blocks[body_block].last;

@@ -8,7 +8,7 @@
 
 namespace vyre::plan {
 
-/// The same program with one return, at its end.
+/// Returns the same program with one return, at its end.
 Program with_one_return(const Program& program);
 
 class BodyCopy {
@@ -19,9 +19,9 @@ class BodyCopy {
   void run() { block(body_block, {}, {}); }
 
  protected:
-  /// An op that names a buffer which is not there: gives its result, or none if it has none.
+  /// Called for an op that names an absent buffer: returns its result, or none if it has none.
   virtual ValueId access(OpId op) = 0;
-  /// An op that is replaced by a value; none: copied.
+  /// Returns the value that replaces an op; none: the op is copied.
   virtual ValueId replace(OpId) { return none; }
   ValueId mapped(ValueId v) const { return map_[v]; }
   LocId location(LocId loc);

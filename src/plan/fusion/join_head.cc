@@ -75,7 +75,8 @@ FormulaId JoinedHead::translate(const Part& part, FormulaId id) {
 
 FormulaId JoinedHead::gone_length(GraphBufferId memory) { return counts_.at(memory).formula; }
 
-/// A buffer that is no parameter any more, but whose length bodies may still ask for.
+/// Adds a buffer that is not a parameter of the fused kernel, but whose length bodies may still
+/// use.
 void JoinedHead::add_gone(const Part& part, BufferId i) {
   const GraphBufferId memory = part.memory[i];
   if (counts_.contains(memory)) return;
@@ -109,7 +110,7 @@ void JoinedHead::add_parameters(const Part& part) {
     }
     if (const auto found = by_memory_.find(memory); memory != none && found != by_memory_.end()) {
       numbers[i] = found->second;
-      // In if nobody writes; what the first took as `out` stays that.
+      // `in` if no part writes it; a buffer that the first part takes as `out` stays `out`.
       Buffer& b = b_.program.buffers[found->second];
       if (is_writable(from.role) && !is_writable(b.role)) b.role = Role::InOut;
       if (b.role == Role::Uniform && from.role == Role::In) b.role = Role::In;

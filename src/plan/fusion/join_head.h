@@ -10,10 +10,10 @@
 
 namespace vyre::plan {
 
-/// Where the length of a buffer that is gone comes from.
+/// The source of the length of a buffer that is gone.
 struct GoneCount {
   FormulaId formula = no_formula;
-  BufferId scalar = none;  // the parameter that holds it, if the formula says no more
+  BufferId scalar = none;  // the parameter that holds it, if the formula does not give it
 };
 
 class JoinedHead {
@@ -21,17 +21,17 @@ class JoinedHead {
   JoinedHead(SsaBuilder& builder, const std::vector<GraphBufferId>& gone)
       : b_(builder), gone_(gone) {}
 
-  /// Parameters of a part, then (second call) its arrays and tables, which must come last.
+  /// Adds the parameters of a part, then (second call) its arrays and tables, which must come last.
   void add_parameters(const Part& part);
   void add_arrays(const Part& part);
   BufferId add_private(std::string_view name, Type element, uint64_t count);
-  /// A scalar that tells something about a launch.
+  /// Adds a scalar that holds a number of a launch.
   BufferId add_scalar(std::string name, Type type, const JoinedParameter& origin);
-  /// The grid of a part becomes that of the program.
+  /// Makes the grid of a part that of the program.
   void take_grid(const Part& part);
 
   bool is_gone(GraphBufferId memory) const;
-  /// The length of a memory that is gone, as a u64.
+  /// Returns the length of a memory that is gone, as a u64.
   ValueId count_of(GraphBufferId memory);
   /// By buffer of the part: that of the program, none if it is gone.
   const IdMap<BufferId, BufferId>& buffers_of(const Part& part) const { return numbers_.at(&part); }

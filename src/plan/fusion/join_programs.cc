@@ -30,8 +30,8 @@ class Joiner {
     return b.type(v) == Type::U64 ? v : b.op(Opcode::Cast, Type::U64, {v});
   }
 
-  /// `index < count` as a number. `count` is the same for all invocations, so that the comparison
-  /// of an index of 32 bits is one of 32 bits: with the last index, unless there is none.
+  /// Returns `index < count` as a bool. `count` is the same for all invocations, so that the
+  /// comparison of a 32-bit index is a 32-bit one: with the last index, unless there is none.
   ValueId is_below(ValueId index, ValueId count) {
     const auto number = [&](uint64_t n) { return b.constant(Type::U64, n); };
     if (b.type(index) != Type::U32) return b.op(Opcode::Lt, Type::U64, {as_u64(index), count});
@@ -122,7 +122,7 @@ class SlotCopy : public BodyCopy {
   std::map<GraphBufferId, Slot>& slots_;
 };
 
-// ---- By computing again.
+// ---- By recomputation.
 
 class ProducerCopy : public BodyCopy {
  public:
@@ -210,8 +210,8 @@ class ConsumerCopy : public BodyCopy {
       result.variable = b_.declare(j_.zero(rounded_.element));
     else
       j_.set(result, j_.zero(rounded_.element));
-    // It has no effects, so that it may as well run for nothing: better than a branch if it is
-    // short.
+    // The body has no effects, so executing it unconditionally is correct, and faster than a branch
+    // if it is short.
     const bool always = is_short_ && rounded_.array == none;
     if (!always) b_.begin_if(at.exists);
     b_.begin_region(producer_body_.name);
@@ -232,7 +232,7 @@ class ConsumerCopy : public BodyCopy {
     ValueId id = none;      // u32
   };
 
-  /// Who writes element `index`, if the element is there and somebody does.
+  /// Returns the invocation that writes element `index`, if the element exists and is written.
   Invocation invocation_that_writes(ValueId index, ValueId count, ValueId groups) {
     const auto number = [&](uint64_t n) { return b_.constant(Type::U64, n); };
     const auto both = [&](ValueId x, ValueId y) { return b_.op(Opcode::And, Type::Bool, {x, y}); };

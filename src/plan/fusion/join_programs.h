@@ -12,26 +12,26 @@
 
 namespace vyre::plan {
 
-/// A kernel on its way into a group: one of the graph's, or what was joined so far.
+/// A kernel on its way into a group: one of the graph's, or the kernel fused so far.
 struct Part {
   Program program;
-  IdMap<BufferId, GraphBufferId> memory;    // what it is bound to; equal numbers are one memory
+  IdMap<BufferId, GraphBufferId> memory;    // by buffer: its binding; equal numbers are one memory
   IdMap<BufferId, JoinedParameter> origin;  // of parameters but scratch ones
   uint32_t launch = 0;                      // the kernel of the group that it is launched as
 };
 
-/// The graph's kernel number `kernel` of the group, bound to `memory`.
+/// Returns the graph's kernel number `kernel` of the group, bound to `memory`.
 Part make_part(const Program& program, IdMap<BufferId, GraphBufferId> memory, uint32_t kernel);
 
-/// One after the other. Those in `elided` are not parameters of the result.
+/// Joins bodies one after the other. Buffers in `elided` are not parameters of the result.
 Part join_in_order(const std::vector<Part>& parts, const std::vector<GraphBufferId>& elided);
 
-/// The consumer, which computes what it loads from the memory `handed`: the producer's invocation i
-/// stores its element scale · i + offset, in one store.
+/// Joins by recomputation: the consumer computes the elements that it loads from the memory
+/// `handed`. The producer's invocation i stores its element scale · i + offset, in one store.
 Part join_by_recomputing(const Part& producer, const Part& consumer, GraphBufferId handed,
                          int64_t scale, int64_t offset);
 
-/// In the form that callers of join.h see.
+/// Converts a part to the form of join.h.
 JoinedProgram finish(Part part);
 
 }  // namespace vyre::plan

@@ -20,8 +20,8 @@ namespace vyre::plan {
 class LaneSlopes {
  public:
   using Slope = std::optional<double>;
-  /// A uniform value that the launch knows: the result of Scalar, Len, NumWorkgroups …; none
-  /// otherwise.
+  /// Returns the number of a uniform value that the launch determines: the result of Scalar, Len,
+  /// NumWorkgroups …; none otherwise.
   using Number = std::function<std::optional<double>(const Op&)>;
 
   /// Runs in time linear in the number of ops times the depth of loops.

@@ -40,8 +40,8 @@ Diagnostic over_budget(const LaunchStage& stage, uint64_t need, uint64_t budget)
           fmt::format("raise the budget to at least {} bytes, or make the stage smaller", need));
 }
 
-/// Empties the list and makes room for n elements. The memory may be anybody's, and so may be what
-/// it throws.
+/// Empties the list and reserves n elements. The caller may supply any allocator, which may throw
+/// any exception.
 template <class List>
 Result<> reserve(List& list, size_t n) {
   list.clear();
@@ -84,7 +84,7 @@ class GroupPlanner {
     return finish();
   }
 
-  /// What every plan is checked for first, and the memory.
+  /// Checks the input of every plan, and reserves the memory.
   Result<> check() {
     if (budget_ == 0)
       return diagnose(Code::LaunchBudgetZero, {}, "the budget of a launch is 0 bytes")
@@ -120,7 +120,7 @@ class GroupPlanner {
     std::sort(ids.begin(), ids.end(), [](const auto& a, const auto& b) {
       return a.id != b.id ? a.id < b.id : a.stage < b.stage;
     });
-    size_t first = 0;  // of the pairs, the one that comes first in the list
+    size_t first = 0;  // of the pairs, the first in the list
     for (size_t i = 1; i < ids.size(); ++i)
       if (ids[i].id == ids[i - 1].id && (first == 0 || ids[i].stage < ids[first].stage)) first = i;
     if (first == 0) return Ok{};
@@ -184,7 +184,7 @@ class BestGroups {
   /// Bytes of a group that begins with stage j, up to a prefix sum.
   Sum need(uint32_t j, Sum added) const { return stages_[j].input + (added - best_[j].added); }
 
-  /// For a heap whose front is the best: is a worse than b?
+  /// For a heap whose front is the best: true if a is worse than b.
   bool worse(uint32_t a, uint32_t b) const {
     const Best &x = best_[a], &y = best_[b];
     if (x.launches != y.launches) return x.launches > y.launches;
@@ -209,7 +209,7 @@ class BestGroups {
       std::pop_heap(heap_.begin(), heap_.end(), order);
       heap_.pop_back();
     }
-    // No group that ends here fits, not even the stage alone; nor will one that goes on.
+    // No group that ends here fits, not even the stage alone; nor does a longer one.
     if (heap_.empty()) return over_budget(stage, *alone, budget_);
     const uint32_t j = heap_.front();
     next.from = j;

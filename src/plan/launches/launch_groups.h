@@ -1,6 +1,6 @@
 #pragma once
 
-// Which stages go into one launch: a pure function of their sizes and layouts.
+// Launch groups: which stages share one launch, as a pure function of their sizes and layouts.
 //
 //   LaunchGroupStorage storage;                       // kept, and used again for the next plan
 //   Result<LaunchPlan> plan = plan_launch_groups(stages, budget, storage);
@@ -8,8 +8,8 @@
 // A stage alone needs its input, its output and its scratch bytes. It joins the group before it if
 // it does not need the host before it, has the group's layout hash, and the group with its scratch
 // and its output stays within the budget: its input is the output before it, which is charged
-// already, and which need not go through memory then. This says what would fit and pay; whether two
-// kernels may be joined at all is for fuse_graph.h.
+// already, and which need not go through memory then. The plan says which stages would fit and pay;
+// fuse_graph.h decides whether two kernels may be fused at all.
 
 #include <cstdint>
 #include <memory_resource>
@@ -50,8 +50,8 @@ struct LaunchPlan {
   uint64_t avoided_bytes = 0;
 };
 
-/// What planning needs, in memory of the caller's choice. After the first plan of some size, others
-/// of at most that size take no new memory.
+/// Working memory of the planner, from an allocator that the caller chooses. After the first plan
+/// of some size, others of at most that size allocate nothing.
 class LaunchGroupStorage {
  public:
   explicit LaunchGroupStorage(std::pmr::memory_resource* memory = std::pmr::get_default_resource());
@@ -79,27 +79,28 @@ class LaunchGroupStorage {
   std::pmr::vector<uint32_t> heap_;
 };
 
-/// Greedy, left to right. Errors, in this order: V0851 a budget of 0; of a single stage V0852;
-/// V0853 an id that is there twice; then stage by stage V0854 a sum that overflows and V0852 the
-/// head of a group that is over budget. V0855: the storage's memory failed. n log n for n stages
-/// (the ids are sorted).
+/// Plans greedily, left to right. Errors, in this order: V0851 a budget of 0; of a single stage
+/// V0852; V0853 a repeated id; then stage by stage V0854 a sum that overflows and V0852 the head of
+/// a group that is over budget. V0855: the storage's memory failed. Runs in time O(n log n) for n
+/// stages (the ids are sorted).
 Result<LaunchPlan> plan_launch_groups(std::span<const LaunchStage> stages, uint64_t budget,
                                       LaunchGroupStorage& storage);
 
-/// The same checks and the same rules of joining, but of all ways to cut the list the one with the
-/// fewest launches, and of those the one that avoids the most bytes; where those are equal, too,
-/// the first groups are long. n log n. A group whose bytes overflow is one that does not fit.
+/// Plans optimally, with the same checks and conditions: among all divisions of the list, selects
+/// those with the fewest launches, and of these the one that avoids the most bytes; where those are
+/// equal, too, the first groups are long. Runs in time O(n log n). A group whose bytes overflow
+/// does not fit.
 Result<LaunchPlan> best_launch_groups(std::span<const LaunchStage> stages, uint64_t budget,
                                       LaunchGroupStorage& storage);
 
-/// Of binding layout (roles and element types of the parameters, in order), workgroup and launch
-/// geometry. Programs with different ones are never taken for stages of one launch.
+/// Hash of the binding layout (roles and element types of the parameters, in order), workgroup and
+/// launch geometry. Programs with different ones are never taken for stages of one launch.
 uint64_t layout_hash(const Program& program, const LaunchShape& shape);
 
-/// The calls of a graph as stages: input is what a call only reads, output what it writes, scratch
-/// its scratch parameters and the shared memory of a workgroup. Its id is the node's index. It
-/// needs the host if its grid is in device memory or if it follows the border of a loop. An error
-/// is one that the call itself would have.
+/// Returns the calls of a graph as stages: the input is the bytes that a call only reads, the
+/// output those that it writes, the scratch its scratch parameters and the shared memory of a
+/// workgroup. The id is the node's index. A stage needs the host if its grid is in device memory or
+/// if it follows the border of a loop. Errors are those of the call.
 Result<std::vector<LaunchStage>> stages_of(const Module& module, const Graph& graph,
                                            const GraphShape& shape);
 

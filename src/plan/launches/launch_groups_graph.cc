@@ -1,4 +1,4 @@
-// Launch groups of real graphs: the stages and their layouts.
+// Launch groups of graphs: the stages and their layouts.
 
 #include <algorithm>
 #include <optional>
@@ -22,8 +22,8 @@ uint64_t layout_hash(const Program& program, const LaunchShape& shape) {
 
 namespace {
 
-/// Of a grid in device memory only the bound is known: the kernel's own grid. Without one, one
-/// invocation stands for it.
+/// Binds a call. For a grid in device memory only the bound is known: the kernel's declared grid.
+/// Without a bound, one invocation stands for it.
 Result<GraphCall> bind(const Module& module, const Graph& graph, const GraphShape& shape,
                        const GraphNode& node) {
   const bool bounded = module.kernels[node.kernel].grid_dims != 0;
@@ -31,7 +31,7 @@ Result<GraphCall> bind(const Module& module, const Graph& graph, const GraphShap
   return bind_call(module, graph, shape, node, {wanted, wanted, wanted});
 }
 
-/// Bytes of what a call touches. A buffer that two parameters read counts once, and one that the
+/// Bytes of the buffers of a call. A buffer that two parameters read counts once, and one that the
 /// call reads and writes counts as output only.
 LaunchStage measure(const GraphCall& call, const opt::EffectSummary& effects) {
   LaunchStage stage;

@@ -11,12 +11,12 @@
 namespace vyre::plan {
 namespace {
 
-/// What is known of a buffer's bytes when an arm begins, on every way that leads there.
+/// The state of a buffer's bytes when an arm begins, on every path that leads there.
 struct Known {
-  bool intact = false;           // they hold what the buffer should hold
+  bool intact = false;           // they hold the expected contents
   bool untouched = true;         // no arm has used the buffer so far
   GraphBufferId spoiler = none;  // why not intact: the buffer that was written there
-  /// Another way leads here, too. True if that changes what is known.
+  /// Joins the state of another path. Returns true if that changes the state.
   bool meet(const Known& other) {
     const bool changed = (intact && !other.intact) || (untouched && !other.untouched);
     if (intact && !other.intact) spoiler = other.spoiler;
@@ -101,7 +101,7 @@ class Checker {
                   in_.buffers.size(), in_.arms.size());
         continue;
       }
-      // What is not in a slot is the executor's own business, or the host's data.
+      // A buffer that is not in a slot belongs to the executor or the host.
       if (plan_.placement.contains(b) && !shares(b))
         malformed("buffer {} is cleared before arm {}, but it has memory of its own", b.value(), a);
       for (const ReuseInput::Loop& loop : in_.loops)
@@ -109,7 +109,7 @@ class Checker {
           malformed("buffer {} is cleared inside the loop of arms {} to {}", b.value(), loop.first,
                     loop.last);
     }
-    // Who executes a plan goes through its clears once, from the first to the last.
+    // The executor of a plan processes its clears once, from the first to the last.
     if (!std::is_sorted(plan_.clears.begin(), plan_.clears.end()))
       malformed("the clears are not in the order of the arms");
   }
@@ -237,7 +237,7 @@ class Checker {
            arm(at), why);
   }
 
-  /// Rounds over all arms until no loop learns anything more; the last one reports.
+  /// Iterates over all arms until the states of loops are stable; the last iteration reports.
   void walk() {
     State start(in_.buffers.size());
     for (const GraphBufferId b : start.ids())
@@ -306,7 +306,7 @@ class Checker {
         report(Code::ReuseClobbersContents, "give one of them another place",
                "{} needs the contents of buffer {}, but buffer {} may have been written there",
                arm(i), use.buffer.value(), known.spoiler.value());
-      state[use.buffer].intact = true;  // what follows from it is not said again
+      state[use.buffer].intact = true;  // consequences are not reported again
     }
     for (const ArmUse& use : in_.arms[i].uses) {
       if (use.writes || use.atomics || use.overwrites) write(state, use.buffer);
@@ -325,7 +325,7 @@ class Checker {
   // By arm: buffers that it uses or clears, that it clears, that it uses while another does.
   std::vector<std::vector<GraphBufferId>> used_, cleared_, racing_;
   std::vector<ReuseInput::Loop> loops_;  // outer before inner
-  std::vector<State> heads_;             // by loop: what its last arm left, over all rounds
+  std::vector<State> heads_;  // by loop: the state after its last arm, over all iterations
   std::set<std::string> said_;
   Diagnostics errors_;
 };

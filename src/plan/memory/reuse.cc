@@ -115,8 +115,8 @@ class Planner {
     return bytes;
   }
 
-  /// What is in use during each arm, and with those that run at the same time. Any set of arms of
-  /// which each may run with each other gives a bound; a good one is found by taking the largest
+  /// The buffers in use during each arm, and with those that run at the same time. Any set of arms
+  /// of which each may run with each other gives a bound; a good one is found by taking the largest
   /// first.
   void sum_arms() {
     pressure_.assign(items_.size(), 0);

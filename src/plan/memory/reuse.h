@@ -8,13 +8,13 @@
 //
 // Live ranges. An arm needs the contents of a buffer if it reads it, or writes some of it and
 // leaves the rest. Contents are live from the arm that overwrites the buffer to the last one that
-// needs them, around loops if the next round needs them, and past loops that may not run. A buffer
-// whose contents are live when the graph begins holds zeros then: the plan clears it, once, before
-// its first arm (before the outermost loop around that). A buffer with several live ranges is free
-// between them, but keeps its place.
+// needs them, around loops if the next iteration needs them, and past loops that may not run. A
+// buffer whose contents are live when the graph begins holds zeros then: the plan clears it, once,
+// before its first arm (before the outermost loop around that). A buffer with several live ranges
+// is free between them, but keeps its place.
 //
 // plan_reuse() makes a plan, check_reuse() (check_reuse.h) checks it and shares no code with this.
-// Tests replay what runs really did (tests/plan/memory/reuse_replay_util.h).
+// Tests replay the accesses of real runs (tests/plan/memory/reuse_replay_util.h).
 
 #include <cstdint>
 #include <span>
@@ -30,7 +30,7 @@ namespace vyre::plan {
 /// One use of a buffer by an arm.
 struct ArmUse {
   GraphBufferId buffer{0};
-  // None of these: it is bound, so it must have its bytes, but nobody looks at them.
+  // All false: the buffer is bound, so it must have its bytes, but the arm does not access it.
   bool reads = false;
   bool writes = false;
   bool atomics = false;
@@ -54,15 +54,15 @@ constexpr uint64_t allocated_bytes(uint64_t bytes) {
 
 struct ReuseBuffer {
   uint64_t bytes = 0;
-  bool host = false;      // given by or given back to the host: never recycled
+  bool host = false;      // passed by or returned to the host: never recycled
   bool indirect = false;  // a loop or a grid depends on its contents
 };
 
-/// What the planner works on. Made from a graph by reuse_input(), or by hand (tests, megakernels).
+/// Input of the planner. Made from a graph by reuse_input(), or by hand (tests, megakernels).
 struct ReuseInput {
   PublicIdMap<GraphBufferId, ReuseBuffer> buffers;
   std::vector<Arm> arms;  // in order of execution
-  /// Arms [first, last] that run again and again. Loops are nested or apart.
+  /// Arms [first, last] that run repeatedly. Loops are nested or disjoint.
   struct Loop {
     uint32_t first = 0, last = 0;
     bool runs = false;  // at least once; else it may be skipped
@@ -73,28 +73,28 @@ struct ReuseInput {
   uint64_t alignment = memory_alignment;
 };
 
-/// The calls of a graph, by index among its calls; ids are their nodes. Scratch parameters of
-/// kernels are not buffers of the graph: they are given to each launch.
+/// Returns the calls of a graph, by index among its calls; ids are their nodes. Scratch parameters
+/// of kernels are not buffers of the graph: each launch has its own.
 ReuseInput reuse_input(const Module& module, const Graph& graph, const GraphShape& shape);
 
 // ---- Queries.
 
-/// Buffers whose contents no host, no atomic, no indirect launch and no later arm can see being
-/// changed after their last use: what may be recycled at all.
+/// Returns the buffers that may be recycled: no host, atomic, indirect launch or later arm can see
+/// their contents change after their last use.
 IdMap<GraphBufferId, bool> non_escaping(const ReuseInput& input);
 
-/// (id of an arm, buffer): when this arm is done, and those that run with it, nobody needs what is
-/// in the buffer. For an arm that ends a loop: when the loop is done, of buffers that live through
-/// it. In order of the arms.
+/// A pair (id of an arm, buffer): when this arm and those that run with it are done, the contents
+/// of the buffer are not needed. For an arm that ends a loop: when the loop is done, for buffers
+/// that are live through it. In order of the arms.
 struct Recyclable {
   uint32_t arm = 0;
   GraphBufferId buffer{0};
   bool operator==(const Recyclable&) const = default;
 };
 std::vector<Recyclable> recyclable(const ReuseInput& input);
-/// Buffers of one arm. An unknown arm has none.
+/// Returns the buffers of one arm. An unknown arm has none.
 std::vector<GraphBufferId> recyclable_after(const ReuseInput& input, uint32_t arm_id);
-/// By any arm?
+/// True if any arm may recycle the buffer.
 bool is_recyclable(const ReuseInput& input, GraphBufferId buffer);
 /// Number of (arm, buffer) pairs.
 uint64_t recyclable_pairs(const ReuseInput& input);
@@ -103,7 +103,7 @@ uint64_t recyclable_pairs(const ReuseInput& input);
 
 struct Placement {
   static constexpr uint32_t own = ~0u;
-  uint32_t slot = own;  // own: memory of its own, as if there were no plan
+  uint32_t slot = own;  // own: separate memory, as if there were no plan
   uint64_t offset = 0;
   bool operator==(const Placement&) const = default;
 };
@@ -122,9 +122,9 @@ struct ReusePlan {
   uint64_t live_sum = 0;  // the largest sum that is needed at once: no plan has less
 };
 
-/// Buffers that are not placed: escaping ones, those without bytes, those that no arm uses. An
-/// input that makes no sense (check_reuse() says why) gives a plan that places nothing. Time grows
-/// with the pairs of buffers that are live at the same time.
+/// Plans scratch reuse. Buffers that are not placed: escaping ones, those without bytes, those that
+/// no arm uses. For an input that makes no sense (check_reuse() says why), the plan places nothing.
+/// Time grows with the pairs of buffers that are live at the same time.
 ReusePlan plan_reuse(const ReuseInput& input);
 
 }  // namespace vyre::plan

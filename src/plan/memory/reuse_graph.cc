@@ -1,4 +1,4 @@
-// What scratch reuse must know of a graph.
+// Input of scratch reuse, made from a graph.
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,8 @@
 namespace vyre::plan {
 namespace {
 
-/// Does the loop surely run? Of `while` nobody knows, and a formula that fails ends the run.
+/// True if the loop runs at least once. A `while` may not run, and a formula that fails ends the
+/// run.
 bool surely_runs(const Graph& g, const GraphNode& node, const GraphShape& shape) {
   if (node.kind != GraphNodeKind::Repeat) return false;
   const FormulaEnv env{[&](uint32_t i) { return static_cast<__int128>(shape.counts[i]); },

@@ -6,7 +6,7 @@
 namespace vyre::plan {
 namespace {
 
-/// What all uses of a buffer by one arm come to.
+/// All uses of a buffer by one arm, combined.
 struct Merged {
   bool needs = false, overwrites = false;
 };
@@ -93,16 +93,17 @@ class Finder {
     }
   }
 
-  /// Then nobody knows what is overwritten: before or after the other's use.
+  /// True if an arm that may run at the same time uses the buffer: the overwritten contents are
+  /// then unknown, from before or after that use.
   bool used_by_partner(uint32_t arm, uint32_t column) const {
     return std::any_of(out_.partners[arm].begin(), out_.partners[arm].end(),
                        [&](uint32_t other) { return out_.used.test(other, column); });
   }
 
-  /// Backward over the arms, until loops add nothing more. Where loops begin and end together there
-  /// are several points between two arms, and each has its row: `needed` is the one before all
-  /// loops that begin with the arm, `inside` the one where a loop's round begins, `behind` the one
-  /// behind a loop.
+  /// Backward dataflow over the arms, repeated until loops change nothing. Where loops begin and
+  /// end together there are several points between two arms, and each has its row: `needed` is the
+  /// one before all loops that begin with the arm, `inside` the one where an iteration of a loop
+  /// begins, and the third the one after a loop.
   void flow() {
     std::vector<ReuseInput::Loop> loops = in_.loops;
     std::sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) {
@@ -156,8 +157,8 @@ class Finder {
       for (const uint32_t first = i; i < last[first]; ++i) outermost_[i + 1] = first;
   }
 
-  /// Shortens a life that goes back to the beginning of the graph. False: there is no arm before
-  /// which it could be cleared.
+  /// Shortens a live range that reaches back to the beginning of the graph. Returns false if
+  /// the buffer cannot be cleared before any arm.
   bool clear_before_first_use(uint32_t column) {
     uint32_t first = 0;
     while (!out_.used.test(first, column)) ++first;
@@ -168,14 +169,14 @@ class Finder {
       at = outermost_[at - 1];
     }
     for (uint32_t i = 0; i < at; ++i) out_.live.reset(i, column);
-    // Clearing is a use. From there to the first other use it is kept: what lies between two arms
-    // is not worth a hole.
+    // Clearing is a use. From there to the first other use the buffer is kept: the gap between two
+    // arms is not worth a hole.
     for (uint32_t i = at; i < first; ++i) out_.live.set(i, column);
     out_.clear_at[column] = at;
     return true;
   }
 
-  /// Takes out columns that cannot be recycled after all.
+  /// Removes columns that cannot be recycled after all.
   void drop(const std::vector<bool>& hopeless) {
     for (uint32_t c = 0; c < hopeless.size(); ++c) {
       if (!hopeless[c]) continue;

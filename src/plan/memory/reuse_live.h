@@ -1,6 +1,6 @@
 #pragma once
 
-// When the contents of buffers are needed: for the planner of scratch reuse.
+// Live ranges of the contents of buffers, for the planner of scratch reuse.
 
 #include <cstdint>
 #include <vector>
@@ -34,11 +34,11 @@ class BitRows {
   std::vector<uint64_t> data_;
 };
 
-/// Buffers that a plan looks at: above this the smallest are left alone, so that the tables stay
-/// small.
+/// Limit of the buffers that a plan considers: above it the smallest are ignored, so that the
+/// tables stay small.
 inline constexpr size_t most_reused = 16384;
 
-/// A buffer above this has memory of its own. Sums of such sizes do not overflow.
+/// A larger buffer never shares memory. Sums of such sizes do not overflow.
 inline constexpr uint64_t most_reused_bytes = uint64_t{1} << 48;
 
 struct Lifetimes {
@@ -55,10 +55,11 @@ struct Lifetimes {
   std::vector<std::vector<uint32_t>> partners;
 };
 
-/// Arms, buffers and loops that are there, ids that are unique, loops that do not cross.
+/// True if arms, buffers and loops exist, ids are unique, and loops do not cross.
 bool makes_sense(const ReuseInput& input);
 
-/// Of an input that makes sense. Some words for each arm and 64 buffers, times the depth of loops.
+/// Finds live ranges of an input that makes sense. Uses a few words for each arm and 64 buffers,
+/// times the depth of loops.
 Lifetimes find_lifetimes(const ReuseInput& input);
 
 }  // namespace vyre::plan

@@ -9,8 +9,8 @@
 namespace vyre::plan {
 namespace {
 
-/// Conflicts to look at while improving, each some ten nanoseconds: the farther from the bound, the
-/// longer it pays.
+/// Limit of the conflicts that the improvement visits, some ten nanoseconds each: the farther from
+/// the bound, the longer it pays.
 constexpr uint64_t work_far = 700'000, work_near = 100'000, work_close = 20'000;
 
 enum class Fit : uint8_t { First, Best };
@@ -49,8 +49,8 @@ class Placer {
     return 1 + spread * (2 * static_cast<double>(next() >> 40) / static_cast<double>(1 << 24) - 1);
   }
 
-  /// By area, by life, by size; then again with the keys shaken: which one is best is a matter of
-  /// luck, so many are tried.
+  /// Tries orders by area, by live range, by size, and then with randomly scaled keys. No order is
+  /// best for all inputs, so many are tried.
   void build_walls() {
     std::vector<double> keys(items_.size());
     work_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Where things of given sizes go, so that those in conflict share nothing and the end is near.
+// Assigns offsets to items of known sizes so that conflicting ones do not overlap; minimizes the
+// largest end.
 
 #include <cstdint>
 #include <span>
@@ -27,9 +28,9 @@ struct PlacedItems {
   uint64_t end = 0;
 };
 
-/// The best of some orders, then improved as long as it is above `bound`, below which no end can
-/// be, and work is left. `pressure`: for each item the largest sum of those in use with it. The
-/// same input gives the same places.
+/// Returns the best of some orders, then improves it as long as it is above `bound`, a lower bound
+/// of all ends, and work is left. `pressure`: for each item the largest sum of those in use with
+/// it. The same input produces the same places.
 PlacedItems place_items(std::span<const PlaceItem> items, const Conflicts& conflicts,
                         std::span<const uint64_t> pressure, uint64_t bound);
 

@@ -13,7 +13,7 @@ class Wall {
     for (const PlaceItem& item : items) end_ = std::max(end_, item.last + 1);
     by_first_.resize(end_);
     for (uint32_t i = 0; i < items.size(); ++i) by_first_[items[i].first].push_back(i);
-    // The best of those that begin together stands at the back.
+    // The best of those that begin together is at the back.
     for (auto& list : by_first_)
       std::sort(list.begin(), list.end(), [this](uint32_t a, uint32_t b) { return better(b, a); });
     until_.resize(end_);

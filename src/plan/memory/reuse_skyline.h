@@ -1,7 +1,7 @@
 #pragma once
 
-// Orders in which to place things, found by building them up like a wall: the lowest place of the
-// skyline over time takes the thing that fits best into its width.
+// Skyline placement orders: the lowest segment of the skyline over time takes the item that fits
+// best into its width.
 
 #include <span>
 #include <vector>

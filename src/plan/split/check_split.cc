@@ -132,7 +132,7 @@ class PlanCheck {
     check_order();
   }
 
-  /// The steps have the barriers and the loops around them as the program has them.
+  /// Checks that the steps have the barriers and the enclosing loops of the program.
   void check_order() {
     std::string wanted, found;
     const IdMap<OpId, bool> splits = find_split_ops(p_);
@@ -188,7 +188,8 @@ class PlanCheck {
       if (!has_chain) wrong("a segment that is never launched");
   }
 
-  /// However tests turn out, every piece finds a segment: follows all pairs of a step and a chain.
+  /// Checks that every piece finds a segment for all outcomes of tests: follows all pairs of a step
+  /// and a chain.
   void check_launches() {
     using State = std::pair<uint32_t, uint32_t>;
     std::set<State> seen;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Is a plan what it should be? Independent of how it was made: every segment is a legal program
-// without a grid barrier, with the head of the original and the hidden buffers behind its own;
-// steps are well nested and refer to things that are there; the host's nodes are ops that it can
-// compute.
+// Checks a split plan, independently of how it was made. Every segment must be a legal program
+// without a grid barrier, with the head of the original and the hidden buffers after those of the
+// program. Steps must be well nested and refer only to existing entries. The host's nodes must be
+// ops that it can compute.
 
 #include "plan/split/split_grid.h"
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The code by which a segment reads and writes the hidden buffers.
+// Accesses of a segment to the spill buffers.
 //
-// What is kept by invocation lies slot after slot, each with one word for each invocation in linear
-// order, workgroup after workgroup. What is kept by workgroup lies workgroup after workgroup.
-// Indices are u64: slots times invocations can be more than 2^32.
+// Values spilled per invocation lie slot after slot, each with one word for each invocation in
+// linear order, workgroup after workgroup. Values spilled per workgroup lie workgroup after
+// workgroup. Indices are u64: slots times invocations can be more than 2^32.
 
 #include "ir/cloner.h"
 #include "plan/split/live_values.h"
@@ -19,15 +19,17 @@ class HiddenAccess {
   /// At the beginning of a segment, before everything else: computes the indices.
   void begin_segment();
 
-  /// `uniform`: of a value kept by workgroup, read it so that the checker sees that it is uniform.
+  /// `uniform`: for a value spilled per workgroup, load it so that the checker sees that it is
+  /// uniform.
   ValueId load(const Slot& slot, Type type, bool uniform);
   void store(const Slot& slot, ValueId value);
 
-  /// Whether a device loop goes on: for the segments in the workgroup's word, for the host in one.
+  /// Whether a device loop continues: for the segments in the workgroup's word, for the host in
+  /// one.
   ValueId load_word(uint32_t slot);
   void store_word(uint32_t slot, uint32_t word, ValueId goes_on);
 
-  /// Copies arrays, given by bit, to or from where they are kept.
+  /// Copies arrays, selected by bit, to or from their spill buffers.
   void copy_arrays(uint64_t arrays, bool save);
 
  private:
@@ -47,7 +49,7 @@ class HiddenAccess {
   const Program& p_;
   const LiveValues& live_;
   IrBuilder& w_;
-  // Of the current segment.
+  // Values of the current segment.
   ValueId local_ = none, invocation_ = none, workgroup_ = none, invocations_ = none;
   ValueId first_of_workgroup_ = none, first_of_all_ = none;
 };

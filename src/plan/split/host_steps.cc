@@ -13,7 +13,7 @@ HostSteps::HostSteps(const SplitFacts& facts, const LiveValues& live, SplitPlan&
   mark_variables(live);
 }
 
-/// What a value is computed from on the host; a variable of a loop from nothing.
+/// The values from which the host computes a value; none for a variable of a loop.
 std::vector<ValueId> HostSteps::sources(ValueId v) const {
   const Value& value = p_.values[v];
   if (f_.is_carried(v)) return {};
@@ -71,7 +71,7 @@ HostNode HostSteps::make_node(ValueId v) {
     n.code = Opcode::Select;
     n.type = value.type;
     n.source = Type::Bool;
-  } else if (is_control(o.code)) {  // a region, or an `if` with an arm that traps
+  } else if (is_control(o.code)) {  // a region, or an `if` with a branch that traps
     return plan_.host[n.operands.back()];
   } else {
     n.code = o.code;

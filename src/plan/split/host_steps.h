@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes the steps of a plan: launches, the loops and ifs around them, and what the host must
-// compute for those.
+// Writes the steps of a plan: launches, the loops and ifs around them, and the values that the host
+// must compute for those.
 
 #include <vector>
 
@@ -11,7 +11,7 @@
 
 namespace vyre::plan {
 
-/// An arm of an `if` whose condition the host knows.
+/// A branch of an `if` whose condition the host knows.
 struct HostArm {
   OpId op = none;
   uint32_t arm = 0;

@@ -19,7 +19,7 @@ class LoadMerger : public SegmentWalk {
   IdMap<OpId, bool> merged_;
 
  private:
-  // As long as nothing is merged the load is alone in its segment; what counts is the next one.
+  // Until loads are merged, the load is alone in its segment; the next one counts.
   void begin_segment() override { writes_ = 0; }
   void visit(OpId op) override {
     if (is_grid_sync(p_, op)) {
@@ -32,8 +32,8 @@ class LoadMerger : public SegmentWalk {
   }
   void end_segment() override {
     if (load_ == none || segment_ != load_segment_ + 1) return;
-    // Every way from the load leads over this cut: no branch that the host decides ends or begins
-    // before.
+    // Every path from the load leads over this split point: no branch that the host decides ends or
+    // begins before.
     merged_[load_] = host_branches() == branches_ && !(writes_ & bit_of(p_.memory(load_).buffer));
     load_ = none;
   }
@@ -112,8 +112,8 @@ class LiveWalk : public SegmentWalk {
     for (const ValueId operand : p_.operands(p_.values[v].def)) find_parameters(operand);
   }
 
-  /// The value has a place in memory from where it is defined to here; if a loop around this place
-  /// does not hold the definition, up to the loop's end.
+  /// The value has a slot from where it is defined to here; if a loop around this place does not
+  /// hold the definition, up to the loop's end.
   void keep(ValueId v) {
     const ValueId home = f_.home(v);
     if (out_.slots[home].first == none) {
@@ -193,7 +193,7 @@ class LiveWalk : public SegmentWalk {
 
   bool in_memory(ValueId arg) const { return f_.needed[arg] && !f_.is_parameter(arg); }
 
-  /// What the loop carries is kept at this place.
+  /// The carried values of the loop are spilled at this place.
   void open_if_carrying(OpId loop) {
     const auto args = p_.args(p_.op(loop).first_block);
     const bool carries =
@@ -225,8 +225,9 @@ class LiveWalk : public SegmentWalk {
     for (const ValueId v : p_.results(loop)) define(v);
   }
 
-  // ---- Arrays. No segment is known to overwrite a whole array, so what matters is who can come
-  // before and after whom: everybody in the order of segments, and everybody in a loop.
+  // ---- Arrays. No segment is known to overwrite a whole array, so only the order of segments
+  // matters: all segments before or after one, and all segments of its outermost loop, may access
+  // it.
 
   void find_arrays() {
     const size_t n = out_.segments.size();
@@ -257,7 +258,7 @@ class LiveWalk : public SegmentWalk {
     }
   }
 
-  // ---- Slots. Values whose times do not overlap share one.
+  // ---- Slots. Values that are not live at the same time share one.
 
   void extend_over_loops() {
     IdMap<OpId, uint32_t> loop_end(p_.ops.size(), 0);
@@ -269,7 +270,7 @@ class LiveWalk : public SegmentWalk {
 
   bool is_kept(ValueId home) const { return out_.slots[home].first != none; }
 
-  /// Variables that loops carry, and what is assigned to them at the beginning and the way back.
+  /// Variables that loops carry, and the values assigned to them at the beginning and the way back.
   void share_slots() {
     for (const ValueId v : kept_)
       if (!f_.is_carried(v)) sharing_.add(v, {2 * defined_in_[v] + 1, last_use_[v]});
@@ -371,7 +372,7 @@ class LiveWalk : public SegmentWalk {
 
   LiveValues& out_;
   IdMap<ValueId, uint32_t> defined_in_, imported_in_, parameter_in_;  // by value: a segment
-  IdMap<ValueId, uint32_t> first_, last_;  // by home: segments in which it is kept
+  IdMap<ValueId, uint32_t> first_, last_;  // by home: segments in which it is spilled
   IdMap<ValueId, uint32_t> last_use_;      // by value: a point, as in LiveInterval
   SlotSharing sharing_;
   std::vector<ValueId> kept_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What lives across the cuts, and where it is kept.
+// Values that are live across split points, and their spill slots.
 
 #include <vector>
 
@@ -12,11 +12,11 @@ namespace vyre::plan {
 /// Words of the hidden u32 buffers that hold a value: one, or two for 64 bits.
 struct Slot {
   HiddenBuffer::Rate rate = HiddenBuffer::Rate::PerInvocation;
-  uint32_t first = none;  // none: not kept
+  uint32_t first = none;  // none: not spilled
   uint32_t words = 1;
 };
 
-/// A shared or private array that is kept: where in the hidden buffer with its rate and element.
+/// A shared or private array that is spilled: where in the hidden buffer with its rate and element.
 struct KeptArray {
   BufferId array{0};
   uint64_t count = 0;   // elements
@@ -37,15 +37,15 @@ struct LiveValues {
   std::vector<SegmentNeeds> segments;
   IdMap<ValueId, Slot> slots;       // by value; of the home of a value
   IdMap<ValueId, ValueId> owner;    // by home: the value that stands for all that share its slot
-  IdMap<OpId, uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it goes on"
+  IdMap<OpId, uint32_t> live_slot;  // by op: of a device loop, the workgroup's word "it continues"
   IdMap<OpId, uint32_t> word;       // by op: of a device loop, the host's word
   std::vector<KeptArray> arrays;
   std::vector<HiddenBuffer> hidden;
   uint32_t by_invocation = none, by_workgroup = none, once = none;  // the u32 buffers of `hidden`
 };
 
-/// Finds where a grid's uniform_load needs no second barrier: nothing up to the next cut writes the
-/// buffer. Before everything else, because it decides where the cuts are.
+/// Finds grid uniform_loads that need no second barrier: no op up to the next split point writes
+/// the buffer. Must run before everything else, because it decides where the split points are.
 void merge_uniform_loads(SplitFacts& facts);
 
 /// A variable that a loop carries has one slot with the values that are assigned to it, where no

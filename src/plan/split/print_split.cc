@@ -91,7 +91,7 @@ class Printer {
     }
   }
 
-  /// A node is part of a graph: what is deep is cut, so that the text stays short.
+  /// A node is part of a graph: deep parts are left out, so that the text stays short.
   std::string node(uint32_t id, int depth) const {
     const HostNode& n = plan_.host[id];
     if (n.is_variable) return fmt::format("v{}", n.attr);

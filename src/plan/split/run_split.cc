@@ -72,7 +72,8 @@ class SplitRun {
     return Ok{};
   }
 
-  /// Of the buffers of a segment: the program's, the hidden ones, the parameters of the host.
+  /// The buffers of a segment are the program's, the hidden ones and the parameters of the host.
+  /// This is the first of the parameters.
   BufferId first_parameter() const { return p_.buffers.next_id() + uint32_t(plan_.hidden.size()); }
   Role role_of(BufferId i) const {
     return p_.buffers.contains(i) ? p_.buffers[i].role : Role::Scratch;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Executes a plan with the reference interpreter: the same answers as running the program unsplit.
+// Executes a plan with the reference interpreter: the same results as running the program unsplit.
 
 #include "interp/interp.h"
 #include "plan/split/split_grid.h"

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Step::Kind;
 
-/// Finds the chains that can occur: a walk over the steps that takes both ways of every test.
+/// Finds the chains that can occur: a walk over the steps that follows both outcomes of every test.
 class ChainFinder {
  public:
   /// `max_pieces`: of one chain. `open`: by piece, whether another piece may follow it.
@@ -151,7 +151,7 @@ class PieceCopier : public Cloner {
   std::vector<StringId> strings_;
 };
 
-/// Which memory of a workgroup a piece touches, by bit of the buffer.
+/// Memory of a workgroup that a piece accesses, by bit of the buffer.
 struct WorkgroupAccess {
   uint64_t reads = 0, writes = 0;
 };
@@ -179,7 +179,7 @@ class ChainWriter {
   }
 
  private:
-  /// Uniform loads wait for the workgroup themselves.
+  /// Uniform loads include a wait for the workgroup.
   WorkgroupAccess find_access(const Program& piece) const {
     WorkgroupAccess access;
     walk(piece, [&](OpId id) {
@@ -218,7 +218,7 @@ class ChainWriter {
     }
   }
 
-  /// A piece with the scalars of the chain instead of its own.
+  /// Returns a piece in which the scalars of the chain replace the scalars of the piece.
   Program placed(uint32_t chain) const {
     const Chain& c = plan_.chains[chain];
     Program piece = pieces_[c.piece];
@@ -278,7 +278,7 @@ class ChainWriter {
   std::vector<WorkgroupAccess> accesses_;
 };
 
-/// May other ops follow all of a piece? Not if some invocations leave it earlier.
+/// True if other ops may follow all of a piece: no invocation leaves it earlier than others.
 bool is_open(const Program& piece) {
   bool open = true;
   walk(piece, [&](OpId id) {
@@ -288,7 +288,7 @@ bool is_open(const Program& piece) {
   return open;
 }
 
-/// A value of the host that depends on constants and the variables of one Set only.
+/// A host value that depends on constants and the variables of one Set only.
 class ConstantTest {
  public:
   ConstantTest(const SplitPlan& plan, const Step* set) : plan_(plan), set_(set) {}

@@ -1,11 +1,11 @@
 #pragma once
 
-// The one walk over a program that knows where its segments begin and end. Analyses and the writer
-// of segments derive from it, so that they cannot disagree.
+// The walk over a program that defines where its segments begin and end. Analyses and the writer of
+// segments derive from it, so that they cannot disagree.
 //
-// Cuts: a grid barrier; before and after a grid's uniform_load; and at the beginning, the way back
-// and the end of a loop that holds a barrier. Regions and ifs that hold a barrier do not cut: a
-// segment has its part of them, opened when the first op inside comes.
+// Split points: a grid barrier; before and after a grid's uniform_load; and at the beginning, the
+// way back and the end of a loop that holds a barrier. Regions and ifs that hold a barrier are not
+// split points: a segment has its part of them, opened at the first op inside.
 
 #include <algorithm>
 #include <vector>
@@ -50,13 +50,13 @@ class SegmentWalk {
   virtual void repeat_loop(OpId) {}  // at the end of the body's last segment, if it is reached
   virtual void end_loop(OpId) {}     // between segments
 
-  /// Opens what the current place stands in.
+  /// Opens the ops around the current place.
   void open_path() {
     for (; ready_ < frames_.size(); ++ready_) {
       Frame& frame = frames_[ready_];
       const Opcode code = p_.op(frame.op).code;
       if (code == Opcode::While) continue;
-      // The word of a device loop says also that the ifs around the loop were taken.
+      // The word of a device loop implies that the ifs around the loop were taken.
       if (code == Opcode::If && ready_ < guard_) continue;
       frame.opened = true;
       open(frame);
@@ -82,8 +82,8 @@ class SegmentWalk {
     owes_barrier_ = false;
     start();
   }
-  /// A cut at the border of a loop. A merged load owes its second barrier here: what comes next
-  /// may write the buffer.
+  /// A split point at the border of a loop. A merged load needs its second barrier here: the
+  /// following ops may write the buffer.
   void stop() {
     end_segment();
     if (owes_barrier_) barrier();

@@ -117,7 +117,8 @@ class SegmentWriter : public SegmentWalk {
     return arms;
   }
 
-  /// Something must be done here: the piece is launched at least where this place is reached.
+  /// Marks that the piece has an effect here: it must be launched at least where this place is
+  /// reached.
   void note_effect() { note_effect(frames_); }
   void note_effect(std::span<const Frame> frames) {
     const std::vector<HostArm> now = host_arms(frames);
@@ -205,13 +206,13 @@ class SegmentWriter : public SegmentWalk {
 
   void barrier() override { steps_.barrier(host_arms()); }
 
-  /// Users have larger ids than what they use, so one sweep finds all.
+  /// Users have larger ids than their operands, so one sweep finds all.
   void remove_unused() {
     IdMap<ValueId, uint32_t> uses = count_uses(program_);
     for (const OpId id : program_.ops.ids() | std::views::reverse) {
       const Op& o = program_.op(id);
       const Effect effect = info(o.code).effect;
-      // Nobody counts on the barriers of our own uniform loads.
+      // No op relies on the barriers of uniform loads that the writer inserted.
       const bool own =
           o.code == Opcode::UniformLoad && !p_.buffers.contains(program_.memory(id).buffer);
       const bool removable =
@@ -225,7 +226,7 @@ class SegmentWriter : public SegmentWalk {
     }
   }
 
-  /// The parameters that are left; removes the scalars of the others.
+  /// Returns the parameters that are left, and removes the scalars of the others.
   std::vector<ValueId> used_parameters() {
     const size_t first = p_.buffers.size() + live_.hidden.size();
     std::vector<ValueId> used;
@@ -271,7 +272,7 @@ class SegmentWriter : public SegmentWalk {
     w_.block = program_.op(frame.copy).first_block + frame.arm;
   }
 
-  /// Of an op that goes on in the next segment.
+  /// Ends the part of an op that continues in the next segment.
   void end_part(const Frame& frame) {
     for (uint32_t b = 0; b < p_.op(frame.op).n_blocks; ++b) {
       w_.block = program_.op(frame.copy).first_block + b;
@@ -328,7 +329,7 @@ class SegmentWriter : public SegmentWalk {
 
   // ---- Loops.
 
-  /// Keeps what the loop carries, and whether it goes on.
+  /// Stores the values that the loop carries, and whether it continues.
   void carry(OpId loop, std::span<const ValueId> values) {
     const auto args = p_.args(p_.op(loop).first_block);
     const bool counted = f_.is_host_loop(loop);
@@ -368,9 +369,9 @@ class SegmentWriter : public SegmentWalk {
   SegmentCopier copier_;
   HiddenAccess hidden_;
   bool has_effect_ = false;
-  std::vector<HostArm> launched_in_;  // the innermost arms around all effects of the piece
+  std::vector<HostArm> launched_in_;  // the innermost branches around all effects of the piece
   OpId guard_op_ = none;
-  IdMap<ValueId, uint32_t> present_in_;  // by value: the segment that has computed it again
+  IdMap<ValueId, uint32_t> present_in_;  // by value: the segment that has rematerialized it
 };
 
 }  // namespace

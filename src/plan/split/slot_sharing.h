@@ -10,8 +10,8 @@
 
 namespace vyre::plan {
 
-/// Points of the walk over the segments: a segment loads what it uses at 2s and stores what it
-/// defines at 2s + 1. A value is live from the point of its store to that of its last load.
+/// Points of the walk over the segments: segment s loads its used values at 2s and stores its
+/// defined values at 2s + 1. A value is live from the point of its store to that of its last load.
 struct LiveInterval {
   uint32_t begin = 0, end = 0;
 };
@@ -21,7 +21,7 @@ class SlotSharing {
   explicit SlotSharing(size_t values) : parent_(values, none), live_(values) {}
 
   void add(ValueId v, LiveInterval interval) { live_[find(v)].push_back(interval); }
-  /// Gives two values one slot if their intervals do not overlap.
+  /// Assigns two values one slot if their intervals do not overlap.
   bool merge(ValueId a, ValueId b);
   /// The value that stands for all that share its slot.
   ValueId find(ValueId v) const;

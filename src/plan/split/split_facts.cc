@@ -8,7 +8,7 @@
 namespace vyre::plan {
 namespace {
 
-/// Values that are computed again take at most this many ops.
+/// Rematerialized values take at most this many ops.
 constexpr uint32_t most_ops = 24;
 
 uint32_t op_cost(Opcode code) {
@@ -98,7 +98,7 @@ void SplitFacts::find_plain_ops() {
       case Effect::Sync:
         info_of.reads |= bit;
         info_of.sync = true;
-        info_of.effect |= !is_grid_sync(p, op);  // others may count on its barriers
+        info_of.effect |= !is_grid_sync(p, op);  // others may rely on its barriers
         break;
       case Effect::Convergent: info_of.sync = true; break;
       case Effect::Trap: info_of.effect = true; break;
@@ -126,7 +126,7 @@ void SplitFacts::find_costs() {
   }
 }
 
-// Everything is host-computable but what depends on something that is not: spread from the sources.
+// Every value is host-computable unless it depends on one that is not: spread from the sources.
 void SplitFacts::find_host_values() {
   std::vector<std::pair<ValueId, ValueId>> edges;
   std::vector<ValueId> queue;
@@ -193,7 +193,7 @@ void SplitFacts::find_needed_values() {
     needed[v] = true;
     queue.push_back(v);
   };
-  const auto need_op = [&](OpId op) {  // all that it uses, also inside
+  const auto need_op = [&](OpId op) {  // all values that it uses, also inside
     if (done[op]) return;
     done[op] = true;
     for (const ValueId v : p.operands(op)) need(v);
@@ -202,7 +202,7 @@ void SplitFacts::find_needed_values() {
         for (const ValueId v : p.operands(inner)) need(v);
       });
   };
-  // Roots: what has an effect, and what decides where control goes.
+  // Roots: ops with effects, and values that decide control flow.
   const auto visit_block = [&](BlockId block) {
     for (OpId at = p.blocks[block].first; at != none; at = p.op(at).next) {
       const Op& o = p.op(at);

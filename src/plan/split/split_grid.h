@@ -3,27 +3,30 @@
 // The grid barrier by splitting: a program with grid barriers becomes segments without, launched
 // one after the other on the same buffers. The end of a launch is the barrier.
 //
-// The program is cut into pieces at grid barriers and at the borders of the loops around them. A
-// segment is one piece, or a chain of pieces that follow each other without a barrier in between:
+// The program is divided into pieces at grid barriers and at the borders of the loops around them.
+// A segment is one piece, or a chain of pieces that follow each other without a barrier in between:
 // the end of one iteration and the beginning of the next run in one launch.
 //
-// What lives across a cut between two pieces
+// A value that is live across a split point between two pieces
 //   - is rematerialized, if it is pure, independent of memory and cheap (ids, lengths, scalars, …);
 //   - is a scalar parameter of the segment, if the host computes it: counters and other variables
 //     of loops that depend only on constants, scalars, lengths and each other;
-//   - else is kept in hidden scratch buffers, which the segments have after the program's own:
-//     a value that is the same for a workgroup once a workgroup, other values once an invocation,
-//     shared and private arrays as a whole. A load or an atomic is never executed again.
+//   - else is spilled to hidden scratch buffers, which the segments have after the program's
+//   buffers:
+//     a value that is the same for a workgroup once per workgroup, other values once per
+//     invocation, shared and private arrays as a whole. A load or an atomic is never executed
+//     again.
 //
-// An `if` around a barrier is opened again in each of its segments, with the condition that was
-// kept; a loop around a barrier is a step of the plan. Where the host can compute the test it
-// counts; elsewhere a device word says whether the loop goes on, the host reads it once a batch of
-// iterations, and what is launched after the loop's end does nothing.
+// An `if` around a barrier is opened again in each of its segments, with the spilled condition; a
+// loop around a barrier is a step of the plan. Where the host can compute the test it counts
+// iterations; elsewhere a device word says whether the loop continues, and the host reads it once
+// per batch of iterations. Launches after the loop's end have no effect.
 //
 // A plan is data: printed by print(), checked by check_split() (plan/split/check_split.h), executed
 // by walking its steps with StepControl (plan/split/step_control.h).
 //
-// Linear in ops (but for regions and ifs, opened again in each segment that has a part of them).
+// Runs in time linear in the number of ops (but for regions and ifs, opened again in each segment
+// that has a part of them).
 
 #include <string>
 #include <vector>
@@ -34,7 +37,7 @@
 
 namespace vyre::plan {
 
-/// A buffer that the segments have after the program's own, zeroed before the first.
+/// A buffer that the segments have after the program's buffers, zeroed before the first.
 struct HiddenBuffer {
   enum class Rate : uint8_t { PerInvocation, PerWorkgroup, Once };
   Type element = Type::U32;
@@ -83,7 +86,7 @@ struct PieceParameter {
   Type type = Type::U32;
 };
 
-/// The part of the program between two cuts.
+/// The part of the program between two split points.
 struct Piece {
   std::vector<PieceParameter> parameters;
 };
@@ -107,15 +110,15 @@ struct SplitPlan {
   std::vector<Step> steps;
   std::vector<HostNode> host;  // nodes refer to earlier ones
   uint32_t host_variables = 0;
-  uint32_t cuts = 0;  // places where the program is cut
+  uint32_t cuts = 0;  // number of split points
 
   bool is_split() const { return steps.size() != 1 || segments.size() != 1 || !hidden.empty(); }
 };
 
-/// Does the program wait for the whole grid anywhere?
+/// True if the program waits for the whole grid anywhere.
 bool has_grid_barrier(const Program& program);
 
-/// The program must have passed the checker. Without a grid barrier: one segment, the program
+/// Splits a program that has passed the checker. Without a grid barrier: one segment, the program
 /// itself.
 Result<SplitPlan> split_at_grid_barriers(const Program& program);
 
@@ -123,7 +126,7 @@ Result<SplitPlan> split_at_grid_barriers(const Program& program);
 /// launch; an error if the hidden ones are too large.
 Result<LaunchShape> segment_shape(const Program& program, const SplitPlan& plan, LaunchShape shape);
 
-/// For people: hidden buffers, steps, and the segments as text if wanted.
+/// Formats the plan for people: hidden buffers, steps, and the segments as text if wanted.
 std::string print(const SplitPlan& plan, bool with_segments = false);
 
 }  // namespace vyre::plan

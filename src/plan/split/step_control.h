@@ -12,7 +12,7 @@
 //   }
 //
 // A piece of the plan waits until a barrier, or a piece that does not join it, follows: then the
-// segment of the whole chain is launched. All launches up to a Poll or the end may go into one
+// segment of the whole chain is launched. All launches up to a Poll or the end may be in one
 // submission. A loop that the host cannot count runs in batches of 1, 2, 4, … iterations, with a
 // Poll after each.
 
@@ -23,7 +23,7 @@
 
 namespace vyre::plan {
 
-/// What the host knows of a launch.
+/// The host's data about a launch.
 struct HostFacts {
   const Program* program = nullptr;
   const LaunchShape* shape = nullptr;  // of the original program
@@ -46,10 +46,10 @@ class StepControl {
   StepControl(const SplitPlan& plan, const HostFacts& facts);
 
   Action next();
-  /// Of the Poll that next() gave: is the word other than 0?
+  /// Passes the result of the Poll that next() returned: whether the word is other than 0.
   void answer(bool goes_on);
 
-  /// The most iterations in a batch.
+  /// The largest number of iterations in a batch.
   static constexpr uint64_t largest_batch = 1024;
 
  private:
