@@ -1,7 +1,7 @@
 #pragma once
 
-// exp exp2 log log2 sin cos tan tanh pow atan2 as plain IR ops, for targets that have no such op
-// of their own (none has one with our bits).
+// Expands exp exp2 log log2 sin cos tan tanh pow atan2 into plain IR ops, for targets without such
+// an op (none has one with the specified bits).
 //
 // Sound because there is one text: functions.h, whose templates the interpreter evaluates on
 // numbers (eval_functions.cc) and this pass on IR values. Every operation of that text is one op of
@@ -23,9 +23,9 @@ namespace vyre {
 using OpMask = std::bitset<256>;
 inline OpMask all_opcodes() { return OpMask().set(); }
 
-/// Expands the functions that are in `which` (other ops in it don't count) and compacts. Gives
-/// whether there were any; if not, the program is left alone, ids and all. Linear: an op becomes
-/// at most 200.
+/// Expands the functions that are in `which` (other ops in it have no effect) and compacts. Returns
+/// whether there were any; if not, the program is unchanged, including its ids. Runs in time linear
+/// in the number of ops: an op becomes at most 200.
 bool expand_functions(Program& program, const OpMask& which = all_opcodes());
 
 }  // namespace vyre

@@ -179,7 +179,7 @@ std::string print(const FormulaPool& pool, FormulaId id,
 
 Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEnv& env,
                           const std::string& what) {
-  if (is_leaf(pool[id].op))  // most are, and every launch comes here
+  if (is_leaf(pool[id].op))  // most are, and every launch calls this
     if (const Wide value = leaf_value(pool[id], env); is_size(value)) return uint64_t(value);
   const Closure nodes(pool, id);
   std::vector<Wide> values;

@@ -34,7 +34,7 @@ class Id {
   constexpr uint32_t value() const { return value_; }
   constexpr explicit operator uint32_t() const { return value_; }
 
-  /// The id `n` places further: blocks of an op and results of an op have consecutive ids.
+  /// The id plus `n`: blocks of an op and results of an op have consecutive ids.
   friend constexpr Id operator+(Id id, uint32_t n) { return Id(id.value_ + n); }
   friend constexpr uint32_t operator-(Id a, Id b) { return a.value_ - b.value_; }
   constexpr Id& operator++() {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Properties of operations that several stages ask for.
+// Properties of operations that several stages use.
 
 #include "ir/ops.h"
 
