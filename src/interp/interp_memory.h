@@ -11,7 +11,7 @@
 
 namespace vyre::interp {
 
-/// A buffer as a frame sees it. Private arrays have one copy a lane, lane_stride bytes apart.
+/// A buffer as a frame sees it. Private arrays have one copy per lane, lane_stride bytes apart.
 struct View {
   std::byte* base = nullptr;
   uint64_t count = 0;  // elements
@@ -36,7 +36,7 @@ struct Access {
 using MemoryFn = void (*)(const Access&);
 using AtomicFn = void (*)(const Access&);
 
-/// Index types that the functions below take; others are widened first.
+/// Index types that the functions below support; others are widened first.
 constexpr bool is_direct_index(Type t) {
   return t == Type::U32 || t == Type::I32 || t == Type::U64 || t == Type::I64;
 }
