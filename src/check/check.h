@@ -19,7 +19,7 @@ struct CheckOptions {
   uint64_t memory_limit = 0;  // bytes, the program's own included; 0: none
 };
 
-/// Errors, warnings and notes in program order; has_errors() tells whether the program is legal.
+/// Errors, warnings and notes in program order; the program is legal if has_errors() is false.
 Diagnostics check(const Program& program, const CheckOptions& options = {});
 
 /// All kernels, then all graphs.

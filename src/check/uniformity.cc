@@ -75,7 +75,7 @@ class UniformityAnalysis {
   // A control op whose blocks are being walked.
   struct Frame {
     OpId op = none;
-    uint32_t before = none;    // the flow in which it stands
+    uint32_t before = none;    // the flow before it
     uint32_t root = none;      // of a loop: the flow at the start of an iteration
     uint32_t test_end = none;  // of a while: the flow at `test`
     // Joins of the exits that leave it from inside, none where there is none.

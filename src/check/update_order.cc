@@ -16,7 +16,7 @@ namespace {
 /// Whether a value differs between the invocations of a workgroup, or between all of the grid.
 enum class Own : uint8_t { No, InGroup, InGrid };
 
-/// What the checker knows about the index of an update.
+/// The knowledge of the checker about the index of an update.
 enum class Index : uint8_t {
   Uniform,  // the same for all invocations of the scope
   Own,      // computed from the invocation's id: presumed to differ

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether two configurations disagree about a program, how, and whether the specification defines
+// Decides whether and how two configurations disagree, and whether the specification defines
 // the results that they disagree about.
 
 #include <optional>
@@ -19,7 +19,7 @@ struct ConfigurationPair {
 /// The interpreter in order, as a configuration called `interp`.
 Subject reference_subject();
 
-/// How two configurations disagree about a program.
+/// A disagreement of two configurations about a program.
 struct Disagreement {
   /// The kind: other bytes, a trap on one side, or an error with its code. A reduction preserves
   /// it.

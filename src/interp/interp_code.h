@@ -56,7 +56,7 @@ struct ForFns {
   /// i = lo; active &= lo < hi && step > 0.
   uint32_t (*begin)(uint32_t lanes, uint8_t* active, void* i, const void* lo, const void* hi,
                     const void* step);
-  /// Where i + step is still below hi in exact integers: i += step; elsewhere active = 0.
+  /// In lanes with i + step below hi in exact integers: i += step; in others active = 0.
   uint32_t (*next)(uint32_t lanes, uint8_t* active, void* i, const void* hi, const void* step);
 };
 

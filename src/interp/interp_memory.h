@@ -1,6 +1,6 @@
 #pragma once
 
-// Loads, stores and atomics of many lanes at once. Every access is checked: out of bounds gives 0
+// Loads, stores and atomics of many lanes at once. Every access is checked: out of bounds returns 0
 // or is dropped. Indices come in the program's type and are compared as numbers with the 64-bit
 // length.
 

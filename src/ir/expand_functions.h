@@ -8,8 +8,8 @@
 // the table with the meaning that the algebra in functions_native.h has. The two differ only in the
 // bits of a NaN, which a program cannot see.
 //
-// The new ops stand before the op they replace and have its location. They are f32, i32, u32 and
-// bool only, never f64, and without control flow or memory, so uniformity and placement stay as
+// The new ops are inserted before the op they replace and have its location. They are f32, i32, u32
+// and bool only, never f64, and without control flow or memory, so uniformity and placement stay as
 // they were. Their order is the same whatever compiler built us. Constants are shared within one
 // expansion; sharing between expansions is left to value numbering.
 

@@ -23,8 +23,8 @@
 // -------------
 // Types: A::F (f32), A::U (u32), A::I (i32), A::B (bool). They may be one and
 // the same C++ type when the algebra tracks types itself (an IR value handle):
-// no two overloads are told apart by anything but the kinds of their operands,
-// and every operation's kind follows from its operands' kinds.
+// overloads differ only in the kinds of their operands, and every operation's
+// kind follows from its operands' kinds.
 //
 // Constants:  f(float) u(uint32_t) i(int32_t)
 // f32:        add sub mul div fma neg abs min max floor round trunc
@@ -44,7 +44,7 @@
 //
 // Not all of it is in use today (trunc, round, le, i32 mul are not): the list
 // is what an algebra must provide so that the functions may change. A bit cast
-// may make any NaN canonical; nothing here looks at a NaN's bits.
+// may make any NaN canonical; nothing here depends on a NaN's bits.
 //
 // Order: an algebra that records operations (src/ir/expand_functions.cc) gets
 // them in the same order from every C++ compiler, though a compiler may evaluate
@@ -154,7 +154,7 @@ VYRE_INLINED typename A::F log_or_special(A& a, typename A::F x, typename A::F l
 template <class A>
 struct Quadrant {
   typename A::F r;      // fraction * pi/2, or |x|
-  typename A::F r_low;  // what r lacks, where asked for
+  typename A::F r_low;  // the error of r, if kLowPart
   typename A::U bits;   // the quadrant's two bits are bits 31 and 30
   typename A::F magnitude;
 };

@@ -20,7 +20,7 @@ const std::optional<T>& entry(std::span<const std::optional<T>> list, BufferId i
 
 std::string dimension(int d) { return std::string(1, "xyz"[d]); }
 
-/// The number that a scalar's bits stand for.
+/// The number that a scalar's bits represent.
 __int128 scalar_number(Type t, uint64_t bits) {
   if (!is_signed(t)) return bits;
   const uint32_t unused = 64 - width_of(t);

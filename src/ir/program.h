@@ -184,7 +184,7 @@ class Program {
   const Buffer& buffer_of(OpId id) const { return buffers[ops[id].buffer()]; }
   MemoryRef memory(OpId id) const { return MemoryRef::unpack(ops[id].attr); }
 
-  // Making things. New ops are not in a block until linked.
+  // Creation. New ops are not in a block until linked.
   Range add_list(std::span<const ValueId> list);
   StringId add_string(std::string_view text);
   LocId add_location(const Location& l);

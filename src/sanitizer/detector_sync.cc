@@ -180,7 +180,7 @@ void Detector::forget_old(FrameShadow& f) const {
 
 // ---- Barriers.
 
-/// Of lanes from … to - 1, either none or all unfinished ones must have arrived.
+/// Either none or all of the unfinished lanes from … to - 1 must have arrived.
 void Detector::check_arrivals(uint64_t first_thread, uint32_t from, uint32_t to,
                               const uint8_t* active, const uint8_t* dead, const Instr& instr,
                               Scope scope) {

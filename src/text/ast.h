@@ -137,7 +137,7 @@ struct SourceFile {
 };
 
 struct Ast {
-  std::vector<SourceFile> files;  // files[0] is the one asked for
+  std::vector<SourceFile> files;  // files[0] is the requested one
   Symbols symbols;
   std::vector<Token> tokens;
   std::vector<Expr> exprs;

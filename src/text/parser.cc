@@ -455,7 +455,7 @@ class Parser {
     bool seen[5] = {};
     while (true) {
       const TokenId before = at_;
-      if (is(Tok::Newline)) {  // attributes may stand on their own lines
+      if (is(Tok::Newline)) {  // attributes may be on their own lines
         skip_newlines();
         if (!is(Tok::Ident) || is_reserved(ast_.text(at_))) {
           if (!is(Tok::LBrace)) at_ = before;

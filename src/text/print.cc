@@ -51,7 +51,7 @@ std::string quote(std::string_view s) {
 
 class Printer {
  public:
-  /// Where the line of an op begins in the text.
+  /// The position in the text at which the line of an op begins.
   struct Mark {
     size_t at = 0;
     OpId op = none;
