@@ -10,7 +10,7 @@
 //
 // The new ops are inserted before the op they replace and have its location. They are f32, i32, u32
 // and bool only, never f64, and without control flow or memory, so uniformity and placement stay as
-// they were. Their order is the same whatever compiler built us. Constants are shared within one
+// they were. Their order does not depend on the C++ compiler. Constants are shared within one
 // expansion; sharing between expansions is left to value numbering.
 
 #include <bitset>

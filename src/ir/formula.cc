@@ -68,8 +68,8 @@ constexpr std::string_view symbol(FormulaOp op) {
   }
 }
 
-/// The nodes of a formula, operands before users, and where each of them stands in that order. The
-/// rest of the pool costs nothing: a graph has many formulas.
+/// The nodes of a formula, operands before users, and the index of each in that order. Other nodes
+/// of the pool cost nothing: a graph has many formulas.
 class Closure {
  public:
   Closure(const FormulaPool& pool, FormulaId id) {
