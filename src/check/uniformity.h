@@ -69,7 +69,7 @@ class UniformityInfo {
   struct FlowNode {
     enum class Kind : uint8_t { Body, Arm, Loop, After, Exit } kind = Kind::Body;
     OpId op = none;
-    uint32_t outer = none;  // the flow of the innermost loop around it
+    uint32_t outer = none;  // the flow around the innermost enclosing loop
   };
   bool is_flow(uint32_t node) const { return node >= values_; }
   const FlowNode& flow_node(uint32_t node) const { return flows_[node - values_]; }

@@ -83,7 +83,7 @@ class KernelLowering {
   ValueId member(const Expr& e);
   ValueId unary(const Expr& e, Type expected);
   ValueId binary(ExprId id, Type expected);
-  /// `left`: the token of the left side.
+  /// `left`: the first token of the left side.
   ValueId combine(const Expr& e, TokenId left, ValueId a, ExprId right);
   ValueId logical(const Expr& e, ValueId a);
   ValueId apply(Opcode op, Type type, std::span<const ValueId> operands, TokenId token,
