@@ -23,7 +23,7 @@ bool is_identifier(std::string_view s) {
   return !words.contains(s) && !find_type(s);
 }
 
-/// Buffer names are for readers and may be any string in a foreign program: make them valid names.
+/// Names are for readers and may be any string in a foreign program: makes them valid identifiers.
 template <class Names>
 Names printable_names(const Names& names, std::string_view fallback) {
   Names result;
