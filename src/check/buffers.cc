@@ -51,7 +51,7 @@ class BufferCheck {
                                              : "give it a type that holds values");
   }
 
-  // Names never decide anything in the IR, but the host finds parameters by them.
+  // Names have no meaning in the IR, but the host finds parameters by them.
   void check_duplicate(BufferId i) {
     const Buffer& b = p_.buffers[i];
     if (!is_parameter(b.role)) return;

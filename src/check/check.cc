@@ -22,7 +22,7 @@ namespace {
 /// Bytes that the checks need for each byte of a program, the program included.
 constexpr uint64_t growth = 2;
 
-/// What only damaged or hand-made programs can have wrong has one remedy.
+/// Adds one common fix to errors that only damaged or hand-made programs can have.
 Diagnostics with_fixes(Diagnostics found) {
   for (Diagnostic& d : found)
     if (d.severity == Severity::Error && d.fix.empty())

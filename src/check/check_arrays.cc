@@ -1,4 +1,4 @@
-// Every field of every array by itself. After this, an id that is not `none` can be followed.
+// Every field of every array, checked separately. Afterwards every id that is not `none` is valid.
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ class ArrayCheck {
     r_.at_op(Code::BrokenProgram, op, fmt::format("op {}: {}", op.value(), what));
   }
 
-  // Lists have cells of their own: a shared cell would make a rewrite of one op change another, and
+  // Lists do not share cells: a shared cell would make a rewrite of one op change another, and
   // overlapping lists would make linear walks quadratic. Stops at the first cell that is taken.
   const char* fault_of_list(Range list) {
     if (list.begin > p_.ids.size() || list.count > p_.ids.size() - list.begin)
@@ -106,7 +106,7 @@ class ArrayCheck {
     const uint32_t n = op.operands.count;
     uint32_t least = 0;
     bool more = false;
-    uint32_t results = op.results.count;  // what it should be; any number is right for If, Region
+    uint32_t results = op.results.count;  // the expected number; any number is valid for If, Region
     if (row.operands == "?") {
       least = op.code == Opcode::If ? 1 : op.code == Opcode::For ? 3 : 0;
       more = op.code != Opcode::If && op.code != Opcode::Region;

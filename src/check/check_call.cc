@@ -38,7 +38,7 @@ class CallCheck {
     return list_.back();
   }
 
-  // Nobody gives a length in a call.
+  // Calls do not specify lengths.
   void check_scratch(const Buffer& b) {
     if (b.count != no_formula) return;
     add(Code::ScratchWithoutLength,
@@ -110,7 +110,7 @@ class CallCheck {
         .with_fix("pass a `buffer` of the graph, or its `out` or `inout`");
   }
 
-  // Memory given twice may only be read.
+  // Memory that is passed twice may only be read.
   void check_alias(const Buffer& parameter, const GraphBuffer& given, GraphBufferId buffer) {
     const auto [first, is_new] = passed_.emplace(buffer, &parameter);
     if (is_new) return;
@@ -120,7 +120,7 @@ class CallCheck {
                     quoted(k_.name), quoted(first->second->name), name(first->second->role),
                     quoted(parameter.name), name(parameter.role)))
         .with_fix("use two buffers, or one `inout` parameter");
-    // A later read-only use is measured against the writing one.
+    // A later read-only use is compared with the writing one.
     if (!is_read_only(parameter.role)) first->second = &parameter;
   }
 

@@ -8,8 +8,8 @@
 
 namespace vyre {
 
-/// `formulas` are the graph's. The kernel has no errors of its own. `is_reached`: every run of the
-/// graph comes to the call; else lengths that differ are an error of the run.
+/// `formulas` are the graph's. The kernel has no errors. `is_reached`: every run of the graph
+/// reaches the call; else lengths that differ are an error of the run.
 void check_call(const Program& kernel, const Graph& graph, const FormulaFacts& formulas,
                 const GraphNode& call, bool is_reached, Diagnostics& list);
 

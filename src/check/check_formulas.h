@@ -1,6 +1,7 @@
 #pragma once
 
-// Formulas of sizes and grids: may they be looked at, what do they refer to, are they constants.
+// Checks of formulas of sizes and grids: whether they are valid, which names they refer to, and
+// whether they are constants.
 
 #include <cstdint>
 #include <optional>
@@ -12,12 +13,12 @@
 
 namespace vyre {
 
-/// What is wrong with the pool as an array ("" if nothing): kinds that do not exist, operands that
-/// are not earlier nodes, buffers that do not exist. Nothing else here looks at a pool with a
-/// fault.
+/// Returns the fault of the pool as an array ("" if none): kinds that do not exist, operands that
+/// are not earlier nodes, buffers that do not exist. The other functions of this file require a
+/// pool without a fault.
 std::string fault_of_pool(const FormulaPool& pool, size_t buffers);
 
-/// What a formula may name: the buffers of a kernel or graph, by index.
+/// The names that a formula may use: the buffers of a kernel or graph, by index.
 struct SizeName {
   std::string_view name;
   Role role = Role::In;
@@ -31,13 +32,13 @@ struct Fault {
   std::string fix;
 };
 
-/// Facts of all nodes of a pool, computed in one pass.
+/// Derived data of all nodes of a pool, computed in one pass.
 class FormulaFacts {
  public:
   FormulaFacts(const FormulaPool& pool, std::vector<SizeName> names);
 
-  /// What is wrong with formula `id` as the size called `what` ("length of `x`") where names below
-  /// `end` may be used.
+  /// Returns the fault of formula `id` as the size called `what` ("length of `x`") where names
+  /// below `end` may be used.
   std::optional<Fault> fault(FormulaId id, uint32_t end, const std::string& what) const;
 
   /// The value of a formula that refers to nothing and does not fail.

@@ -53,7 +53,7 @@ class GraphCheck {
         fmt::format("the {} {} {}", what, quoted(name), fault));
   }
 
-  // Fields that nobody may look at when they do not hold.
+  // Checks the fields that all other checks rely on.
   bool check_arrays() {
     std::string fault = fault_of_pool(g_.formulas, g_.buffers.size());
     bool own = false;  // the graph's own buffers have begun
@@ -96,7 +96,7 @@ class GraphCheck {
       add(Code::BadElementType, b.place,
           fmt::format("{} cannot be of type {}", quoted(b.name), name(b.element)));
     if (b.count != no_formula)
-      // Parameters may use earlier parameters, the graph's own buffers all of them.
+      // Parameters may use earlier parameters; the graph's own buffers may use all of them.
       check_formula(b.count, i.value(), fmt::format("length of {}", quoted(b.name)), b.place);
     else if (!b.parameter)
       add(Code::LengthNotConstant, b.place, fmt::format("{} has no length", quoted(b.name)))
@@ -124,7 +124,7 @@ class GraphCheck {
       check_call(m_.kernels[node.kernel], g_, *formulas_, node, num_skippable_ == 0, list_);
   }
 
-  /// May the body of a loop run not even once?
+  /// Returns whether the body of a loop may run zero times.
   bool may_skip(const GraphNode& loop) const {
     const auto count = loop.kind == GraphNodeKind::Repeat && loop.count != no_formula
                            ? formulas_->constant(loop.count)

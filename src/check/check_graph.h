@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs: the calls against the kernels they name, and the loops over calls.
+// Graphs: the calls against the kernels that they name, and the loops over calls.
 
 #include <vector>
 
@@ -9,10 +9,10 @@
 
 namespace vyre {
 
-/// `legal[k]`: kernel k has no errors of its own; calls of the others are not looked into.
+/// `legal[k]`: kernel k has no errors; calls of the other kernels are skipped.
 Diagnostics check_graph(const Module& module, const Graph& graph, const std::vector<bool>& legal);
 
-/// Kernels and graphs are found by name: no two have the same.
+/// Kernels and graphs are found by name: names must be unique.
 Diagnostics check_declarations(const Module& module);
 
 }  // namespace vyre

@@ -1,7 +1,7 @@
 #pragma once
 
-// The limits that every program is held to (docs/specification.md, "Limits"), and what every device
-// has.
+// The limits of every program (docs/specification.md, "Limits"), and the limits that every device
+// supports.
 
 #include <cstdint>
 #include <string>
@@ -24,18 +24,19 @@ inline constexpr uint32_t subgroup = 64;
 inline constexpr uint32_t vector_bytes = 16;
 // A formula is a DAG; printed it is a tree, which can be exponentially larger.
 inline constexpr uint64_t formula_nodes = 10'000;
-// What every device has; more is a warning.
+// The limits that every device supports; larger values cause a warning.
 inline constexpr uint32_t common_workgroup = 256;
 inline constexpr uint64_t common_shared_bytes = 32 << 10;
 }  // namespace limits
 
-/// Names, workgroup and subgroup size, bytes of tables and shared memory. The limits of nesting and
-/// ops belong to the structure.
+/// Names, workgroup and subgroup size, bytes of tables and shared memory. The structure checks the
+/// limits of nesting and ops.
 void check_limits(const Program& program, Reporter& report);
 
-/// What is wrong with a name, in words after "the name …": "is empty", …; "" if nothing is.
+/// Returns the fault of a name, in words after "the name …": "is empty", …; "" if none.
 std::string fault_of_name(std::string_view name);
-/// The name in backquotes, cut if it is long and without bytes that a terminal would act on.
+/// The name in backquotes, truncated if it is long and without bytes that a terminal would
+/// interpret.
 std::string quoted(std::string_view name);
 
 }  // namespace vyre

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the checks put what they find. A reporter belongs to one program; it caps what it keeps (a
-// hostile program has millions of mistakes) and hands the rest out in program order.
+// Collects the diagnostics of the checks. A reporter belongs to one program; it limits the number
+// that it keeps (a hostile program has millions of mistakes) and returns them in program order.
 
 #include <cstdint>
 #include <string>
@@ -16,29 +16,30 @@ class Reporter {
  public:
   explicit Reporter(const Program& program) : program_(program) {}
 
-  /// Each adds a diagnostic with the severity of the code's row. The reference is good until the
-  /// next one; what is over the cap goes to a diagnostic that nobody sees.
+  /// Each adds a diagnostic with the severity of the code's row. The reference is valid until the
+  /// next one; a diagnostic over the limit is dropped.
   Diagnostic& at_kernel(Code code, std::string message);
   Diagnostic& at_buffer(Code code, BufferId buffer, std::string message);
   Diagnostic& at_op(Code code, OpId op, std::string message);
 
-  /// The place of a location; none if its ids don't hold.
+  /// The source location of `loc`; none if its ids are invalid.
   Place place(LocId loc) const { return program_.place(loc); }
   Place place_of(OpId op) const { return place(program_.ops[op].loc); }
 
-  /// Nothing more will be kept: a loop over ops may stop.
+  /// Returns whether further errors are dropped: a loop over ops may stop.
   bool full() const { return errors_ >= max_kept; }
   bool has_errors() const { return errors_ > 0; }
 
-  /// Chains of calls may be followed: they are short. Said when the locations hold.
+  /// Allows chains of calls to be followed: they are short. Called when the locations are valid.
   void trust_locations() { locations_hold_ = true; }
-  /// The tree of blocks may be walked. Said when the structure holds.
+  /// Allows the tree of blocks to be walked. Called when the structure is valid.
   void trust_tree() { tree_holds_ = true; }
 
-  /// All of it, in program order: the kernel, its buffers, its ops. Leaves the reporter empty.
+  /// Returns all diagnostics, in program order: the kernel, its buffers, its ops. Leaves the
+  /// reporter empty.
   Diagnostics take();
 
-  static constexpr uint32_t max_kept = 1000;  // errors; and as many warnings and notes
+  static constexpr uint32_t max_kept = 1000;  // errors; as many warnings and notes
 
  private:
   struct Entry {

@@ -3,7 +3,7 @@
 namespace vyre {
 
 bool check_structure(const Program& program, Reporter& report) {
-  // Without locations the rest can still be said, only not where.
+  // Without valid locations the other errors are still reported, but without source locations.
   const bool locations = check_locations(program, report);
   if (!check_arrays(program, report)) return false;
   if (!check_tree(program, report)) return false;

@@ -1,12 +1,13 @@
 #pragma once
 
-// Does the program hang together? A Program may come from hostile bytes: any id may be out of
-// range, lists may overlap, links may form cycles. These checks assume nothing, take time linear in
-// the arrays and no recursion. Every other check, and everyone who walks a program, relies on them.
+// Checks whether the program is well-formed. A Program may come from hostile bytes: any id may be
+// out of range, lists may overlap, links may form cycles. These checks assume nothing, take time
+// linear in the arrays and no recursion. Every other check, and all code that walks a program,
+// relies on them.
 //
-// A program that passes is a tree: every op stands in exactly one block, every block but the body
+// A program that passes is a tree: every op is in exactly one block, every block but the body
 // belongs to exactly one op, every value is defined exactly once, every list has its own cells of
-// Program::ids, and every use sees its definition. There is nothing outside of the tree.
+// Program::ids, and every use sees its definition. The arrays contain nothing outside of the tree.
 
 #include "check/check_limits.h"
 #include "check/check_report.h"
@@ -14,12 +15,12 @@
 
 namespace vyre {
 
-/// All of the below, each only if those before it hold. False: nothing else may look at the
-/// program.
+/// Runs all of the checks below, each only if the previous ones pass. False: no other code may read
+/// the program.
 bool check_structure(const Program& program, Reporter& report);
 
-/// Every field by itself: enums, ids and lists in range, attributes, numbers of operands, results
-/// and blocks. (check_arrays.cc)
+/// Checks every field separately: enums, ids and lists in range, attributes, numbers of operands,
+/// results and blocks. (check_arrays.cc)
 bool check_arrays(const Program& program, Reporter& report, uint64_t max_ops = limits::ops);
 
 /// The links between ops and blocks, nesting, and which exit ends which block. (tree.cc)
@@ -32,7 +33,7 @@ bool check_values(const Program& program, Reporter& report);
 /// nesting limit. (locations.cc)
 bool check_locations(const Program& program, Reporter& report);
 
-/// Blocks that an op of this kind has.
+/// The number of blocks of an op of this kind.
 constexpr uint8_t blocks_of(Opcode code) {
   switch (code) {
     case Opcode::If:

@@ -12,7 +12,7 @@ class TypeCheck {
   void check(OpId id) {
     const Op& op = p_.ops[id];
     const OpInfo& row = info(op.code);
-    if (!check_op_type(id)) return;  // what follows would only repeat it
+    if (!check_op_type(id)) return;  // later errors would only repeat it
     if (row.operands != "?") {
       check_operands(id);
       check_results(id);
@@ -64,7 +64,7 @@ class TypeCheck {
     return false;
   }
 
-  // Does `t` fit the letter of a signature?
+  // Returns whether `t` matches the letter of a signature.
   static bool fits(char letter, Type t, Type op_type) {
     if (letter == 'I') return is_integer(t);
     if (letter == 'S') return is_value(t);

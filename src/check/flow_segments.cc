@@ -38,7 +38,7 @@ void FlowSegments::leave(BlockId block) {
     f.first_end = current_;
     return;
   }
-  // Past a barrier that may have been skipped, the segment is another one, connected with both.
+  // After a barrier that may have been skipped, a new segment begins, connected with both.
   const uint32_t out = o.code == Opcode::For || f.first_end == none ? f.entry : f.first_end;
   const bool no_barrier = current_ == f.entry && out == f.entry;
   if (is_loop(o.code)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Segments of a kernel's flow: what lies between two barriers of a scope. Two places are in one
+// Segments of a kernel's flow: the parts between two barriers of a scope. Two points are in one
 // segment if control flow connects them without a barrier; a loop connects its end with its start.
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class FlowSegments {
 
   /// The segment of the op that was visited last. A barrier always begins another one.
   uint32_t current() const { return current_; }
-  /// The segment that this one turned out to be part of; final when the walk has ended.
+  /// The segment that this one was merged into; final when the walk has ended.
   uint32_t merged(uint32_t segment) {
     while (parent_[segment] != segment) segment = parent_[segment] = parent_[parent_[segment]];
     return segment;

@@ -87,7 +87,7 @@ MaybeSum sum_of(const FormulaPool& pool, FormulaId id, const Leaf& leaf) {
   return sums[id];
 }
 
-/// `steps`: lengths looked at so far; lengths may depend on lengths.
+/// `steps`: lengths visited so far; lengths may depend on lengths.
 MaybeSum length_in_graph(const Graph& g, GraphBufferId buffer, uint32_t& steps) {
   if (++steps > max_steps) return {};
   const FormulaId count = g.buffers[buffer].count;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Can the length that a kernel asks of an argument be the length of the buffer that a graph gives?
+// Decides whether the length that a kernel requires of an argument can be the length of the buffer
+// that a graph passes.
 
 #include <cstdint>
 #include <optional>
@@ -10,14 +11,14 @@
 
 namespace vyre {
 
-/// Compares lengths of one call as sums of lengths and scalars of the graph. What is not linear is
-/// one unknown; a large pool of formulas is not looked at.
+/// Compares lengths of one call as sums of lengths and scalars of the graph. A term that is not
+/// linear is one unknown; a large pool of formulas is skipped.
 class LengthMatch {
  public:
   LengthMatch(const Program& kernel, const Graph& graph, const GraphNode& call);
 
-  /// How many elements more the parameter asks for than the buffer has, if that is the same for all
-  /// launches; nullopt if it depends on the launch.
+  /// The number of elements that the parameter requires beyond the buffer's, if it is the same for
+  /// all launches; nullopt if it depends on the launch.
   std::optional<__int128> excess(const Buffer& parameter, GraphBufferId given) const;
 
  private:

@@ -1,5 +1,6 @@
-// Locations point to the place of the call they were inlined at; diagnostics follow those chains. A
-// location refers to earlier ones only, so chains end, and their length is a fact of one pass.
+// Locations refer to the location of the call they were inlined at; diagnostics follow those
+// chains. A location refers to earlier ones only, so chains end, and one pass computes their
+// length.
 
 #include <fmt/format.h>
 

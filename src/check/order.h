@@ -1,7 +1,8 @@
 #pragma once
 
-// Results that depend on the order in which invocations run, and so are outside the promise of
-// equal bytes: the old values of atomics, and f32 atomic_add. Final values are in update_order.h.
+// Results that depend on the order in which invocations run, and are thus excluded from the
+// guarantee of equal bytes: the old values of atomics, and f32 atomic_add. Final values are in
+// update_order.h.
 
 #include "check/check_report.h"
 #include "ir/program.h"

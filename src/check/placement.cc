@@ -67,8 +67,8 @@ class PlacementCheck {
     const UniformityStep* exit = nullptr;
     for (const UniformityStep& s : steps)
       if (s.kind == Kind::Exit && !exit) exit = &s;
-    // An exit matters if it is the reason for the flow; behind a condition it is only the reason
-    // for that condition's value.
+    // An exit matters if it is the reason for the flow; after a condition it is only the reason for
+    // that condition's value.
     if (exit && steps[0].kind != Kind::Exit) exit = nullptr;
     std::string text =
         exit ? fmt::format("{} can be reached after a `{}` that not all invocations of {} take",
@@ -96,7 +96,8 @@ class PlacementCheck {
                     : "use an index that is the same for all of the scope");
   }
 
-  // The steps up to the source; a long chain is cut in the middle, its ends matter most.
+  // The steps up to the source; a long chain is shortened in the middle, because its ends matter
+  // most.
   void add_notes(Diagnostic& d, std::span<const UniformityStep> steps) const {
     constexpr size_t most = 6;
     if (steps.empty()) return;
@@ -135,7 +136,7 @@ class PlacementCheck {
     }
   }
 
-  // A condition is best shown where it is computed.
+  // A condition is best shown at its computation.
   Place place_of(const UniformityStep& s) const {
     if (s.value != none && p_.values[s.value].def != none) {
       const Place at = r_.place_of(p_.values[s.value].def);

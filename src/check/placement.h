@@ -1,7 +1,7 @@
 #pragma once
 
-// Barriers, subgroup operations and uniform loads stand where all invocations of their scope come
-// together.
+// Checks that barriers, subgroup operations and uniform loads are in flow that is uniform over
+// their scope.
 
 #include "check/check_report.h"
 #include "check/uniformity.h"

@@ -1,5 +1,5 @@
-// Each value is defined once and used only where it can be seen: after its definition, in its block
-// and the blocks nested there. A while's body also sees the values of its test.
+// Each value is defined once and used only where it is visible: after its definition, in its block
+// and the blocks nested there. The values of a while's test are also visible in its body.
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 namespace vyre {
 namespace {
 
-// A value knows its place (op or block, and index), and lists have cells of their own, so a value
-// whose place agrees with the list that names it is in no other list.
+// A value stores its position (op or block, and index), and lists do not share cells, so a value
+// whose position agrees with the list that names it is in no other list.
 bool check_definitions(const Program& p, Reporter& r) {
   size_t defined = 0;
   bool agree = true;
@@ -73,14 +73,14 @@ class ScopeCheck {
     const OpId owner = p_.blocks[block].parent;
     if (owner == none) return;
     const Op& op = p_.ops[owner];
-    // The values of a while's test stay until its body is left.
+    // The values of a while's test stay visible until the end of its body.
     if (op.code == Opcode::While && block == op.first_block) return;
     hide();
     if (op.code == Opcode::While) hide();
     if (block == op.first_block + (op.n_blocks - 1)) show(p_.results(owner));
   }
 
-  // Hides what was shown since the last mark.
+  // Hides the values that became visible since the last mark.
   void hide() {
     for (; shown_.size() > marks_.back(); shown_.pop_back()) visible_[shown_.back()] = false;
     marks_.pop_back();

@@ -1,5 +1,5 @@
-// The links: from the body down, each op and each block is met exactly once. Then which exit ends
-// which block, and with how many values.
+// The links: from the body down, each op and each block is visited exactly once. Then which exit
+// ends which block, and with how many values.
 
 #include <fmt/format.h>
 
@@ -24,18 +24,18 @@ class TreeCheck {
   }
 
  private:
-  // A block whose ops are being met.
+  // A block whose ops are being visited.
   struct Frame {
     BlockId block = body_block;
     OpId at = none;        // the next op of the block
-    OpId before = none;    // the op met last
+    OpId before = none;    // the op visited last
     OpId owner = none;     // the op whose blocks are being entered
     uint32_t pending = 0;  // which of them comes next
     OpId loop = none;      // the innermost loop whose body this is part of
     bool in_test = false;  // inside a while's test, with no loop between
   };
 
-  // Links that do not hold end the check: what follows them would only repeat it.
+  // Invalid links end the check: later errors would only repeat it.
   void broken(std::string message) {
     r_.at_kernel(Code::BrokenProgram, "the program is not a tree: " + std::move(message));
     stop_ = true;
@@ -105,7 +105,7 @@ class TreeCheck {
   void meet(Frame& f) {
     const OpId id = f.at;
     const Op& op = p_.ops[id];
-    // A block is met once, and an op names the one op of it that comes before: so no op is met
+    // A block is visited once, and an op names the op before it in the block, so no op is visited
     // twice.
     if (op.parent != f.block || op.prev != f.before)
       return broken(fmt::format("op {} is not linked into exactly one block", id.value()));
@@ -165,7 +165,7 @@ class TreeCheck {
     }
   }
 
-  // Every exit gives as many values as the op it leaves, or goes on with, has results.
+  // Every exit has as many values as the op that it leaves or continues has results.
   void check_count(OpId exit, OpId target) {
     const uint32_t has = p_.ops[exit].operands.count;
     const uint32_t expected = p_.ops[target].results.count;

@@ -6,7 +6,7 @@
 namespace vyre {
 namespace {
 
-// What an op's results are by themselves, whatever its operands; Grid: nothing.
+// The uniformity of an op's results without regard to its operands; Grid: no restriction.
 Uniformity source_level(const Program& p, OpId id, const UniformityRules& rules) {
   const Op& op = p.ops[id];
   switch (op.code) {
@@ -36,7 +36,7 @@ Uniformity source_level(const Program& p, OpId id, const UniformityRules& rules)
   }
 }
 
-// Do the results depend on the operands at all? Those of synchronizing ops do not.
+// Returns whether the results depend on the operands. Those of synchronizing ops do not.
 bool passes_operands(Opcode code) {
   const Effect e = info(code).effect;
   return e == Effect::Pure || e == Effect::Read;
@@ -75,7 +75,7 @@ class UniformityAnalysis {
   // A control op whose blocks are being walked.
   struct Frame {
     OpId op = none;
-    uint32_t before = none;    // the flow in which it stands
+    uint32_t before = none;    // the flow before it
     uint32_t root = none;      // of a loop: the flow at the start of an iteration
     uint32_t test_end = none;  // of a while: the flow at `test`
     // Joins of the exits that leave it from inside, none where there is none.
@@ -152,7 +152,7 @@ class UniformityAnalysis {
           flow_ = f.test_end == none ? none : arm(f.op, f.test_end, test_value(f.op));
         break;
       }
-      default: break;  // a region's flow just goes on
+      default: break;  // a region's flow continues
     }
   }
 
@@ -189,7 +189,7 @@ class UniformityAnalysis {
         frames_[loops_.back()].yield_flows.push_back(flow);
         break;
       }
-      default: break;  // a trap ends the launch: nobody waits for the one that trapped
+      default: break;  // a trap ends the launch: no invocation waits for the trapped one
     }
   }
 
@@ -233,8 +233,8 @@ class UniformityAnalysis {
       flow_ = is_if ? after(f, {by_return, by_break, by_continue}) : f.yield_flows[0];
   }
 
-  // A result is what one of the arms yields; which one, the condition says. Arms that yield the
-  // same value assign nothing.
+  // A result is the value that one of the branches yields; the condition selects which. Branches
+  // that yield the same value assign nothing.
   void merge_plain(const Frame& f) {
     const Op& op = p_.ops[f.op];
     for (uint32_t i = 0; i < op.results.count; ++i) {
@@ -265,7 +265,7 @@ class UniformityAnalysis {
   void close_loop() {
     const Frame f = std::move(frames_.back());
     const bool is_for = p_.ops[f.op].code == Opcode::For;
-    // Once some have left, the others may come round again; not so if nothing leads back.
+    // Once some have left, the others may iterate again, unless no path leads back.
     if (f.root != none && !f.yields.empty()) {
       for (const uint32_t exit : f.exits)
         if (exit != none) edge(exit, f.root);
@@ -275,7 +275,8 @@ class UniformityAnalysis {
     loops_.pop_back();
     merge_loop(f);
     if (f.exits[by_return] != none && !frames_.empty()) {
-      // Outside of the loop, who returned depends also on who was in it.
+      // Outside of the loop, the set of invocations that returned depends also on the set that
+      // entered it.
       const uint32_t node = add_flow(FlowNode::Kind::Exit, f.first_return);
       edge(f.exits[by_return], node);
       edge(f.before, node);
@@ -302,8 +303,8 @@ class UniformityAnalysis {
     }
   }
 
-  // The argument is the initial value, then what the way back gave. With several ways back that
-  // give different values it depends on which one was taken.
+  // The argument is the initial value, then the value of the back edge. With several back edges
+  // that carry different values it depends on which one was taken.
   void merge_argument(const Frame& f, ValueId arg, ValueId init, uint32_t i) {
     edge(init, arg);
     bool same = true;
@@ -315,8 +316,8 @@ class UniformityAnalysis {
     for (const uint32_t flow : f.yield_flows) edge(flow, arg);
   }
 
-  // The result is the argument at the last test, or what a break gave: it depends on when and where
-  // the loop was left, unless the loop never changes it.
+  // The result is the argument at the last test, or the value of a break: it depends on when and
+  // where the loop was left, unless the loop never changes it.
   void merge_result(const Frame& f, ValueId arg, ValueId init, uint32_t i) {
     const ValueId result = p_.result(f.op, i);
     const auto unchanged = [&](OpId exit) {

@@ -1,4 +1,4 @@
-// Reasons: the chain of causes from a node back to its source, and how to say it.
+// Reasons: the chain of causes from a node back to its source, and its description.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ ValueId branch_value(const Program& p, OpId op) {
   return p.ops[op].code == Opcode::If ? p.operand(op, 0) : none;
 }
 
-// Does the loop run more or less often because of this value?
+// Returns whether the value determines the number of iterations of the loop.
 bool decides_trips(const Program& p, OpId loop, ValueId value) {
   if (p.ops[loop].code == Opcode::While)
     return value == p.operand(p.blocks[p.ops[loop].first_block].last, 0);
@@ -24,10 +24,10 @@ bool decides_trips(const Program& p, OpId loop, ValueId value) {
 
 }  // namespace
 
-// A cause was settled before what it lowers, so the chain ends: at a value that is a source. Only
-// the steps that a person can see in the source are kept.
+// A cause was processed before the nodes that it lowers, so the chain ends, at a value that is a
+// source. Only the steps that are visible in the source are kept.
 void UniformityInfo::trace(const Program& p, uint32_t node, std::vector<Step>& steps) const {
-  constexpr int most = 1000;  // nodes looked at; the source is known anyway
+  constexpr int most = 1000;  // nodes visited; the source is known anyway
   const uint32_t source = source_[node];
   for (int n = 0; node != source && n < most; ++n, node = cause_[node]) {
     const uint32_t cause = cause_[node];

@@ -28,7 +28,7 @@ class UpdateByAll {
   }
 
  private:
-  /// Is the stored value computed from a load of the element?
+  /// Returns whether the stored value is computed from a load of the element.
   bool reads_element(OpId store) const {
     std::vector<ValueId> todo = {p_.operand(store, 1)};
     for (uint32_t visits = 0; !todo.empty() && visits < max_visits; ++visits) {
@@ -61,7 +61,7 @@ class UpdateByAll {
 
 void check_update_by_all(const Program& program, const UniformityInfo& uniformity,
                          Reporter& report) {
-  bool ordered = false;  // perhaps, as by a lock
+  bool ordered = false;  // possibly, for example by a lock
   walk(program,
        [&](OpId op) { ordered |= is_atomic(program.op(op).code) && program.memory(op).acq_rel; });
   if (ordered) return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Plain updates, `b[i] += e`, of one element by all invocations at once: a race on every run that
-// gets there.
+// Plain updates, `b[i] += e`, of one element by all invocations at once: a race in every run that
+// reaches them.
 
 #include "check/check_report.h"
 #include "check/uniformity.h"

@@ -13,17 +13,17 @@
 namespace vyre {
 namespace {
 
-/// Whether invocations have values of their own: those of a workgroup, or all of the grid.
+/// Whether a value differs between the invocations of a workgroup, or between all of the grid.
 enum class Own : uint8_t { No, InGroup, InGrid };
 
-/// What the checker knows about the index of an update.
+/// The knowledge of the checker about the index of an update.
 enum class Index : uint8_t {
   Uniform,  // the same for all invocations of the scope
   Own,      // computed from the invocation's id: presumed to differ
   Any
 };
 
-/// A value as far as two ops can be seen to have the same one.
+/// The identity of a value, to recognize two ops that have the same one.
 struct SameAs {
   enum class Kind : uint8_t { Varying, Constant, Scalar, Uniform } kind = Kind::Varying;
   uint64_t of = 0;  // bits, buffer or ValueId
@@ -37,8 +37,8 @@ struct Update {
   AtomicUpdate kind = AtomicUpdate::None;
   BufferId buffer{0};
   Index index = Index::Any;
-  SameAs element;          // of Index::Uniform
-  SameAs value, expected;  // what is written; of a cas also what it compares with
+  SameAs element;          // for Index::Uniform
+  SameAs value, expected;  // the written value; for a cas also the compared one
   uint32_t segment = 0;    // of the buffer's scope
   bool by_all = false;     // flow is uniform over the scope
   bool by_one = false;     // in `if id == uniform`
@@ -50,8 +50,8 @@ struct Update {
 };
 
 /// The first updates of one element, or of all, in one segment: enough to find one that does not
-/// commute with another. Of each kind there are two, for those who write different values, and by
-/// many invocations and by one apart.
+/// commute with another. Two are kept per kind, to have different values, and separately for
+/// updates by many invocations and by one.
 class Firsts {
  public:
   /// The first update that does not commute with `u` and that another invocation can make.
@@ -131,7 +131,7 @@ class UpdateOrder {
     has_acq_rel_ |= p_.memory(id).acq_rel;
     const AtomicUpdate kind = update_of(o.code, o.type);
     const BufferId buffer = p_.memory(id).buffer;
-    // check_order() has an error and a note of its own for float additions.
+    // check_order() reports float additions.
     if (kind == AtomicUpdate::None || kind == AtomicUpdate::FloatAdd) return;
     if (!(is_shared(buffer) ? many_in_group_ : many_in_grid_)) return;
     Update u;
@@ -154,9 +154,9 @@ class UpdateOrder {
     updates_.push_back(u);
   }
 
-  /// Of a result that is computed from ids of the invocation in a way that keeps ids apart. What
-  /// differs between workgroups, added to an id of the workgroup, is presumed to give an id of the
-  /// grid.
+  /// Classifies a result that is computed from ids of the invocation so that different ids stay
+  /// different. A value that differs between workgroups, added to an id of the workgroup, is
+  /// presumed to be an id of the grid.
   Own own_of(const Op& o, OpId id) const {
     switch (o.code) {
       case Opcode::GlobalId: return Own::InGrid;
@@ -195,7 +195,7 @@ class UpdateOrder {
     return {};
   }
 
-  /// Counts the blocks around that one invocation runs: of the grid, and of each workgroup.
+  /// Counts the enclosing blocks that one invocation runs: of the grid, and of each workgroup.
   void count_singles(BlockId block, int by) {
     const OpId parent = p_.blocks[block].parent;
     if (parent == none || p_.op(parent).code != Opcode::If || block != p_.op(parent).first_block)
@@ -214,7 +214,8 @@ class UpdateOrder {
       return;
     }
   }
-  /// True if the workgroup and, as far as the program says, the grid extend in this one only.
+  /// True if, as far as the program states, the workgroup and the grid extend in this dimension
+  /// only.
   bool is_only_dimension(uint64_t dimension) const {
     for (uint64_t d = 0; d < 3; ++d)
       if (d != dimension && (p_.workgroup[d] != 1 || p_.grid_dims > d)) return false;
@@ -266,7 +267,7 @@ class UpdateOrder {
     if (error) d.with_fix(fix);
   }
 
-  /// With --exact: an old value that differs between invocations, and that the host gets.
+  /// With --exact: an old value that differs between invocations and that the host reads back.
   void judge_stored(OpId store) {
     const OpId def = p_.values[p_.operand(store, 1)].def;
     const auto at = def == none || !exact_ ? update_of_.end() : update_of_.find(def);

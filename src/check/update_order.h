@@ -3,10 +3,11 @@
 // Elements whose final value depends on the order of execution: unordered invocations change them
 // by atomics that do not commute.
 //
-// The analysis reports what it can tell from the program alone. An update whose index comes from
+// The analysis reports only facts that are visible in the program. An update whose index comes from
 // the invocation's id is presumed to have an element per invocation (of the workgroup, if it is
-// local_id alone); one in `if id == uniform` is made by one invocation. Barriers divide the flow
+// local_id alone); one invocation makes an update in `if id == uniform`. Barriers divide the flow
 // into segments: updates in different segments are ordered, unless control flow connects the
+// segments without a barrier.
 // segments without a barrier.
 //
 // An order is proved to matter if all invocations make both updates, in one segment, at one index

@@ -111,7 +111,7 @@ void Certification::refused(const Diagnostic& why, std::string repeat) {
 }
 void Certification::skipped(std::string why) { add(CaseResult::Skipped, std::move(why), ""); }
 
-// ---- What cases share.
+// ---- Common parts of cases.
 
 std::string codes_and_messages(const Diagnostics& errors) {
   std::string text;
@@ -122,7 +122,7 @@ std::string codes_and_messages(const Diagnostics& errors) {
 
 namespace {
 
-/// Memory that is not there: the interpreter has the machine's, the device its own.
+/// Out of memory: the interpreter is limited by the machine's memory, the device by its own.
 bool lacks_memory(const Observation& o) {
   return !o.errors.empty() &&
          (o.errors[0].code == Code::OutOfMemory || o.errors[0].code == Code::DeviceMemoryExceeded);
@@ -194,7 +194,7 @@ Result<std::vector<std::vector<std::byte>>> run_reference(const PreparedRun& run
   return std::move(outcome->buffers);
 }
 
-/// Nothing was tested, so nothing is known of the device.
+/// No case was tested, so the device is neither conforming nor failing.
 Diagnostic nothing_selected(const CertifyOptions& options, uint64_t selected) {
   if (selected > 0)
     return diagnose(Code::BadOptionValue, {},
@@ -227,7 +227,7 @@ void compare_case(Certification& c, const PreparedRun& run, const std::string& r
   if (const Diagnostic* why = refusal_in(got.errors); why && !refusal_in(wanted.errors))
     return c.refused(*why, repeat);
   std::string what = disagreement(wanted, got);
-  // What the test says holds at the subgroup size that it was written for.
+  // The expectations of a test hold at the subgroup size that it was written for.
   const interp::Options as_written;
   if (block && !lacks_memory(got) &&
       options.subgroup_size == (run.fixes_subgroup ? run.options : as_written).subgroup_size)

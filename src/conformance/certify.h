@@ -1,12 +1,12 @@
 #pragma once
 
-// The conformance suite: does a device do what the specification says? Every program runs on the
+// The conformance suite: checks that a device follows the specification. Every program runs on the
 // device and on the interpreter, at the device's subgroup size, and must give the same bytes, the
-// same trap or the same codes. docs/conformance.md tells writers of backends what is asked and in
-// which order.
+// same trap or the same codes. docs/conformance.md tells writers of backends the requirements and
+// their order.
 //
 // The programs are the run-mode tests of tests/text and tests/conformance and those of examples/;
-// they are part of the library, so that one binary certifies a machine that has no source tree.
+// they are part of the library, so that one binary certifies a machine without a source tree.
 
 #include <atomic>
 #include <functional>
@@ -21,19 +21,20 @@
 
 namespace vyre::lab {
 
-/// A `// run:` line whose flags have been understood.
+/// A `// run:` line whose flags have been parsed.
 struct PreparedRun {
   std::shared_ptr<const Module> module;
   const Program* kernel = nullptr;  // one of the two is set, and is in the module
   const Graph* graph = nullptr;
   LaunchInputs inputs;
   interp::Options options;
-  bool fixes_subgroup = false;  // `--subgroup-size` was given
-  std::string only_interp;      // why the block says nothing of devices; "" if it does
+  bool fixes_subgroup = false;  // `--subgroup-size` was passed
+  std::string only_interp;      // why the block does not apply to devices; "" if it does
 };
 
-/// What the command line makes of the words of a `// run:` line; it alone knows its flags. An error
-/// (a misspelt parameter, a program that is refused) comes before any device is asked.
+/// The command line's parser of the words of a `// run:` line; only the command line knows its
+/// flags. An error (a misspelt parameter, a program that is refused) is reported before any device
+/// is used.
 using PrepareRun =
     std::function<Result<PreparedRun>(const TextTest& test, const std::vector<std::string>& words)>;
 
@@ -44,8 +45,8 @@ struct CaseReport {
   std::string group;
   std::string name;  // "tests/text/features/f13_traps.vyre:14"
   CaseResult result = CaseResult::Failed;
-  std::string what;    // what differs, why it was refused or left out
-  std::string repeat;  // the command that shows it again; "" if only `vyre certify` does
+  std::string what;    // the difference, or why it was refused or skipped
+  std::string repeat;  // the command that reproduces it; "" if only `vyre certify` does
 };
 
 struct GroupReport {
@@ -57,32 +58,32 @@ struct GroupReport {
 struct CertifyOptions {
   DeviceSpec spec;               // for messages and commands; `compile` is used
   std::string folder;            // a source tree; "": the programs in this binary
-  bool quick = false;            // three types of each operation, no test that says `// slow`
+  bool quick = false;            // three types of each operation, no test marked `// slow`
   bool large = false;            // with buffers above 4 GiB, if the device has the memory
-  std::string only;              // cases whose "group/name" has this in it; "": all
-  std::string except;            // without those that have this in it; "": all
-  uint64_t part = 0, parts = 1;  // every so manieth case, from this one on: for several processes
+  std::string only;              // cases whose "group/name" contains this; "": all
+  std::string except;            // skips cases that contain this; "": none
+  uint64_t part = 0, parts = 1;  // every parts-th case, from this one on: for several processes
   uint64_t fuzz = 200;           // generated programs
   uint64_t seed = 1;             // the first of them
   PrepareRun prepare;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string& group, const std::string& name)> progress;  // before each
-  std::function<void(const CaseReport&)> report;  // as soon as it is known; not for what passed
+  std::function<void(const CaseReport&)> report;  // as soon as it is known; not for passed cases
 };
 
 struct CertifyReport {
   std::vector<GroupReport> groups;
-  std::vector<CaseReport> cases;  // all that did not pass
-  std::string folder;             // where the programs are that failed; "" if none did
+  std::vector<CaseReport> cases;  // all cases that did not pass
+  std::string folder;             // folder of the failed programs; "" if there are none
   double seconds = 0;
   bool stopped = false;
 
-  /// The device gave the right result of at least one case, and no wrong one.
+  /// True if the device returned the right result of at least one case, and no wrong one.
   bool conforms() const;
   uint64_t count(uint64_t GroupReport::* what) const;
 };
 
-/// An error only if the suite itself cannot run (no folder, nothing that matches).
+/// Returns an error only if the suite cannot run (no folder, no matching case).
 Result<CertifyReport> certify(driver::Device device, const CertifyOptions& options);
 
 }  // namespace vyre::lab

@@ -1,6 +1,6 @@
 #pragma once
 
-// The inside of certify: the list that cases are reported to, and the groups of cases.
+// Internals of certify: the list that cases are reported to, and the groups of cases.
 
 #include <chrono>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace vyre::lab {
 
-/// One certification under way.
+/// One certification in progress.
 class Certification {
  public:
   Certification(driver::Device device, const CertifyOptions& options, CertifyReport& report)
@@ -23,7 +23,7 @@ class Certification {
   void end_group();
   bool stopped() const { return options.stop && options.stop->load(std::memory_order_relaxed); }
 
-  /// Is the case wanted? Says that it begins.
+  /// Begins a case; returns whether it is selected.
   bool begins(const std::string& name);
   void passed();
   void failed(std::string what, std::string repeat = "");
@@ -40,36 +40,36 @@ class Certification {
 
   CertifyReport& report_;
   std::string name_;
-  uint64_t begun_ = 0;  // cases that somebody wants, this process or another
+  uint64_t begun_ = 0;  // selected cases, for this process or another
   std::chrono::steady_clock::time_point group_begin_;
 };
 
-/// How a device ended a launch, beside how the interpreter ended it. "" if they agree.
+/// The difference between how the device and the interpreter ended a launch. "" if they agree.
 std::string disagreement(const Observation& wanted, const Observation& got);
 
-/// Diagnostics with codes, one a line.
+/// Diagnostics with codes, one per line.
 std::string codes_and_messages(const Diagnostics& errors);
 
-/// What the device gives and what the interpreter says, compared and reported as the case under
-/// way.
+/// Compares the result of the device with that of the interpreter and reports it as the current
+/// case.
 void compare_case(Certification& c, const PreparedRun& run, const std::string& repeat,
                   const RunBlock* block = nullptr);
 
-/// Text that is compiled into a module; a mistake in it is a failure of the case.
+/// Compiles text into a module; an error in it is a failure of the case.
 std::shared_ptr<const Module> parse_case(Certification& c, const std::string& source);
 
 // ---- Groups, one file each.
 
 /// Text tests and examples below `root`.
 void certify_text(Certification& c, const std::string& root);
-/// Every pure operation with every type it takes, at values where things go wrong.
+/// Every pure operation with every type it takes, at edge-case values.
 void certify_operations(Certification& c);
-/// What a text test cannot say: compiled programs that must not be taken for one another, buffers
-/// above 4 GiB.
+/// Cases that text tests cannot express: compiled programs that must not be confused with each
+/// other, buffers above 4 GiB.
 void certify_programs(Certification& c);
 /// Memory, submissions and streams as runtime/device.h promises them.
 void certify_memory(Certification& c);
-/// Traps, time limits, and what the device refuses: each leaves it usable.
+/// Traps, time limits, and launches that the device refuses: each leaves it usable.
 void certify_faults(Certification& c);
 void certify_fuzz(Certification& c);
 

@@ -1,4 +1,4 @@
-// What goes wrong, and that the device is as good as before.
+// Faults, after which the device must still work.
 
 #include <algorithm>
 
@@ -142,7 +142,7 @@ void foreign_and_stale_buffers_are_found_out(DeviceTester& t) {
   t.fails(t.device.free(foreign), Code::ForeignBuffer, "freeing another device's buffer");
   const Buf stale = t.buffer(64);
   t.free(stale);
-  t.buffer(64);  // may have the slot of the other
+  t.buffer(64);  // may reuse the slot of the freed buffer
   t.fails(t.launch(code, {stale}), Code::StaleBuffer, "a launch on a buffer that was freed");
   t.fails(t.device.free(stale), Code::StaleBuffer, "freeing a buffer twice");
 }
@@ -217,7 +217,7 @@ void output_limits_hold(DeviceTester& t) {
   t.works(t.submit({Readback{b, bytes_out(words)}}, o), "a readback within the limit");
 }
 
-/// The compiler of the case is not asked: Program is made as text and changed.
+/// Does not use the compiler of the case: the Program is parsed from text and changed.
 void too_large_kernels_are_refused(DeviceTester& t) {
   const DeviceLimits& limits = t.device.info().limits;
   if (limits.workgroup_invocations < 1024) {
@@ -251,7 +251,7 @@ void too_large_kernels_are_refused(DeviceTester& t) {
   }
 }
 
-/// As large as the device says, and it runs.
+/// A kernel with the maximum sizes that the device reports runs.
 void the_largest_workgroup_and_shared_memory_run(DeviceTester& t) {
   const DeviceLimits& limits = t.device.info().limits;
   const uint32_t size = std::min(limits.workgroup_invocations, 1024u);

@@ -1,4 +1,4 @@
-// Memory, submissions and streams, as runtime/device.h promises them.
+// Memory, submissions and streams, as specified by runtime/device.h.
 
 #include <numeric>
 
@@ -16,7 +16,7 @@ void fresh_memory_is_zero(DeviceTester& t) {
     t.equal(t.read(b), U32s(1024, 0), "fresh memory");
     t.works(t.submit({Fill{b, 0xff}}), "a fill");
     t.equal(t.read(b), U32s(1024, ~0u), "filled memory");
-    t.free(b);  // what is allocated next may be the same memory
+    t.free(b);  // the next allocation may reuse the memory
   }
 }
 
@@ -44,7 +44,7 @@ void empty_buffers_and_empty_submissions(DeviceTester& t) {
   t.works(t.launch(code, {b}), "a launch of no workgroup");
 }
 
-/// Stores before and behind a buffer land nowhere, and loads give 0.
+/// Stores before and past a buffer have no effect, and loads return 0.
 void neighbours_are_safe(DeviceTester& t) {
   const Buf before = t.buffer(U32s(64, 11)), middle = t.buffer(U32s(61, 22)),
             behind = t.buffer(U32s(64, 33)), seen = t.buffer(61 * 4);
@@ -118,7 +118,7 @@ void launches_of_a_stream_run_in_order(DeviceTester& t) {
   t.equal(t.read(y), U32s(256, wanted), "y");
 }
 
-/// What streams share is ordered by who writes it.
+/// Accesses of streams to a shared buffer are ordered by its writes.
 void streams_wait_for_the_buffers_they_share(DeviceTester& t) {
   const Buf y = t.buffer(U32s(1024, 0));
   const Executable slow = t.compile(

@@ -1,4 +1,4 @@
-// Every pure operation with every type it takes, at values where things go wrong.
+// Every pure operation with every type it takes, at edge-case values.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr Type value_types[] = {Type::Bool, Type::I8,  Type::U8,  Type::I16, Type::U16, Type::I32,
                                 Type::U32,  Type::I64, Type::U64, Type::F32, Type::F64};
 
-/// Operand tuples of one case; no multiple of any vector width.
+/// Operand tuples of one case; not a multiple of any vector width.
 constexpr uint64_t tuples = 1999;
 
 Type operand_type(char letter, Type type, Type source) {

@@ -1,4 +1,5 @@
-// Programs that must not be taken for one another (features F.14), and buffers above 4 GiB (F.15).
+// Programs that must not be confused with each other (features F.14), and buffers above 4 GiB
+// (F.15).
 
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 using namespace driver;
 
-/// Pairs that differ in one thing which a careless cache key leaves out. Each gives another o[0].
+/// Pairs that differ in one property that a careless cache key omits. Each gives another o[0].
 struct Pair {
   const char* name;
   const char* first;
@@ -56,7 +57,7 @@ PreparedRun run_of(std::shared_ptr<const Module> module) {
   return run;
 }
 
-/// First, second, first again: the last may come from a cache.
+/// Runs first, second, first again: the last may come from a cache.
 void certify_pairs(Certification& c) {
   for (const Pair& pair : pairs) {
     const char* sources[] = {pair.first, pair.second, pair.first};
@@ -68,7 +69,7 @@ void certify_pairs(Certification& c) {
   }
 }
 
-/// Every byte above and below 2^32 is told from its namesake 4 GiB away.
+/// Bytes above and below 2^32 are distinguished from those 4 GiB away.
 void certify_large(Certification& c) {
   if (!c.begins("f15_buffers_above_4_gib")) return;
   constexpr uint64_t bytes = (1ull << 32) + 64;

@@ -32,7 +32,7 @@ std::vector<std::string> programs_in(const fs::path& folder) {
   return list;
 }
 
-/// Paths in `=@FILE` are those of a source tree.
+/// Paths in `=@FILE` are relative to a source tree.
 std::vector<std::string> below(const std::string& root, std::vector<std::string> words) {
   for (std::string& word : words) {
     const size_t at = word.find("=@");
@@ -50,7 +50,7 @@ std::string quoted(const std::string& word) {
   return plain ? word : "'" + word + "'";
 }
 
-/// `vyre run FILE:name …`, to be pasted into a shell.
+/// Returns `vyre run FILE:name …`, to be pasted into a shell.
 std::string command(const TextTest& test, const std::vector<std::string>& words,
                     const std::string& backend) {
   const bool named = !words.empty() && !words[0].starts_with('-');
@@ -81,7 +81,7 @@ void certify_file(Certification& c, const std::string& root, const std::string& 
     if (!c.begins(fmt::format("{}:{}", shown, block.line + 1))) continue;
     const auto words = below(root, block.words);
     const auto run = c.options.prepare(test, words);
-    // Such errors are the same for all devices; the text-test runner knows whether they are right.
+    // Such errors are the same for all devices; the text-test runner checks them.
     if (!run) continue;
     if (!run->only_interp.empty())
       c.skipped(run->only_interp);

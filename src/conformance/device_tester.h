@@ -1,7 +1,7 @@
 #pragma once
 
-// What cases about the driver's interface are written with: each does a few things to a device and
-// says what must come of it. The first thing that is wrong is kept; what follows from it is not.
+// The interface for cases about the runtime: each case performs a few operations on a device and
+// checks their results. The first failure is kept; its consequences are not.
 
 #include <fmt/format.h>
 
@@ -33,19 +33,19 @@ class DeviceTester {
   DeviceTester& operator=(const DeviceTester&) = delete;
 
   driver::Device device;
-  std::string what;                   // the first thing that is wrong
-  std::string skipped;                // why the case says nothing of this device
-  std::optional<Diagnostic> refusal;  // the device does not take a program of the case
+  std::string what;                   // the first failure
+  std::string skipped;                // why the case does not apply to this device
+  std::optional<Diagnostic> refusal;  // the device refuses a program of the case
 
   void expect(bool holds, std::string_view otherwise);
   void equal(const U32s& got, const U32s& wanted, std::string_view name);
-  /// The first error has this code, and numbers where they are wanted.
+  /// Checks that the first error has this code.
   template <class T>
   void fails(const Result<T>& r, Code code, std::string_view during) {
     if (r)
       expect(false, fmt::format("{} succeeded; {} was due", during, to_string(code)));
     else if (r.errors()[0].code == Code::NotExact)
-      refusal = r.errors()[0];  // a device that ends loops by itself has none without end
+      refusal = r.errors()[0];  // a device that ends loops on its own has no endless ones
     else if (r.errors()[0].code != code)
       expect(false, fmt::format("{} gave {}; {} was due", during, codes_and_messages(r.errors()),
                                 to_string(code)));
@@ -56,18 +56,18 @@ class DeviceTester {
   }
 
   driver::Executable compile(const std::string& source);
-  /// Zeros, or what is given; freed at the end.
+  /// Allocates a buffer of zeros or of the given contents; freed at the end.
   driver::Buffer buffer(uint64_t bytes);
   driver::Buffer buffer(const U32s& contents);
   void free(driver::Buffer b);
   U32s read(driver::Buffer b);
   Result<driver::SubmitReport> submit(std::vector<driver::Command> commands,
                                       const driver::SubmitOptions& options = {});
-  /// A launch of its own, waited for.
+  /// Submits one launch and waits for it.
   Result<driver::SubmitReport> launch(const driver::Executable& code,
                                       std::vector<driver::Argument> arguments,
                                       double time_limit = 0);
-  /// Does the device still do what it is told?
+  /// Checks that the device still works.
   void still_works();
 
  private:
@@ -80,7 +80,7 @@ struct DeviceCase {
   void (*test)(DeviceTester&);
 };
 
-/// Runs the cases of a group, each with a tester of its own.
+/// Runs the cases of a group, with one tester per case.
 void run_device_cases(Certification& c, std::span<const DeviceCase> cases);
 
 }  // namespace vyre::lab

@@ -1,5 +1,4 @@
-// Random plans on devices: what a plan says is done by the driver's executor, not by the
-// interpreter.
+// Random plans on devices: the runtime's executor runs the plan, not the interpreter.
 
 #include <fmt/format.h>
 
@@ -21,7 +20,7 @@ namespace {
 
 uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-/// The sums that a plan states.
+/// Recomputes the totals of a plan.
 void sum_up(plan::ReusePlan& plan, const plan::ReuseInput& arms) {
   plan.before = plan.after = plan.live_sum = 0;
   for (const uint64_t bytes : plan.slot_bytes) plan.after += bytes;
@@ -30,8 +29,8 @@ void sum_up(plan::ReusePlan& plan, const plan::ReuseInput& arms) {
       plan.before += rounded(arms.buffers[b].bytes, arms.alignment);
 }
 
-/// Moves one buffer: into memory of its own, into a slot of its own, or anywhere in a slot, which
-/// grows if it must.
+/// Moves one buffer: into separate memory, into a new slot, or anywhere in a slot, which grows if
+/// necessary.
 plan::ReusePlan moved(plan::ReusePlan plan, const plan::ReuseInput& arms, GraphBufferId b,
                       Random& coin) {
   plan::Placement& at = plan.placement[b];
@@ -59,12 +58,12 @@ plan::ReusePlan moved(plan::ReusePlan plan, const plan::ReuseInput& arms, GraphB
   return plan;
 }
 
-/// What the planner says for one of several alignments, and then a few moves that are still legal.
+/// The planner's placement for one of several alignments, followed by a few random legal moves.
 plan::ReusePlan random_reuse(const plan::ReuseInput& arms, Random& coin) {
   plan::ReuseInput wider = arms;
   wider.alignment = arms.alignment << coin.pick({0, 0, 1, 4});
   plan::ReusePlan plan = plan::plan_reuse(wider);
-  if (coin.chance(15)) {  // nothing shares
+  if (coin.chance(15)) {  // no shared slots
     plan = {};
     plan.placement.resize(arms.buffers.size());
   }
@@ -82,7 +81,7 @@ plan::ReusePlan random_reuse(const plan::ReuseInput& arms, Random& coin) {
 
 // ---- Launches.
 
-/// A graph that is ready, with buffers for its parameters.
+/// A prepared graph, with buffers for its parameters.
 class Launches {
  public:
   Launches(driver::Device& device, const Generated& g, const GraphShape& shape,
@@ -113,7 +112,8 @@ class Launches {
       if (is_host_input(graph().buffers[i].role))
         commands.push_back(driver::Upload{*to, *data[i]});
       else
-        commands.push_back(driver::Fill{*to, 0xa5});  // what is in an output is not looked at
+        // The initial contents of an output must not matter.
+        commands.push_back(driver::Fill{*to, 0xa5});
     }
     commands.push_back(driver::LaunchGraph{graph_, arguments_});
     for (size_t i = 0; i < arguments_.size(); ++i) {
@@ -146,7 +146,7 @@ class Launches {
   std::vector<driver::Argument> arguments_;
 };
 
-/// Other numbers in every input; scalars stay, since lengths hang on them.
+/// Other values in every input; scalars stay, because lengths depend on them.
 std::vector<std::optional<std::vector<std::byte>>> garbage(const Generated& g, Random& coin) {
   auto data = g.inputs.data;
   const Graph& graph = g.module.graphs[0];
@@ -188,7 +188,7 @@ Result<Outputs> run_random_plan(driver::Device& device, const driver::CompileOpt
   if (!shape) return shape.errors();
   const auto planned = random_plan(g.module, graph, *shape, g.seed);
   if (!planned) return planned.errors();
-  // Through a file: what is not in it does not count.
+  // Through a file: data that the file lacks must not matter.
   const auto read = plan::read_plan(plan::write_plan(*planned, g.module, graph), "the plan");
   if (!read) return read.errors();
   driver::GraphOptions options;
@@ -207,7 +207,7 @@ Result<Outputs> run_random_plan(driver::Device& device, const driver::CompileOpt
   if (coin.chance(50)) (void)launches.launch(garbage(g, coin));
   const Result<Outputs> first = launches.launch(g.inputs.data);
   if (!first) return first;
-  (void)launches.launch(garbage(g, coin));  // may trap, or ask for a grid that there is not
+  (void)launches.launch(garbage(g, coin));  // may trap, or have an invalid grid
   Result<Outputs> again = launches.launch(g.inputs.data);
   if (!again) return again;
   if (const std::string d = difference(g, *first, *again); !d.empty())

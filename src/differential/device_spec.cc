@@ -10,7 +10,7 @@ Result<DeviceSpec> parse_device_spec(std::string_view text) {
   auto name = driver::parse_device_name(text);
   if (!name) return name.errors();
   DeviceSpec spec;
-  // The form under test does not depend on measurements.
+  // The configuration under test does not depend on measurements.
   spec.open.split_grid_barriers = name->split;
   spec.open.native_grid_barriers = !name->split;
   spec.compile.subgroup_size = name->subgroup_size;

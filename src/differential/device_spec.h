@@ -11,15 +11,15 @@
 namespace vyre::lab {
 
 struct DeviceSpec {
-  std::string text;  // as it was written; Device::open takes it
+  std::string text;  // as written; the argument of Device::open
   driver::OpenOptions open;
   driver::CompileOptions compile;  // its options
 };
 
-/// Malformed names are an error; whether the device and its options exist shows when it is opened.
+/// Malformed names are an error; opening the device checks whether it and its options exist.
 Result<DeviceSpec> parse_device_spec(std::string_view text);
 
-/// A device that is here, and what it is called: `interp`, `cpu`, `cuda:0`, `cuda:1`.
+/// An available device, and its name: `interp`, `cpu`, `cuda:0`, `cuda:1`.
 struct PresentDevice {
   std::string name;
   driver::DeviceInfo info;

@@ -29,7 +29,7 @@ Result<std::vector<std::vector<std::byte>>> run_on_device(driver::Device& device
   options.compile = launch.compile;
   options.time_limit = launch.time_limit;
   options.output_limit = launch.output_limit;
-  options.dirty_outputs = true;  // what an output held before must not show
+  options.dirty_outputs = true;  // the initial contents of an output must not matter
   if (launch.kernel) {
     auto outcome = driver::run(device, *launch.kernel, *launch.inputs, options);
     if (!outcome) return std::move(outcome.errors());

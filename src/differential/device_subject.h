@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs on a device of the driver: what `vyre fuzz` and `vyre certify` compare with the
+// Programs on a device of the runtime: `vyre fuzz` and `vyre certify` compare them with the
 // interpreter.
 
 #include "differential/device_spec.h"
@@ -10,8 +10,8 @@
 
 namespace vyre::lab {
 
-/// May a device refuse a program with this code? Limits and features that devices differ in, all of
-/// them told before anything runs (docs/conformance.md).
+/// Returns whether a device may refuse a program with this code: limits and features that differ
+/// between devices, all reported before anything runs (docs/conformance.md).
 bool is_refusal(Code code);
 const Diagnostic* refusal_in(const Diagnostics& errors);
 
@@ -30,15 +30,15 @@ struct DeviceLaunch {
 Result<std::vector<std::vector<std::byte>>> run_on_device(driver::Device& device,
                                                           const DeviceLaunch& launch);
 
-/// The subgroup size that kernels of the module which fix none have on the device, or why it does
-/// not take them. `compile` wins over the device's own choice.
+/// The subgroup size on the device of the module's kernels that fix none. `compile` overrides the
+/// device's choice.
 uint32_t subgroup_size_on(const driver::Device& device, const driver::CompileOptions& compile);
 
-/// Runs generated programs on the device, which stays open as long as the subject is there.
+/// Runs generated programs on the device, which stays open as long as the subject exists.
 Subject device_subject(std::string name, driver::Device device,
                        const driver::CompileOptions& compile);
 
-/// Opens what `spec` says.
+/// Opens the device of `spec`.
 Result<Subject> open_subject(const DeviceSpec& spec, std::string name);
 
 }  // namespace vyre::lab

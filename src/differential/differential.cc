@@ -46,8 +46,8 @@ Diagnostic failed(const std::string& who, const Diagnostics& errors) {
   return d;
 }
 
-/// A device that splits at grid barriers says in which segment a trap was. That is news, no
-/// difference.
+/// A device that splits at grid barriers names the segment of a trap. That is additional
+/// information, not a difference.
 std::string without_segment(std::string trap) {
   const size_t at = trap.find("segment ");
   const size_t end = trap.find(": ", at);
@@ -113,7 +113,7 @@ Verdict compare(const Generated& g, const std::vector<Subject>& subjects) {
     verdict.mismatches.push_back({"check", std::move(d)});
     return verdict;
   }
-  // One that fixes its subgroup, or does not observe it, has one result for all sizes.
+  // A program that fixes its subgroup, or does not observe it, has one result for all sizes.
   std::map<uint32_t, Result<Outputs>> references;
   const bool one_result = !g.observes_subgroup || g.fixed_subgroup() != 0;
   const auto expected = [&](uint32_t size) -> const Result<Outputs>& {
@@ -142,8 +142,7 @@ Verdict compare(const Generated& g, const std::vector<Subject>& subjects) {
       ++verdict.refused;
       continue;
     }
-    if (!wanted)
-      continue;  // the sizes differ only in their subgroups: an error would have come above
+    if (!wanted) continue;  // sizes differ only in their subgroups: the error was reported above
     const std::string d = difference(g, *wanted, *got);
     if (!d.empty())
       verdict.mismatches.push_back(

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a program in several ways that must all give the same bytes. Whatever executes or transforms
-// programs joins by a Subject in the list: backends, passes, plans.
+// Runs a program in several configurations that must all give the same bytes. Every component that
+// executes or transforms programs joins with a Subject in the list: backends, passes, plans.
 
 #include <functional>
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace vyre::lab {
 
-/// What the host gets back: bytes by buffer of the kernel or graph, or a trap.
+/// The results that the host reads back: bytes by buffer of the kernel or graph, or a trap.
 struct Outputs {
   std::vector<std::vector<std::byte>> buffers;
-  std::string trap;     // "" or what was reported: kernel, code, invocation
-  std::string refused;  // "" or the code with which a device says that it cannot take the program
+  std::string trap;     // "" or the report: kernel, code, invocation
+  std::string refused;  // "" or the code with which a device refuses the program
 };
 
 /// A way to run a program.
@@ -28,19 +28,19 @@ struct Subject {
   std::function<Result<Outputs>(const Generated&)> run;
   /// None: it takes every program.
   bool (*applies)(const Generated&) = nullptr;
-  /// The subgroup size that it runs with where the program fixes none: a program that observes its
-  /// subgroup is compared with the reference at that size.
+  /// The subgroup size for programs that fix none: a program that observes its subgroup is compared
+  /// with the reference at that size.
   uint32_t subgroup_size = 32;
-  /// One of so many that take turns: it runs the programs whose seed leaves `turn`.
+  /// Runs the programs with seed % turns == turn.
   uint32_t turns = 1, turn = 0;
 
   std::string group() const { return name.substr(0, name.find(':')); }
 };
 
-/// All of this build, with every device that is here.
+/// All configurations of this build, with every available device.
 std::vector<Subject> all_subjects();
 
-/// What the specification says: the interpreter, in order.
+/// The result that the specification defines: the interpreter, in order.
 Result<Outputs> reference(const Generated& g, uint32_t subgroup_size = 32);
 
 /// Runs a module with the inputs of `g`, as its kernel or graph.

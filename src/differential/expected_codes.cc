@@ -12,7 +12,7 @@ std::string ExpectedCode::text() const {
 std::optional<std::vector<ExpectedCode>> parse_codes(std::string_view text) {
   std::vector<ExpectedCode> codes;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-    if (text[0] == '"') {  // a piece of the message of the code before it
+    if (text[0] == '"') {  // a part of the message of the previous code
       const size_t end = text.find('"', 1);
       if (end == text.npos || codes.empty()) return std::nullopt;
       codes.back().message = std::string(text.substr(1, end - 1));

@@ -21,7 +21,7 @@ struct ExpectedCode {
   std::string text() const;  // as it is written
 };
 
-/// Nothing if a word is no code.
+/// Nothing if a word is not a code.
 std::optional<std::vector<ExpectedCode>> parse_codes(std::string_view text);
 
 std::string print_codes(const std::vector<ExpectedCode>& codes);

@@ -45,7 +45,7 @@ interp::Sanitized sanitized(const Generated& g, uint32_t subgroup_size, interp::
                       : interp::sanitize(g.module.kernels[0], g.inputs, options);
 }
 
-/// The subgroup size at which both run: results may depend on it.
+/// The common subgroup size of both configurations: results may depend on it.
 Result<uint32_t> common_subgroup_size(const ConfigurationPair& pair, const Generated& g) {
   if (!g.observes_subgroup || g.fixed_subgroup() != 0) return uint32_t{32};
   const uint32_t size = pair.second.subgroup_size;
@@ -57,7 +57,7 @@ Result<uint32_t> common_subgroup_size(const ConfigurationPair& pair, const Gener
       .with_fix("fix the size of subgroups in the kernel: `subgroup(32)`");
 }
 
-/// How one configuration ended: "" with buffers, else the kind of its failure.
+/// The outcome of one configuration: "" with buffers, else the kind of its failure.
 std::string ending(const Subject& s, const Result<Outputs>& r) {
   if (!r) return fmt::format("`{}` fails with {}", s.name, to_string(r.errors()[0].code));
   if (!r->trap.empty()) return fmt::format("`{}` traps", s.name);
@@ -71,7 +71,7 @@ std::string described(const Subject& s, const Result<Outputs>& r) {
   return fmt::format("`{}` {}", s.name, r->trap.empty() ? "ends without a trap" : r->trap);
 }
 
-/// The pass that broke a program is a part of the kind.
+/// The name of the pass that broke a program is a part of the kind.
 std::string culprit(const Result<Outputs>& r) {
   if (r || r.errors()[0].code != Code::PassBrokeProgram) return "";
   const std::string& m = r.errors()[0].message;
@@ -95,7 +95,7 @@ std::optional<Disagreement> compare_runs(const ConfigurationPair& pair, const Ge
                fmt::format("{}; {}", described(pair.first, a), described(pair.second, b)))};
 }
 
-/// Does the interpreter give the same in other orders?
+/// Returns an error if the interpreter's result differs in other orders.
 std::optional<Diagnostic> depends_on_order(const Generated& g, const Result<Outputs>& expected,
                                            uint32_t subgroup_size) {
   if (!expected) return std::nullopt;
@@ -176,7 +176,7 @@ Result<Disagreement> judge(const ConfigurationPair& pair, const Generated& g,
   if (wanted && found->kind != wanted->kind)
     return agree(pair, fmt::format("they disagree in another way: {}", found->what.message));
   if (auto why = unspecified_result(g, *size)) return undefined(*why);
-  // Where the order is what is compared, the sanitizer alone decides.
+  // If the order itself is compared, the sanitizer alone decides.
   if (!is_interpreter(pair.first) && !is_interpreter(pair.second))
     if (auto why = depends_on_order(g, expected, *size)) return undefined(*why);
   found->lane_ops = lane_ops;

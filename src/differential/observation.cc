@@ -18,7 +18,7 @@ std::string short_list(const Diagnostics& errors) {
 
 std::string mismatch_out(const std::string& text, const Observation& o) {
   if (!o.errors.empty()) return "expected outputs, but it failed:\n" + brief(o.errors);
-  if (text.empty()) return "";  // a kernel without outputs succeeds and that is all
+  if (text.empty()) return "";  // a kernel without outputs only has to succeed
   const auto expected = parse_out(text);
   if (!expected)
     return fmt::format("`out: {}` is not of the form `name = v v v` or `name:n = v v v`", text);
@@ -37,7 +37,7 @@ std::string mismatch_out(const std::string& text, const Observation& o) {
     const std::string got = output->text_of(i);
     uint64_t bits = 0;
     const bool valid = text::parse_value(expected->values[i], output->element, &bits);
-    // Through the value, so that `1.0` equals `1`.
+    // Compares values, so that `1.0` equals `1`.
     if (valid && text::print_value(output->element, bits) == got) continue;
     if (differing++ < most)
       differences +=
@@ -107,7 +107,7 @@ std::string Observation::Output::text_of(uint64_t i) const {
 
 std::optional<std::string> trap_of(const Observation& o) {
   if (o.errors.empty() || o.errors[0].code != Code::Trapped) return std::nullopt;
-  // The interpreter's message is the only place that has the numbers; its wording is tested here.
+  // Only the interpreter's message has the numbers; its wording is tested here.
   const std::string& m = o.errors[0].message;
   const size_t code = m.find("code ");
   const size_t at = m.find("invocation (");

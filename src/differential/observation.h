@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run did, and whether that is what was expected.
+// The results of a run, and their comparison with the expected results.
 
 #include <cstddef>
 #include <optional>
@@ -26,7 +26,7 @@ struct Observation {
   const Output* find(std::string_view name) const;
 
   std::vector<Output> outputs;  // of a run that succeeded
-  Diagnostics errors;           // of one that did not
+  Diagnostics errors;           // of a failed run
 };
 
 /// "y = 1 2 3", or "y:2 = 1 2" for the first two elements.
@@ -40,10 +40,10 @@ std::optional<OutText> parse_out(const std::string& text);
 /// The trap's code and invocation, "7 at 1,0,0"; nothing if the run did not trap.
 std::optional<std::string> trap_of(const Observation& observation);
 
-/// What differs between two runs that should be alike; "" if nothing does.
+/// The difference between two runs that should be equal; "" if there is none.
 std::string difference(const Observation& a, const Observation& b);
 
-/// What differs from the expectation; "" if nothing does.
+/// The difference from the expectation; "" if there is none.
 std::string mismatch(const Expectation& expectation, const Observation& observation);
 
 }  // namespace vyre::lab

@@ -19,7 +19,7 @@ bool is_continuation(std::string_view line) {
   return line.starts_with("//   ") && !trimmed(line.substr(2)).empty();
 }
 
-/// `// word: …`, which looks like a key.
+/// A line `// word: …`, which looks like a key.
 bool looks_like_key(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with("//")) return false;
@@ -62,7 +62,7 @@ class Reader {
                         : "this is neither `run:`, `out:`, `traps:` nor `fails:`");
   }
 
-  /// The text of a key with its continuations; moves on.
+  /// Returns the text of a key with its continuations; advances past them.
   std::string continued(std::string_view rest) {
     std::string text(rest);
     for (++at_; at_ < lines_.size() && is_continuation(lines_[at_]); ++at_)

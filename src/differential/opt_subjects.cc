@@ -13,10 +13,10 @@ namespace {
 
 using PassList = std::vector<const opt::PassDescriptor*>;
 
-/// Of the programs, those that a pass alone sees: one in so many.
+/// A single pass runs on one of this many programs.
 constexpr uint32_t turns = 4;
 
-/// All kernels of the program optimized; null: as the release profile selects.
+/// All kernels of the program optimized; null: with the passes of the release profile.
 Result<Generated> optimized(const Generated& g, const PassList* passes) {
   Generated out = g;
   opt::OptimizeOptions options;
@@ -29,7 +29,7 @@ Result<Generated> optimized(const Generated& g, const PassList* passes) {
 }
 
 /// Runs the optimized program with the inputs and outputs of the given one. Buffers of the host
-/// keep their numbers; behind them some may be gone.
+/// keep their numbers; later ones may have been removed.
 Result<Outputs> run_optimized(const Generated& g, const PassList* passes,
                               const std::function<Result<Outputs>(const Generated&)>& run) {
   auto out = optimized(g, passes);
@@ -45,8 +45,8 @@ Result<Outputs> run_optimized(const Generated& g, const PassList* passes,
 
 Result<Outputs> interpret(const Generated& g) { return reference(g); }
 
-/// Some of the passes, in some order; whatever a pass requires is there too, before it. `last` is
-/// the last of them, if it is not there before.
+/// Some of the passes, in a random order; passes that a pass requires come before it. `last` is the
+/// last of them, unless it is required earlier.
 PassList random_passes(uint64_t seed, const opt::PassDescriptor* last = nullptr) {
   Random random(seed ^ 0x6f70743a72616e64ull);
   PassList chosen;
@@ -78,7 +78,7 @@ void assert_marks(Program& p) {
   for (const OpId op : marked) {
     IrBuilder b(p);
     b.before(op);
-    // A negative index is a large number, and the last element that is touched must be inside.
+    // A negative index is a large number, and the last element of the access must be in bounds.
     const Op o = p.op(op);
     const ValueId index = b.op(Opcode::Cast, Type::U64, {p.operand(op, 0)});
     uint64_t more = 0;
@@ -105,8 +105,7 @@ Result<Outputs> run_with_asserts(const Generated& g) {
   });
 }
 
-/// Every loop without another inside in chunks of a few iterations, as emitters for GPUs divide
-/// long ones.
+/// Runs every innermost loop in chunks of a few iterations, as emitters for GPUs divide long ones.
 Result<Outputs> run_divided(const Generated& g) {
   Generated divided = g;
   for (Program& kernel : divided.module.kernels) {

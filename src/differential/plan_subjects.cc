@@ -13,7 +13,7 @@ namespace {
 
 bool is_graph(const Generated& g) { return g.is_graph(); }
 
-/// "stage 2 (`a_b`): kernel `a_b` trapped …" in the words of the graph before fusion.
+/// Translates "stage 2 (`a_b`): kernel `a_b` trapped …" to the names of the graph before fusion.
 std::string trap_of_graph(const Generated& g, const plan::FusedGraph& fused,
                           const std::string& trap) {
   const GraphSteps steps = flatten(g.module.graphs[0]), of_fused = flatten(fused.graph());

@@ -12,10 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Candidates may take several times the work of the original, and so much more.
+/// Candidates may use several times the work of the original, plus a constant.
 constexpr uint64_t lane_op_factor = 4, spare_lane_ops = 1 << 16;
-/// What a configuration may take, compiling included: this, or several times what all took at
-/// first.
+/// Time limit of a configuration, compiling included: this, or a multiple of the time that all took
+/// at first.
 constexpr double candidate_seconds = 5, max_slowdown = 5;
 
 Generated generated(const reduce::Candidate& c, const Generated& like) {
@@ -39,7 +39,7 @@ Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationP
   if (!first) return first.errors();
   small.leaves_files = false;
   small.limits.lane_ops = first->lane_ops * lane_op_factor + spare_lane_ops;
-  // A loop that a wrong pass made endless ends by the limit of its work.
+  // A loop that a wrong pass made endless ends by its work limit.
   const bool ends_by_limit =
       first->kind.find(to_string(Code::TimeLimitExceeded)) != std::string::npos;
   const double taken = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -62,7 +62,7 @@ Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationP
   result.outcome = reduce::reduce({g.module, g.inputs}, how);
   result.program = generated(result.outcome.best, small);
   auto last = judge(pair, result.program, &*first);
-  // A configuration that fails now and then may not do so now.
+  // A configuration that fails intermittently may not fail now.
   result.disagreement = last ? std::move(*last) : *first;
   const bool any_size = !result.program.observes_subgroup || result.program.fixed_subgroup() != 0;
   result.subgroup_size = any_size ? 32 : pair.second.subgroup_size;

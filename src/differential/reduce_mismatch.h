@@ -29,7 +29,7 @@ struct ReducedMismatch {
 Result<ReducedMismatch> reduce_mismatch(const Generated& g, const ConfigurationPair& pair,
                                         const ReduceOptions& options);
 
-/// The program as a file of mode `run`, with its inputs and what the interpreter gives.
+/// The program as a file of mode `run`, with its inputs and the interpreter's results.
 std::string text_test(const ReducedMismatch& reduced);
 
 }  // namespace vyre::lab

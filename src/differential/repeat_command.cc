@@ -33,7 +33,7 @@ uint64_t bits_of(Type element, const std::byte* at) {
   return bits;
 }
 
-/// The elements with commas between them, as `--in` takes them.
+/// The elements separated by commas, in the format of `--in`.
 std::string values(Type element, const std::vector<std::byte>& bytes) {
   std::string text;
   for (size_t i = 0; i < bytes.size(); i += size_of(element))
@@ -41,7 +41,7 @@ std::string values(Type element, const std::vector<std::byte>& bytes) {
   return text;
 }
 
-/// `stem`: where the files of inputs are; "": inputs are values in the line.
+/// `stem`: path prefix of the input files; "": inputs are values in the line.
 std::string run_line(const Generated& g, const std::string& stem, uint32_t subgroup_size = 32) {
   std::string line = "// run:";
   const auto list = parameters(g);
@@ -64,7 +64,7 @@ std::string run_line(const Generated& g, const std::string& stem, uint32_t subgr
   return line + "\n";
 }
 
-/// What the runner compares with: all elements, or the trap.
+/// The expectations that the runner compares with: all elements, or the trap.
 std::string expectations(const Generated& g, const Outputs& o) {
   if (!o.trap.empty()) {
     unsigned code = 0;
@@ -115,7 +115,7 @@ std::optional<FileError> write_text(const std::string& folder, const std::string
 std::optional<FileError> write_replay(const std::string& folder, const Generated& g,
                                       const Verdict& verdict, std::string* path) {
   if (auto error = make_folder(folder)) return error;
-  // Absolute, so that the file can be run from anywhere.
+  // Absolute, so that the file can be run from any directory.
   const std::string stem =
       (std::filesystem::absolute(folder) / fmt::format("seed-{}", g.seed)).string();
   const auto list = parameters(g);

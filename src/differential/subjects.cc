@@ -1,4 +1,4 @@
-// The list of what is compared. A new backend, pass or plan adds its Subject to all_subjects.
+// The list of configurations. A new backend, pass or plan adds its Subject to all_subjects.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,7 +52,7 @@ Diagnostic changed(std::string what) {
   return diagnose(Code::RoundTripChanged, {}, std::move(what));
 }
 
-/// Runs what came back, if it is still the same program.
+/// Runs the copy, if it is still the same program.
 Result<Outputs> run_copy(const Module& copy, const Generated& g, std::string_view how) {
   if (fingerprint(copy) != fingerprint(g.module))
     return changed(fmt::format("the fingerprint changed through {}", how));
@@ -84,24 +84,24 @@ Result<Outputs> run_from_wire(const Generated& g) {
   return run_copy(*decoded, g, "wire form");
 }
 
-// ---- The sanitizer, which must find neither races nor values that depend on the order. It gives
-// no outputs of its own.
+// ---- The sanitizer, which must find neither races nor values that depend on the order. It has no
+// outputs.
 
 Result<Outputs> run_sanitized(const Generated& g) {
   if (auto finding = unspecified_result(g)) return std::move(*finding);
   return reference(g);
 }
 
-// ---- Devices, through the driver.
+// ---- Devices, through the runtime.
 
-/// The interpreter is a group already; on a device it is one more of it.
+/// The interpreter is a group already; the interpreter as a device is another member of it.
 std::string subject_name(const std::string& device) {
   return device == "interp" ? "interp:driver" : device;
 }
 
 constexpr uint64_t slow_device_turns = 25;
 
-/// Opened when they first run something: who asks for another subject need not wait for a GPU.
+/// Devices are opened on first use, so that runs of other configurations do not wait for a GPU.
 void add_devices(std::vector<Subject>& list) {
   for (const PresentDevice& d : present_devices()) {
     Subject s;
@@ -117,7 +117,7 @@ void add_devices(std::vector<Subject>& list) {
       return (*opened)->run(g);
     };
     const auto add = [&](Subject subject) {
-      // What `auto` passes over is slow: without being asked for it takes few programs.
+      // Devices that `auto` skips are slow: unless selected by name they take few programs.
       if (!d.info.not_automatic.empty()) subject.turns *= slow_device_turns;
       list.push_back(std::move(subject));
     };
@@ -162,12 +162,12 @@ Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& nam
     if (std::any_of(names.begin(), names.end(),
                     [&](const auto& n) { return n == s.name || n == s.group(); })) {
       chosen.push_back(s);
-      chosen.back().turns = 1;  // asked for, it takes every program
+      chosen.back().turns = 1;  // selected by name, it takes every program
       chosen.back().turn = 0;
     }
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    if (name.find('[') != name.npos) {  // a device with options of its own
+    if (name.find('[') != name.npos) {  // a device with options
       const auto spec = parse_device_spec(name);
       auto subject = spec ? open_subject(*spec, name) : Result<Subject>(spec.errors());
       if (subject)
@@ -176,7 +176,7 @@ Result<std::vector<Subject>> choose_subjects(const std::vector<std::string>& nam
         errors.insert(errors.end(), subject.errors().begin(), subject.errors().end());
       continue;
     }
-    if (is_backend(name)) {  // known, but not here: the driver says why
+    if (is_backend(name)) {  // known, but unavailable: the runtime reports why
       const auto device = driver::Device::open(name);
       if (!device) {
         errors.insert(errors.end(), device.errors().begin(), device.errors().end());

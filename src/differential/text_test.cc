@@ -83,7 +83,7 @@ TextTest read_text_test(std::string path, std::string text) {
   for (const std::string& line : test.lines) {
     const std::string_view start = trimmed(line);
     if (!start.empty() && !start.starts_with("//") && !start.starts_with("vyre "))
-      break;  // the header is over
+      break;  // the header has ended
     if (const auto mode = after_key(line, "test"))
       test.mode = std::string(mode->substr(0, mode->find_first_of(" \t")));
     if (const auto flags = after_key(line, "flags")) test.flags.push_back(split_words(*flags));

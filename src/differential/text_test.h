@@ -1,8 +1,8 @@
 #pragma once
 
-// A `.vyre` file that is a test: its first lines say how, comments say what is expected.
-// tests/README.md has the format. The text-test runner and `vyre certify` read it here; what a flag
-// of a `// run:` line means is known to the command line alone.
+// A `.vyre` file that is a test: its first lines state the mode, comments state the expected
+// results. tests/README.md has the format. The text-test runner and `vyre certify` use this parser;
+// only the command line knows the flags of a `// run:` line.
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct TextTest {
   std::vector<std::vector<std::string>> flags;  // words of each `// flags:` line of the header
 };
 
-/// Takes the text apart; nothing can be wrong with it yet.
+/// Splits the text into lines; cannot fail.
 TextTest read_text_test(std::string path, std::string text);
 
 enum class Expect : uint8_t {
@@ -39,21 +39,20 @@ constexpr bool is_of_plan(Expect e) { return e >= Expect::Plan; }
 struct Expectation {
   Expect kind = Expect::Out;
   size_t line = 0;   // index into TextTest::lines
-  size_t lines = 1;  // that it takes, continuations included
-  std::string text;  // behind the colon
+  size_t lines = 1;  // of the expectation, continuations included
+  std::string text;  // after the colon
 };
 
-/// A `// run:` line and what is expected of it.
+/// A `// run:` line and its expectations.
 struct RunBlock {
   size_t line = 0;       // of `// run:`
-  size_t insert_at = 0;  // where expectations go: behind the run line and its continuations
-  std::vector<std::string> words;  // behind the colon, as a shell would split them
+  size_t insert_at = 0;  // position of expectations: after the run line and its continuations
+  std::vector<std::string> words;  // after the colon, split as by a shell
   bool schedule_dependent = false;
   std::vector<Expectation> expectations;
 };
 
-/// All blocks; what cannot be understood goes to `failures`. `plans`: with what is expected of
-/// plans.
+/// All blocks; errors go to `failures`. `plans`: with expectations about plans.
 std::vector<RunBlock> read_run_blocks(const std::vector<std::string>& lines,
                                       std::vector<std::string>& failures, bool plans = false);
 
@@ -62,13 +61,13 @@ std::optional<std::string_view> after_key(std::string_view line, std::string_vie
 
 std::string_view trimmed(std::string_view text);
 
-/// Words as a shell would split them: at spaces, but not within quotes.
+/// Splits words as a shell does: at spaces, but not within quotes.
 std::vector<std::string> split_words(std::string_view text);
 
 std::vector<std::string> split_lines(const std::string& text);
 std::string join_lines(const std::vector<std::string>& lines);
 
-/// Diagnostics as a report shows them: one a line, with code and place.
+/// Diagnostics as a report shows them: one per line, with code and source location.
 std::string brief(const Diagnostics& list);
 
 }  // namespace vyre::lab

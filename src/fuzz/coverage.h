@@ -1,7 +1,7 @@
 #pragma once
 
-// What generated programs are made of: which operations with which types, and which features. So
-// that a generator that has quietly stopped to make something is found out.
+// The contents of generated programs: operations with their types, and features. Detects a
+// generator that no longer generates one of them.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ class Coverage {
  public:
   Coverage() : pairs_(all_ops().size()) {}
 
-  /// `expected` is what the program gave, for the features of results.
+  /// `expected` is the program's result, for the features of results.
   void add(const Generated& g, const Outputs* expected = nullptr);
 
   uint64_t programs() const { return programs_; }

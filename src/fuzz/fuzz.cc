@@ -15,16 +15,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Asked for one program, we keep it whether it fails or not.
+/// A single requested program is kept whether it fails or not.
 bool keeps_all(const FuzzOptions& options) { return options.count == 1 && !options.out.empty(); }
 
-/// The flags that give this program again.
+/// The flags that reproduce the program.
 std::string flags_of(const Generated& g, const FuzzOptions& options) {
   return fmt::format("{}--seed {} --count 1{}", options.generate.only_graphs ? "--graphs " : "",
                      g.seed, options.inputs > 1 ? fmt::format(" --inputs {}", options.inputs) : "");
 }
 
-/// Gives the path; "" if the program could not be written.
+/// Returns the path; "" if the program could not be written.
 std::string write(const Generated& g, const Verdict& verdict, const FuzzOptions& options,
                   FuzzSummary& summary) {
   std::string file;
@@ -44,13 +44,13 @@ class Reductions {
              FuzzSummary& summary)
       : g_(g), subjects_(subjects), options_(options), summary_(summary) {}
 
-  /// Sets what is known of the reduced program. A mismatch that an earlier one of the program shows
-  /// when it is reduced has the same file.
+  /// Sets the reduced program of a finding. A mismatch that an earlier reduced program also shows
+  /// has the same file.
   void add_to(Finding& f) {
     if (options_.reduce_seconds <= 0 || is_stopped()) return;
     const auto subject = std::find_if(subjects_.begin(), subjects_.end(),
                                       [&](const Subject& s) { return s.name == f.subject; });
-    // What the sanitizer finds is about the program, not about two ways to run it.
+    // The sanitizer's findings are about the program, not about two configurations.
     if (subject == subjects_.end() || subject->name == "sanitizer") return;
     const ConfigurationPair pair{reference_subject(), *subject};
     for (const Written& w : written_)
@@ -109,7 +109,7 @@ class Reductions {
   std::vector<Written> written_;
 };
 
-/// Notes what is wrong with a program.
+/// Records the findings of a program.
 void note_findings(const Generated& g, const Verdict& verdict, const std::vector<Subject>& subjects,
                    const FuzzOptions& options, FuzzSummary& summary) {
   Reductions reductions(g, subjects, options, summary);
@@ -145,13 +145,14 @@ Result<FuzzSummary> fuzz(const FuzzOptions& options) {
         (options.seconds > 0 && status.seconds >= options.seconds))
       return summary;
     const Generated g = generate(status.seed, options.generate);
-    if (keeps_all(options)) write(g, {}, options, summary);  // before a subject can crash
+    if (keeps_all(options)) write(g, {}, options, summary);  // before a configuration can crash
     const Verdict verdict = compare(g, *subjects);
     ++status.programs;
     status.runs += verdict.runs;
     status.refused += verdict.refused;
     summary.coverage.add(g, verdict.expected ? &*verdict.expected : nullptr);
-    // Programs with other inputs have no race either; but a graph may take a grid from its inputs.
+    // Programs with other inputs have no race either, except that a graph may take a grid from its
+    // inputs.
     bool fails = !verdict.mismatches.empty();
     for (uint64_t n = 1; n < options.inputs && !fails && !g.is_graph(); ++n) {
       const Generated other = other_inputs(g, n);

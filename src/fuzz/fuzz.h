@@ -1,7 +1,7 @@
 #pragma once
 
-// Generates programs and compares, seed after seed, until the count or the time is used up or
-// somebody says stop.
+// Generates programs and compares configurations, seed after seed, until the count or the time is
+// used up or the caller stops it.
 
 #include <atomic>
 #include <functional>
@@ -27,20 +27,20 @@ struct FuzzStatus {
   uint64_t seed = 0;  // the next, or the current one
   uint64_t programs = 0;
   uint64_t runs = 0;     // of subjects
-  uint64_t refused = 0;  // of them: a device cannot take the program
+  uint64_t refused = 0;  // of these runs: a device refused the program
   uint64_t failing = 0;  // programs with a mismatch
   double seconds = 0;
 };
 
 struct FuzzOptions {
-  uint64_t seed = 0;                  // the first; the others follow by one
-  uint64_t count = 0;                 // programs; 0: as many as there is time for
-  uint64_t inputs = 1;                // of each kernel: its own, then others (other_inputs)
+  uint64_t seed = 0;                  // the first; later ones increase by one
+  uint64_t count = 0;                 // number of programs; 0: limited by time only
+  uint64_t inputs = 1;                // for each kernel: its own, then others (other_inputs)
   double seconds = 0;                 // 0: no limit
   std::vector<std::string> subjects;  // groups, names or devices (device_spec.h); empty: all
-  std::vector<Subject> more;          // besides those of all_subjects
+  std::vector<Subject> more;          // in addition to all_subjects
   std::string out;  // folder for failing programs, with a count of 1 for every one; "": none
-  double reduce_seconds = 0;  // for each mismatch to be reduced; 0: none is
+  double reduce_seconds = 0;  // per mismatch; 0: no reduction
   std::string reduced = ".";  // folder for reduced programs
   GenerateOptions generate;
   const std::atomic<bool>* stop = nullptr;
@@ -50,13 +50,13 @@ struct FuzzOptions {
 
 struct FuzzSummary {
   FuzzStatus status;
-  std::vector<Finding> findings;  // one a failing subject
+  std::vector<Finding> findings;  // one per failing configuration
   Diagnostics file_errors;        // replay files that could not be written
   Coverage coverage;
   bool stopped = false;
 };
 
-/// An error only if the options are wrong: findings are no error of the call.
+/// Returns an error only if the options are wrong: findings are not errors of the call.
 Result<FuzzSummary> fuzz(const FuzzOptions& options);
 
 }  // namespace vyre::lab

@@ -9,7 +9,7 @@ namespace vyre::lab {
 
 uint32_t ChainWriter::input() { return uint32_t(r_.below(slots_.size())); }
 
-/// A new buffer, or one that is there: as `out` it is cleared, in place it is not.
+/// A new buffer, or an existing one: as `out` it is cleared, in place it is not.
 uint32_t ChainWriter::output(uint32_t other, bool& in_place) {
   in_place = false;
   if (r_.chance(35))
@@ -74,7 +74,7 @@ std::string ChainWriter::body(const Slot& a, const Slot& b, const Slot& out) {
       return text + guarded(store(number_of(
                                 a, fmt::format("a[(i * 7 + {}) % max(len(a), 1)]", constant()))),
                             "i");
-    case 2:  // a scatter that nobody else meets
+    case 2:  // a scatter with distinct targets
       return text + fmt::format("  if i < len(o) {{ o[len(o) - 1 - i] = {} }}\n",
                                 element_of(out.element, plain));
     case 3:  // through shared memory
@@ -87,21 +87,21 @@ std::string ChainWriter::body(const Slot& a, const Slot& b, const Slot& out) {
       return text +
              fmt::format("  assert({} % 61 != {}, {})\n  {}\n", x, failing, code, store(plain));
     }
-    case 5:  // several elements an invocation, none of them another's
+    case 5:  // several elements per invocation, disjoint from those of others
       return text +
              fmt::format("  for k in 0..{} {{ if i * 3 + k < len(o) {{ o[i * 3 + k] = {} }} }}\n",
                          r_.between(1, 3), element_of(out.element, "(i + k)"));
     case 6:
       return text + fmt::format("  var v: u32 = {}\n  while v % 4 != 3 {{ v += 1 }}\n  {}\n", x,
                                 store("v"));
-    case 7:  // twice the same element
+    case 7:  // the same element twice
       return text + fmt::format("  {}\n  if {} > 9 {{ {} }}\n", store(plain), y, store("i"));
-    case 8:  // an array of its own
+    case 8:  // a private array
       return text +
              fmt::format("  var w: u32[3]\n  w[{} % 4] = 7\n  {}\n", x, store("w[1] + w[2]"));
-    case 9:  // one element, of the first
+    case 9:  // one element, by the first invocation
       return text + fmt::format("  if i == 0 {{ o[0] = {} }}\n", element_of(out.element, plain));
-    case 10:  // one element, for all
+    case 10:  // one element, read by all
       return text + guarded(store(number_of(a, "a[0]")), "i");
     default: break;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Writes graphs of small kernels that hand elements to each other: elementwise, in place, shifted,
-// gathered, through shared memory, with early returns and traps. Much of them can be fused, and
-// some of it only seems so. Internal to the generator.
+// Writes graphs of small kernels that pass elements to each other: elementwise, in place, shifted,
+// gathered, through shared memory, with early returns and traps. Many of them can be fused, and
+// some only seem fusible. Internal to the generator.
 
 #include <string>
 #include <vector>

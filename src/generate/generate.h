@@ -1,16 +1,16 @@
 #pragma once
 
-// Random programs with their inputs, to search for bugs with.
+// Random programs with their inputs, to find bugs.
 //
 // Every program is legal (the checker accepts it), ends (all loops have small proved bounds), has
 // no data race and no order-dependent result: it gives the same bytes under every schedule, on
 // every backend, and, unless it observes its subgroup, at every subgroup size. It may trap; then
 // code and invocation are the same everywhere, too.
 //
-// Which operations appear, with which operands and types, is read from the table of operations: a
-// new row is generated without a change here (tests/fuzz/coverage_test.cc says if it is not).
+// The operations, their operands and types come from the table of operations: a new row is
+// generated without a change here (tests/fuzz/coverage_test.cc fails if it is not).
 //
-// How races are avoided is told in kernel_writer.h.
+// kernel_writer.h describes how races are avoided.
 
 #include <cstdint>
 
@@ -19,18 +19,19 @@
 
 namespace vyre::lab {
 
-/// What a program may hold. A backend that lacks something can still be fuzzed with the rest.
+/// The features that a program may have. A backend that lacks some can still be fuzzed with the
+/// others.
 struct GenerateOptions {
-  bool graphs = true;         // several kernels and a graph over them, now and then
-  bool only_graphs = false;   // every program is one
+  bool graphs = true;         // several kernels and a graph over them, occasionally
+  bool only_graphs = false;   // every program is a graph
   bool subgroups = true;      // subgroup operations, lane_id, subgroup_size
   bool grid_barriers = true;  // barriers and uniform loads over the grid
   bool traps = true;          // trap and assert; a few of the programs do trap
 };
 
-/// What each run of a program may take.
+/// The limits of each run of a program.
 struct RunLimits {
-  double seconds = 20;    // nothing that is generated takes a tenth of it; what does is a finding
+  double seconds = 20;  // generated programs take less than a tenth of it; slower ones are findings
   uint64_t lane_ops = 0;  // on the interpreter (interp::Options::lane_op_limit)
 };
 
@@ -40,21 +41,21 @@ struct Generated {
   LaunchInputs inputs;             // by buffer of the kernel, or of the graph if there is one
   bool observes_subgroup = false;  // its results may depend on the subgroup size
   RunLimits limits;
-  bool leaves_files = true;  // the program before a pass that broke it is kept
+  bool leaves_files = true;  // keep the program before a pass that broke it
 
   bool is_graph() const { return !module.graphs.empty(); }
-  /// The size of subgroups that all kernels fix, or 0.
+  /// The subgroup size that all kernels fix, or 0.
   uint32_t fixed_subgroup() const;
 };
 
 /// The same seed and options give the same program and inputs, on every machine.
 Generated generate(uint64_t seed, const GenerateOptions& options = {});
 
-/// The same kernel with other numbers in its buffers; `number` says which. Scalars and lengths
+/// The same kernel with other values in its buffers, selected by `number`. Scalars and lengths
 /// stay.
 Generated other_inputs(const Generated& g, uint64_t number);
 
-/// Does the op make its program observe its subgroup?
+/// Returns whether the op makes its program observe its subgroup.
 bool observes_subgroup(Opcode code);
 bool observes_subgroup(const Module& module);
 

@@ -28,7 +28,7 @@ GraphArg GraphWriter::scalar_argument(Type type, uint64_t bits) {
   return {add_slot(Role::Scalar, type, bits), 0};
 }
 
-/// One that is there already, if it fits and the call does not write what it was given before.
+/// An existing buffer that fits and is not in `taken`, or a new one.
 GraphBufferId GraphWriter::buffer_argument(const Buffer& parameter, uint64_t count,
                                            std::vector<GraphBufferId>& taken) {
   const bool writes = is_writable(parameter.role);
@@ -73,7 +73,7 @@ GraphNode GraphWriter::call(uint32_t kernel) {
   return node;
 }
 
-/// A buffer that a grid or a flag can be read from, or none.
+/// A buffer of which an element can be a grid or a flag, or none.
 GraphBufferId GraphWriter::integer_slot(bool or_bool) {
   for (int tries = 0; tries < 8 && !slots_.empty(); ++tries) {
     const GraphBufferId i(r_.below(slots_.size()));

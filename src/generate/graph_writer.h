@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes a few random kernels and a graph that calls them, so that what one leaves another reads.
-// Internal to the generator.
+// Writes a few random kernels and a graph that calls them, so that kernels read the results of
+// others. Internal to the generator.
 
 #include <vector>
 
@@ -16,11 +16,12 @@ class GraphWriter {
   Generated write();
 
  private:
-  /// A buffer or scalar of the graph. Parameters come first in the end, so indices are not final.
+  /// A buffer or scalar of the graph. Parameters are moved to the front at the end, so indices are
+  /// not final.
   struct Slot {
     Role role = Role::In;
     Type element = Type::U32;
-    uint64_t count = 0;  // of a scalar its bits
+    uint64_t count = 0;  // for a scalar its bits
     std::vector<std::byte> data;
   };
 

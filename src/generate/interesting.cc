@@ -37,7 +37,7 @@ uint64_t float_bits(Random& random, uint32_t mantissa, uint32_t exponent) {
   switch (random.below(12)) {
     case 0: return sign;  // zeros
     case 1: return sign | inf;
-    case 2: return inf | 1ull << (mantissa - 1);                       // the NaN that can be seen
+    case 2: return inf | 1ull << (mantissa - 1);                       // the canonical NaN
     case 3: return sign | (inf - 1 - random.below(2));                 // the largest
     case 4: return sign | (1 + random.below(2));                       // the smallest subnormals
     case 5: return sign | ((1ull << mantissa) - 1 + random.below(3));  // around the smallest normal
@@ -50,7 +50,7 @@ uint64_t float_bits(Random& random, uint32_t mantissa, uint32_t exponent) {
           (uint64_t{random.pick({7u, 8u, 15u, 16u, 24u, 31u, 32u, 53u, 63u, 64u})} << mantissa);
       return sign | (limit - 1 + random.below(3));
     }
-    case 9: {  // any bits, but no NaN with a payload
+    case 9: {  // any bits that are not a NaN
       const uint64_t bits = random.next() & low_mask(mantissa + exponent);
       return bits > inf ? one : sign | bits;
     }
@@ -69,7 +69,7 @@ uint64_t interesting_bits(Random& random, Type type) {
     case Type::Bool: return random.below(2);
     case Type::F32: return float_bits(random, 23, 8);
     case Type::F64: return float_bits(random, 52, 11);
-    // The exponent of f16 is too narrow for some of the powers: what is left of them will do.
+    // The exponent of f16 is too narrow for some of the powers: the truncated bits are used.
     case Type::F16: return float_bits(random, 10, 5) & 0xffff;
     case Type::BF16: return float_bits(random, 7, 8);
     default: return integer_bits(random, type) & low_mask(width_of(type));

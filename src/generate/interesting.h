@@ -1,7 +1,7 @@
 #pragma once
 
-// Values at which things go wrong: limits, powers of two and their neighbours, zeros, infinities,
-// NaNs, subnormals; and buffers full of them.
+// Edge-case values: limits, powers of two and their neighbours, zeros, infinities, NaNs,
+// subnormals; and buffers full of them.
 
 #include <cstddef>
 #include <cstdint>

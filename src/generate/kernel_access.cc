@@ -1,4 +1,4 @@
-// Memory: which index may be touched, and how.
+// Memory: indices, and the accesses that are allowed.
 
 #include <algorithm>
 
@@ -72,7 +72,7 @@ ValueId KernelWriter::piecewise_index(uint64_t count) {
   return at;
 }
 
-/// Anything: in bounds more often than not.
+/// Any index, more often in bounds than not.
 ValueId KernelWriter::any_index(uint64_t count, Level least) {
   switch (r_.below(12)) {
     case 0: {  // at the edges
@@ -115,7 +115,7 @@ ValueId KernelWriter::own_index(const Memory& m, uint32_t room) {
   return widen_index(index, all);
 }
 
-/// Certainly out of bounds, with all that follows it.
+/// Certainly out of bounds, as are all later indices of the access.
 ValueId KernelWriter::outside_index(const Memory& m) {
   if (r_.chance(40)) {
     const uint64_t index = ~r_.between(16, 100);
@@ -228,7 +228,7 @@ bool KernelWriter::takes_atomics(const Memory& m) const {
   return m.use == Use::Own && m.own != none && contains(TypeSet::AtomicAdd, m.element);
 }
 
-/// Nobody else touches the slot, so even the old value is the same in every order.
+/// No other invocation accesses the slot, so even the old value is the same in every order.
 void KernelWriter::own_atomic() {
   const Memory* m = pick_memory(&KernelWriter::takes_atomics);
   if (!m) return;

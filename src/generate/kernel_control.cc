@@ -1,4 +1,4 @@
-// Blocks: conditions, loops and the ways out of them.
+// Blocks: conditions, loops and their exits.
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace vyre::lab {
 
-/// Values of a scope that nothing used would make it dead code.
+/// Folds unused values of a scope into the result; otherwise they would be dead code.
 void KernelWriter::end_scope() {
   const size_t begin = scopes_.back();
   scopes_.pop_back();
@@ -103,7 +103,8 @@ void KernelWriter::region() {
 
 // ---- Loops.
 
-/// How uniform a new loop is: uniform ones can synchronize, varying ones can be left by anyone.
+/// The uniformity of a new loop: uniform ones can synchronize, any invocation can leave varying
+/// ones.
 Level KernelWriter::loop_level() {
   if (last_part_ || flow_ == Level::Varying) return Level::Varying;
   if (flow_ >= Level::Workgroup && sync_ && r_.chance(50))
@@ -142,13 +143,13 @@ void KernelWriter::for_() {
       hi = constant(t, r_.below(2));
       trips += 1;
       break;
-    case 2: {  // bounded by min
+    case 2: {  // from below zero; for unsigned types from a huge number: no iterations
       const uint64_t bound = r_.between(18, 100);
       lo = constant(t, bound - trips * step);
       hi = emit(Opcode::Min, t, {value(t, level), constant(t, bound)});
       break;
     }
-    case 3:  // no positive step: nothing
+    case 3:  // no positive step: no iterations
       if (r_.chance(30)) {
         lo = small_value(t, 5, level);
         hi = constant(t, top);
@@ -173,8 +174,8 @@ void KernelWriter::for_() {
   leave_loop(outer, trips);
 }
 
-/// A counter that goes down to 0, or up to a limit, bounds it, whatever else the test says and the
-/// body does.
+/// A counter that goes down to 0, or up to a limit, bounds the loop, whatever else the test and the
+/// body do.
 void KernelWriter::while_() {
   const Level outer = flow_, level = loop_level();
   const Type t = integer_type();
@@ -215,8 +216,8 @@ void KernelWriter::exit_loop() {
     else
       b_.continue_loop();
   };
-  // Without a condition the rest of the block is never reached: statements end. An end that nothing
-  // reaches is a trap.
+  // Without a condition the rest of the block is unreachable, and the statements end. An
+  // unreachable end is a trap.
   if (options_.traps && r_.chance(10)) return leave(flow_);
   const ValueId c = condition(level);
   b_.begin_if(c);
@@ -257,7 +258,7 @@ bool KernelWriter::may_trap() const {
   return traps_ && !traps_closed_ && loops;
 }
 
-/// Holds for few invocations, or for none.
+/// True for few invocations, or for none.
 ValueId KernelWriter::rare_condition() {
   if (r_.chance(60)) return emit(Opcode::Eq, Type::U32, {linear_, u32(r_.below(total_ * 4))});
   const ValueId v = emit(Opcode::Rem, Type::U32, {value(Type::U32), u32(997)});

@@ -1,4 +1,4 @@
-// What a kernel is launched on: workgroup, grid, buffers, their lengths and contents.
+// The launch of a kernel: workgroup, grid, buffers, their lengths and contents.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ constexpr Type all_elements[] = {Type::Bool, Type::I8,  Type::U8,  Type::I16, Ty
                                  Type::F64,  Type::F16, Type::BF16};
 constexpr Type atomic_elements[] = {Type::I32, Type::U32, Type::I64, Type::U64};
 
-/// Those that a table of bytes does not cover well.
+/// Representative sizes: small, powers of two, their neighbours, odd ones, several dimensions.
 constexpr std::array<uint32_t, 3> workgroups[] = {
     {1, 1, 1},   {7, 1, 1},   {32, 1, 1}, {33, 1, 1}, {64, 1, 1}, {100, 1, 1},
     {128, 1, 1}, {256, 1, 1}, {8, 4, 1},  {5, 3, 1},  {1, 9, 1},  {16, 8, 1},
@@ -34,9 +34,9 @@ void KernelWriter::choose_shape() {
     if (d == 0 && flat) n = groups;
     if (!flat && groups > 1) n = r_.between(1, groups), groups /= n;
     total_ *= n;
-    wanted_[d] = n * size[d] - r_.below(size[d]);  // the last workgroup is rarely wanted in full
+    wanted_[d] = n * size[d] - r_.below(size[d]);  // the last workgroup is rarely full
   }
-  if (r_.chance(1)) wanted_[r_.below(3)] = 0;  // nothing runs
+  if (r_.chance(1)) wanted_[r_.below(3)] = 0;  // no invocations
 }
 
 BufferId KernelWriter::add_buffer(Role role, Type element, uint64_t count) {
@@ -69,14 +69,14 @@ KernelWriter::Memory& KernelWriter::add_memory(Role role, Type element, uint64_t
   return memory_.back();
 }
 
-/// The length as a formula, or given at launch. Arrays of the body have constant lengths.
+/// The length as a formula, or specified at launch. Arrays of the body have constant lengths.
 void KernelWriter::choose_count(BufferId index, uint64_t count) {
   Buffer& b = b_.program.buffers[index];
   if (!is_parameter(b.role)) {
     b.count = b_.program.formulas.constant(count);
     return;
   }
-  const bool must = in_graph_ && b.role == Role::Scratch;  // a call gives no lengths
+  const bool must = in_graph_ && b.role == Role::Scratch;  // a call specifies no lengths
   const bool given = is_host_input(b.role);
   if (must || r_.chance(given ? 25 : 60))
     b.count = formula_for(count, index.value(), 2);
@@ -84,7 +84,7 @@ void KernelWriter::choose_count(BufferId index, uint64_t count) {
     inputs_.lengths[index] = count;
 }
 
-/// A formula over the first `parameters` buffers that gives `target`.
+/// A formula over the first `parameters` buffers whose value is `target`.
 FormulaId KernelWriter::formula_for(uint64_t target, uint32_t parameters, int depth) {
   FormulaPool& f = b_.program.formulas;
   const auto number = [&](uint64_t v) { return f.constant(v); };
@@ -144,14 +144,14 @@ uint64_t KernelWriter::odd_count() {
   }
 }
 
-/// Mostly a slot for every invocation, some without, some nobody's.
+/// Usually a slot for every invocation; sometimes too few, sometimes extra ones.
 uint64_t KernelWriter::own_count(uint32_t stride) {
   const uint64_t all = total_ * stride;
   if (r_.chance(15)) return all + r_.below(7);
   return r_.chance(25) ? all - r_.below(std::min<uint64_t>(all, 9)) : all;
 }
 
-/// What an input looks like: in a graph often like something that is already there.
+/// The type and size of an input: in a graph often those of an existing buffer.
 Wish KernelWriter::input_shape() {
   if (!wishes_.empty() && r_.chance(70)) return r_.pick(wishes_);
   return {any_element(), odd_count()};
@@ -179,7 +179,7 @@ void KernelWriter::declare_buffers() {
     add_memory(r_.chance(15) && w.count < 4096 ? Role::Uniform : Role::In, w.element, w.count,
                Use::Read);
   }
-  if (r_.chance(20)) {  // writable, but nobody writes
+  if (r_.chance(20)) {  // writable, but not written
     const Wish w = input_shape();
     add_memory(r_.pick({Role::InOut, Role::Out, Role::Scratch}), w.element, w.count, Use::Read);
   }
@@ -227,7 +227,7 @@ bool KernelWriter::is_flat() const {
   return size[1] == 1 && size[2] == 1 && wanted_[1] == 1 && wanted_[2] == 1;
 }
 
-/// Of constant length, mostly exactly what the launch needs.
+/// A buffer of constant length, usually exactly as long as the launch needs.
 void KernelWriter::add_handoff() {
   handoff_slots_ = r_.pick({1, 1, 2, 3});
   const uint64_t all = total_ * handoff_slots_;
@@ -240,7 +240,7 @@ void KernelWriter::add_handoff() {
 void KernelWriter::choose_grid() {
   if (!in_graph_ && r_.chance(20)) {
     inputs_.grid = wanted_;
-    if (r_.chance(50)) return;  // else the kernel has one as well, which the launch's replaces
+    if (r_.chance(50)) return;  // else the kernel has a grid as well, which the launch's replaces
   }
   Program& p = b_.program;
   p.grid_dims = wanted_[2] != 1 ? 3 : wanted_[1] != 1 ? 2 : static_cast<uint32_t>(r_.between(1, 3));

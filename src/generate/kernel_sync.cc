@@ -1,4 +1,4 @@
-// What invocations do together: barriers, sections of shared use, uniform loads, subgroup ops.
+// Operations of several invocations: barriers, sections of shared use, uniform loads, subgroup ops.
 
 #include "generate/kernel_writer.h"
 
@@ -68,7 +68,7 @@ void KernelWriter::in_section(Memory& m, Use use, Scope scope) {
   sections_.pop_back();
 }
 
-/// Everyone writes their own, then everyone reads the others'.
+/// Each invocation writes its own elements, then each reads the others'.
 void KernelWriter::exchange(Memory& m, Scope scope) {
   for (uint64_t n = r_.between(1, 2); n-- > 0;) store_to(m);
   barrier(scope);
@@ -77,7 +77,7 @@ void KernelWriter::exchange(Memory& m, Scope scope) {
   m.use = Use::Own;
 }
 
-/// Everyone updates everything, then everyone reads what came of it.
+/// All invocations update all elements, then read the results.
 void KernelWriter::gather_section(Memory& m, Scope scope) {
   if (r_.chance(50)) store_to(m);
   m.gather = gather_classes[r_.below(std::size(gather_classes))];
@@ -92,7 +92,7 @@ void KernelWriter::gather_section(Memory& m, Scope scope) {
 
 // ---- Handoffs.
 
-/// Hands elements over once, and sometimes again: in line or in a loop.
+/// Hands elements over once, and sometimes again: in sequence or in a loop.
 void KernelWriter::handoff() {
   if (!may_sync(Scope::Workgroup)) return;
   handoff_round();
@@ -114,8 +114,8 @@ void KernelWriter::handoff() {
   leave_loop(outer, trips);
 }
 
-/// Each invocation writes its elements of the workgroup's tile; after a barrier any of the tile are
-/// read.
+/// Each invocation writes its elements of the workgroup's tile; after a barrier any elements of the
+/// tile are read.
 void KernelWriter::handoff_round() {
   const Type element = b_.program.buffers[handoff_].element;
   const uint64_t attr = MemoryRef{.buffer = handoff_}.pack();
@@ -150,8 +150,8 @@ void KernelWriter::handoff_round() {
 
 // ---- Uniform loads and subgroups.
 
-/// A barrier, one load, a barrier: so it may read what others wrote before, as far as the barrier
-/// reaches.
+/// A barrier, one load, a barrier: so it may read earlier writes of other invocations within the
+/// scope of the barrier.
 void KernelWriter::uniform_load() {
   if (!may_sync(Scope::Workgroup)) return;
   const Memory& m = memory_[r_.below(memory_.size())];
@@ -161,7 +161,7 @@ void KernelWriter::uniform_load() {
   const bool device = is_writable(m.role) && m.role != Role::Shared && m.use != Use::Read;
   const bool all_ordered =
       !device || scope == Scope::Grid || (m.use == Use::Foreign && m.reach == Level::Grid);
-  // Of a device buffer a barrier of the workgroup orders the workgroup's own slots, unless other
+  // For a device buffer a barrier of the workgroup orders the workgroup's own slots, unless other
   // workgroups write there.
   if (!all_ordered && m.use == Use::Gather && m.reach == Level::Grid) return;
   const Level level = needed_for(scope);

@@ -1,4 +1,4 @@
-// Values: where operands come from, and pure ops by their rows in the table.
+// Values: the sources of operands, and pure ops by their rows in the table.
 
 #include <algorithm>
 
@@ -57,7 +57,7 @@ Level KernelWriter::result_level(Opcode code, std::span<const ValueId> operands,
     default: break;
   }
   if (is_launch_constant(code)) return Level::Grid;
-  switch (code) {  // what is not known to be uniform is varying
+  switch (code) {  // ops not known to be uniform are varying
     case Opcode::WorkgroupId: return Level::Workgroup;
     case Opcode::SubgroupAdd:
     case Opcode::SubgroupMin:
@@ -146,7 +146,7 @@ ValueId KernelWriter::small_value(Type type, uint64_t bound, Level least) {
   return convert(emit(Opcode::Rem, Type::U32, {v, u32(bound)}), type);
 }
 
-/// Comparisons of small numbers go both ways more often than those of random bits.
+/// Comparisons of small numbers have both outcomes more often than those of random bits.
 ValueId KernelWriter::condition(Level least) {
   if (r_.chance(25)) {
     const Type t = type_in(TypeSet::Num);
@@ -241,13 +241,13 @@ ValueId KernelWriter::as_u64(ValueId v) {
   return convert(v, Type::U64);
 }
 
-/// What came from others should be seen in the outputs.
+/// Folds the newest value, which comes from other invocations, into the result.
 void KernelWriter::fold_newest() {
   pool_.back().used = true;
   fold(pool_.back().id);
 }
 
-/// Makes a value matter.
+/// Folds a value into the result, so that it is not dead.
 void KernelWriter::fold(ValueId v) {
   const ValueId turned =
       emit(Opcode::RotL, Type::U64, {b_.get(accumulator_), constant(Type::U64, r_.between(1, 63))});

@@ -1,4 +1,4 @@
-// The kernel as a whole: what it may hold, what stands before and after its random statements.
+// The kernel as a whole: its features, and the code before and after its random statements.
 
 #include "generate/kernel_writer.h"
 
@@ -19,7 +19,7 @@ void KernelWriter::choose_features() {
   if (in_graph_) budget_ /= 2, op_budget_ /= 2;
 }
 
-/// Numbers that everything else stands on, and variables for the statements to work with.
+/// The common ids and counts, and variables for the statements to work with.
 void KernelWriter::write_prologue() {
   const auto id = [&](Opcode code, uint32_t dim) { return emit(code, Type::Void, {}, dim); };
   const auto mul_add = [&](ValueId a, ValueId b, ValueId c) {
@@ -55,7 +55,7 @@ void KernelWriter::write_prologue() {
   if (grid_sync_) declare(Type::U32, Level::Grid);
 }
 
-/// What was computed so far becomes visible.
+/// Stores the values computed so far to an output.
 void KernelWriter::store_result() {
   const Memory& m = memory_[result_];
   b_.effect(Opcode::Store, m.element, {m.own, b_.get(accumulator_)},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes one random kernel. Internal to the generator: generate.h is what others include.
+// Writes one random kernel. Internal to the generator: other folders include generate.h.
 //
 // Races. Every buffer and array has a Use, which lists the accesses that are allowed at a point of
 // the program. It is the same for all invocations.
@@ -14,19 +14,21 @@
 //   stores of one value. Old values are dropped.
 //
 // Shared arrays and some device buffers begin as Own. A section (kernel_sync.cc) takes one of them
-// to Foreign or Gather and back: barrier, statements, barrier. Sections nest in blocks: no break,
-// continue or return leaves one but together with everybody that its barriers wait for.
+// to Foreign or Gather and back: barrier, statements, barrier. Sections nest in blocks: a break,
+// continue or return leaves one only together with all invocations that its barriers wait for.
 //
-// Uniformity. Values carry the level that the checker will find for them, and `flow_` is the level
-// of the current point. A loop has a level of its own: what may leave it early needs flow of at
-// least that level, what synchronizes inside needs a loop of at least its scope. A return lowers
-// the level of all that follows. So the writer never has to ask the checker.
+// Uniformity. Values carry the level that the checker will compute for them, and `flow_` is the
+// level of the current point. A loop has a level: early exits need flow of at least that level, and
+// synchronization inside needs a loop of at least its scope. A return lowers the level of all later
+// code. So the writer never calls the checker.
 //
-// Traps. After a trap of one invocation others go on, and what they read from it is not promised.
-// So after the first synchronization that follows a trap there is no other trap: which one is
-// reported depends on nothing that a trapped invocation left undone.
+// Traps. After a trap of one invocation others continue, and the specification does not define the
+// values that they read from it. So after the first synchronization that follows a trap no other
+// trap is generated: the reported trap does not depend on data that a trapped invocation did not
+// write.
 //
-// Cost. An op in a loop counts as often as the loop may run. When the budget is spent, blocks end.
+// Cost. An op in a loop counts as often as the loop may run. When the budget is used up, blocks
+// end.
 
 #include <array>
 #include <optional>
@@ -43,22 +45,22 @@ namespace vyre::lab {
 
 using Level = Uniformity;
 
-/// A buffer that there is already and that a parameter of a new kernel may be bound to.
+/// An existing buffer that a parameter of a new kernel may be bound to.
 struct Wish {
   Type element = Type::U32;
   uint64_t count = 0;
 };
 
-/// A kernel and what to launch it with, by buffer.
+/// A kernel and the data of its launch, by buffer.
 struct WrittenKernel {
   Program program;
-  IdMap<BufferId, uint64_t> counts;  // elements; of a scalar its bits
+  IdMap<BufferId, uint64_t> counts;  // elements; for a scalar its bits
   LaunchInputs inputs;
 };
 
 class KernelWriter {
  public:
-  /// In a graph: the kernel has a grid of its own and its scratch buffers a length.
+  /// In a graph: the kernel has a grid and its scratch buffers a length.
   KernelWriter(Random& random, const GenerateOptions& options, std::string name,
                std::span<const Wish> wishes, bool in_graph);
   WrittenKernel write();
@@ -71,12 +73,12 @@ class KernelWriter {
     Role role = Role::In;
     Type element = Type::U32;
     uint64_t count = 0;
-    uint32_t stride = 1;  // Own: slots of an invocation, side by side
+    uint32_t stride = 1;  // Own: adjacent slots of an invocation
     ValueId own = none;   // Own: the first of them, as u32
     Use use = Use::Read;
     Level reach = Level::Grid;          // Foreign, Gather: of a device buffer's section
     Opcode gather = Opcode::AtomicAdd;  // Gather: the class of the atomics
-    uint64_t stored = 0;                // … AtomicStore: what every one of them writes
+    uint64_t stored = 0;                // … AtomicStore: the value that all of them write
     Type value() const { return value_type(element); }
   };
   struct Known {
@@ -120,11 +122,11 @@ class KernelWriter {
   }
   ValueId constant(Type type, uint64_t bits);
   ValueId u32(uint64_t v) { return constant(Type::U32, v); }
-  /// Puts a value into the pool.
+  /// Adds a value to the pool.
   void know(ValueId id, bool used = false);
   Level level_of(ValueId id) const { return levels_.contains(id) ? levels_[id] : Level::Varying; }
   void set_level(ValueId id, Level level);
-  /// What the checker will find for an op's results.
+  /// The level that the checker will compute for an op's results.
   Level result_level(Opcode code, std::span<const ValueId> operands, uint64_t attr) const;
   ValueId read(const Variable& v);
   /// A value of the type that is at least as uniform as `least`.
@@ -216,7 +218,7 @@ class KernelWriter {
   std::span<const Wish> wishes_;
   const bool in_graph_;
 
-  // What the kernel may hold.
+  // Features of the kernel.
   bool sync_ = false;
   bool grid_sync_ = false;
   bool subgroups_ = false;
@@ -225,13 +227,13 @@ class KernelWriter {
   uint64_t group_size_ = 1;
   std::array<uint64_t, 3> wanted_ = {1, 1, 1};  // invocations
   uint64_t total_ = 1;                          // invocations that run
-  IdMap<BufferId, uint64_t> counts_;            // elements; of a scalar its bits
+  IdMap<BufferId, uint64_t> counts_;            // elements; for a scalar its bits
   LaunchInputs inputs_;
   std::vector<Memory> memory_;
   uint32_t result_ = 0;  // index into memory_
   std::vector<BufferId> scalars_;
   /// A scratch buffer that each workgroup has a tile of, which one phase writes and the next reads.
-  /// Nothing else touches it.
+  /// No other code accesses it.
   BufferId handoff_ = none;
   uint64_t handoff_slots_ = 1;  // of an invocation
 
@@ -248,11 +250,11 @@ class KernelWriter {
   std::vector<Level> sections_;  // the level of flow that each needs
   Level flow_ = Level::Grid;
   Level cap_ = Level::Grid;  // the least level of returns so far
-  bool last_part_ = false;   // nothing synchronizes any more
+  bool last_part_ = false;   // no further synchronization
   bool trapped_ = false;     // a trap or assert was written
   bool traps_closed_ = false;
   int depth_ = 0;
-  uint64_t times_ = 1;  // how often the current block may run
+  uint64_t times_ = 1;  // maximum executions of the current block
   uint64_t spent_ = 0, budget_ = 0;
   uint64_t ops_ = 0, op_budget_ = 0;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Random choices that are the same on every machine: splitmix64, and nothing of <random>, whose
-// distributions differ between standard libraries.
+// Random choices that are the same on every machine: splitmix64, and no distributions of <random>,
+// which differ between standard libraries.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
-  /// 0 … n-1; n is not 0. (The bias of a remainder matters to nobody here.)
+  /// 0 … n-1; n is not 0. (The bias of a remainder does not matter here.)
   uint64_t below(uint64_t n) { return next() % n; }
   /// lo … hi, both included.
   uint64_t between(uint64_t lo, uint64_t hi) { return lo + below(hi - lo + 1); }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t packed_lanes = 512;      // a frame's values stay in the first-level cache
 constexpr size_t max_kept_constants = 256;  // further ones are filled in again where they are used
-constexpr uint32_t poll_distance = 2048;  // instructions without a loop between looks at the clock
+constexpr uint32_t poll_distance = 2048;    // instructions without a loop between clock checks
 
 bool uses_subgroups(const Program& p) {
   bool found = false;
@@ -27,7 +27,7 @@ CodeWriter::CodeWriter(const Program& program, uint64_t max_groups, bool observe
   code_.dead = slots_.take_mask();
 }
 
-/// Decides on the lanes of a frame; gives their stride.
+/// Determines the lanes of a frame; returns their stride.
 uint32_t CodeWriter::prepare(uint64_t max_groups) {
   const Program& p = p_;
   const uint64_t lanes =
@@ -36,7 +36,8 @@ uint32_t CodeWriter::prepare(uint64_t max_groups) {
   code_.uses_subgroups = uses_subgroups(p);
   const bool shared = std::any_of(p.buffers.begin(), p.buffers.end(),
                                   [](const Buffer& b) { return b.role == Role::Shared; });
-  // Workgroups that wait for each other in a loop must not share a frame: its lanes leave together.
+  // Workgroups that wait for each other in a loop must not share a frame, because its lanes leave
+  // together.
   const bool pack = !shared && !code_.uses_subgroups && !p.requires_forward_progress;
   code_.group_lanes = static_cast<uint32_t>(lanes);
   code_.groups = pack ? static_cast<uint32_t>(std::clamp<uint64_t>(
@@ -161,8 +162,8 @@ void CodeWriter::lane_id(OpId id, ValueId result) {
   code_.ids.push_back({out, op.code, static_cast<uint32_t>(op.attr)});
 }
 
-/// Emits the widening of an index that the memory functions do not take. `type` becomes the new
-/// one.
+/// Emits the widening of an index whose type the memory functions do not support. `type` becomes
+/// the new type.
 Slot CodeWriter::index(OpId id, bool as_64_bits, Type* type, Slot* temporary) {
   const ValueId v = p_.operand(id, 0);
   *type = p_.type(v);
@@ -230,7 +231,7 @@ void CodeWriter::subgroup(OpId id) {
   for (size_t k = 0; k < operands.size(); ++k) i.in[k] = slot(operands[k]);
 }
 
-/// All lanes of a frame run in lock step, so a barrier of a workgroup or less is already there.
+/// All lanes of a frame run in lock step, so a barrier of at most a workgroup needs no code.
 void CodeWriter::barrier(OpId id, Scope scope) {
   const bool grid = scope == Scope::Grid;
   code_.grid_sync |= grid;

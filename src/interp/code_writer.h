@@ -1,7 +1,7 @@
 #pragma once
 
-// The straight-line half of compiling: places for values, and the instructions of ops that are no
-// control. compile.cc adds control.
+// The straight-line half of compiling: slots for values, and the instructions of ops that are
+// neither control ops nor exits. compile.cc adds control.
 
 #include <map>
 #include <tuple>
@@ -17,20 +17,20 @@ class CodeWriter {
  protected:
   CodeWriter(const Program& program, uint64_t max_groups, bool observed);
 
-  /// Appends an instruction. The reference holds until the next one.
+  /// Appends an instruction. The reference is valid until the next one.
   Instr& emit(Do what, OpId op);
   uint32_t here() const { return static_cast<uint32_t>(code_.instrs.size()); }
-  /// Appends an instruction and gives its index.
+  /// Appends an instruction and returns its index.
   uint32_t here_of(Do what, OpId id);
   void copy(Do what, OpId id, Slot to, Slot from, uint32_t bytes);
 
   Slot slot(ValueId v) const { return slot_of_[v]; }
   uint32_t width(ValueId v) const { return size_of(p_.type(v)); }
   Slot define(ValueId v) { return slot_of_[v] = slots_.take(width(v)); }
-  /// Frees the places of values that die with this op.
+  /// Frees the slots of values that die with this op.
   void release(OpId op);
 
-  /// The instructions of an op that is no control and no exit.
+  /// Emits the instructions of an op that is neither a control op nor an exit.
   void straight(OpId id);
 
   const Program& p_;
@@ -53,7 +53,7 @@ class CodeWriter {
   void sync(OpId id);
   void barrier(OpId id, Scope scope);
 
-  IdMap<ValueId, bool> kept_;  // by value: its place belongs to no value alone
+  IdMap<ValueId, bool> kept_;  // by value: its slot is shared with other values
   std::map<std::tuple<Opcode, Type, uint64_t>, Slot> constants_;
   const bool observed_;
   uint32_t since_poll_ = 0;

@@ -32,7 +32,7 @@ class Compiler : CodeWriter {
     OpId op;
     Slot mask_a = no_slot, mask_b = no_slot;
     uint32_t begin = 0;         // IfBegin, ForBegin or WhileBegin
-    uint32_t then_end = 0;      // ArmEnd of the then arm
+    uint32_t then_end = 0;      // ArmEnd of the then block
     uint32_t body = 0;          // where the next iteration begins
     uint32_t test = chain_end;  // Test
     bool else_empty = false;
@@ -101,7 +101,7 @@ class Compiler : CodeWriter {
   }
 
   /// Copies the operands of `exit` into the loop's carried values, as if all at once: an operand
-  /// that is itself a carried value, overwritten by an earlier copy, is set aside first.
+  /// that is itself a carried value, overwritten by an earlier copy, is saved first.
   void carry(OpId exit, const Open& loop) {
     const auto from = p_.operands(exit);
     const BlockId header = p_.block(loop.op, 0);
@@ -160,8 +160,8 @@ class Compiler : CodeWriter {
     release(id);
   }
 
-  // ---- Blocks. Instructions that may find themselves without an active lane jump to the end of
-  // the block around; until that is known they form a chain through their `escape` fields.
+  // Blocks. Instructions that may have no active lane left jump to the end of the enclosing block;
+  // until its position is known they form a chain through their `escape` fields.
 
   void may_escape(uint32_t instr) {
     code_.instrs[instr].escape = chains_.back();
@@ -182,11 +182,11 @@ class Compiler : CodeWriter {
   }
 
   void enter(BlockId block) {
-    if (is_region(block)) return;  // its chain is that of the block around
+    if (is_region(block)) return;  // it uses the chain of the enclosing block
     chains_.push_back(chain_end);
     const OpId parent = p_.blocks[block].parent;
     if (parent == none || p_.op(parent).code != Opcode::If || block != p_.block(parent, 1)) return;
-    const Open& o = open_.back();  // the else arm begins
+    const Open& o = open_.back();  // the else block begins
     code_.instrs[o.begin].target = here();
     code_.instrs[o.then_end].target = here();
   }
@@ -216,8 +216,8 @@ class Compiler : CodeWriter {
       Instr& i = code_.instrs[end];
       i.mask_a = o.mask_a;
       i.mask_b = o.mask_b;
-      i.target =
-          o.begin + 1;  // of the else arm's end; the then arm's is set when the else arm begins
+      // For the end of the else block; the then block's target is set when the else block begins.
+      i.target = o.begin + 1;
     }
     end_chain(end);
     if (!is_else) {
@@ -271,7 +271,7 @@ class Compiler : CodeWriter {
 
   std::vector<Open> open_;
   std::vector<uint32_t> loops_;   // indices into open_
-  std::vector<uint32_t> chains_;  // one for each open block that is no region's
+  std::vector<uint32_t> chains_;  // one for each open block that does not belong to a region
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Atomics: lane after lane in the order of the schedule. Nothing else runs at the same time, so
-// plain reads and writes are atomic here.
+// Atomics: one lane after another in the order of the schedule. No other code runs at the same
+// time, so plain reads and writes are atomic here.
 
 #include <bit>
 #include <cstring>

@@ -1,4 +1,4 @@
-// What is in a frame when it begins: constants, ids, zeroed arrays.
+// The initial contents of a frame: constants, ids, zeroed arrays.
 
 #include <algorithm>
 #include <cstring>
@@ -160,7 +160,7 @@ void Machine::fill_ids(Frame& frame) const {
   }
 }
 
-/// False if the time is over: arrays may be as large as memory is.
+/// Returns false if the time limit has passed: arrays may be as large as memory.
 bool Machine::zero_arrays(Frame& frame) {
   if (std::exchange(frame.is_fresh, false)) return true;
   constexpr uint64_t part = 4 << 20;

@@ -1,4 +1,4 @@
-// Graphs: calls one after the other over buffers that all live in memory.
+// Graphs: calls in order over buffers that are all in memory.
 
 #include <fmt/format.h>
 

@@ -39,7 +39,7 @@ bool Clock::expired(uint64_t lane_ops) {
   return limit_ > 0 && std::chrono::duration<double>(now - start_).count() > limit_;
 }
 
-// The machine's memory is a limit even below a larger one that was given: an error is better than a
+// The machine's memory is a limit even below a larger specified one: an error is better than a
 // process that the system kills.
 Memory::Memory(const Options& options) : limit_(physical_memory()), given_(false) {
   if (options.memory_limit == 0 || options.memory_limit > limit_) return;

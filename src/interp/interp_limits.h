@@ -19,10 +19,10 @@ class Clock {
  public:
   explicit Clock(const Options& options);
 
-  /// Is the time over, or the work? Looks at the system's clock.
+  /// Returns whether the limit of time or work has passed. Reads the system's clock.
   bool expired(uint64_t lane_ops = 0);
   double limit() const { return limit_; }
-  /// Share of the work that is done, for the progress callback.
+  /// Sets the completed fraction of the work, for the progress callback.
   void set_progress(double fraction) { fraction_ = fraction; }
 
  private:
@@ -40,8 +40,8 @@ class Memory {
  public:
   explicit Memory(const Options& options);
 
-  /// Takes `bytes` for `what` ("the buffers of `k`"), or says why not. Values that do not fit 64
-  /// bits are given saturated.
+  /// Reserves `bytes` for `what` ("the buffers of `k`"), or returns an error. Values that do not
+  /// fit 64 bits are passed saturated.
   Result<> take(uint64_t bytes, const std::string& what);
   void give(uint64_t bytes) { used_ -= bytes; }
   uint64_t used() const { return used_; }
@@ -52,7 +52,7 @@ class Memory {
   bool given_;
 };
 
-/// Products of sizes that stay at the largest value instead of wrapping.
+/// Products of sizes that saturate instead of wrapping.
 inline uint64_t saturating(unsigned __int128 bytes) {
   return bytes > ~0ull ? ~0ull : static_cast<uint64_t>(bytes);
 }

@@ -42,8 +42,8 @@ void Machine::record_traps(const Frame& frame, const uint8_t* lanes, const uint3
   }
 }
 
-/// Tells the observer of a load, store or atomic. Done: the run goes on. Out of line, so that runs
-/// without an observer keep their registers.
+/// Notifies the observer of a load, store or atomic. Done: the run continues. Out of line, so that
+/// runs without an observer keep their registers.
 __attribute__((noinline)) Stop Machine::observe(const Frame& frame, const Instr& i, Mask active,
                                                 const uint32_t* order) {
   const auto at = [&](Slot slot) -> const void* {
@@ -173,20 +173,20 @@ Stop Machine::run(Frame& frame, uint64_t quantum) {
         if (i.else_empty) {
           where_not(joined, active, condition);
           if (joined.count() == active.count())
-            pc = i.exit;  // nobody: active lanes stay as they are
+            pc = i.exit;  // no lane takes the then block: active lanes are unchanged
           else if (!joined.empty())
             keep(active, condition);
           break;
         }
         where_not(waiting, active, condition);
-        if (waiting.empty()) break;  // all take the then arm
+        if (waiting.empty()) break;  // all take the then block
         if (waiting.count() == active.count()) {
           set_empty(waiting);
           pc = i.target;
           break;
         }
         if (else_first()) {
-          where(joined, active, condition);  // the then arm waits
+          where(joined, active, condition);  // the then block is pending
           assign(active, waiting);
           assign(waiting, joined);
           set_empty(joined);

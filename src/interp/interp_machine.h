@@ -1,7 +1,7 @@
 #pragma once
 
-// Executes flat code. A Frame is the whole state of the workgroups in it, so it can be left and
-// taken up again; the Machine holds what all frames of a launch share.
+// Executes flat code. A Frame is the whole state of the workgroups in it, so it can be suspended
+// and resumed; the Machine holds the state that all frames of a launch share.
 
 #include <array>
 #include <memory>
@@ -39,14 +39,15 @@ struct TrapReport {
   OpId op;
 };
 
-enum class Stop : uint8_t { Done, GridBarrier, Quantum, TimedOut, Refused };  // … by the observer
+/// Why a run stopped. Refused: by the observer.
+enum class Stop : uint8_t { Done, GridBarrier, Quantum, TimedOut, Refused };
 
 struct FrameShadow;
 
 struct Frame {
   ZeroedMemory memory;
   std::byte* base = nullptr;    // aligned to 64
-  bool is_fresh = true;         // its arrays are zeros still
+  bool is_fresh = true;         // its arrays are still zeros
   IdMap<BufferId, View> views;  // by buffer
   uint32_t pc = 0;
   unsigned __int128 first_group = 0;  // linear, x fastest
@@ -67,10 +68,10 @@ class Machine {
 
   /// Bytes of a frame, saturated.
   uint64_t frame_bytes() const { return frame_bytes_; }
-  /// Constants in place. Throws bad_alloc.
+  /// Makes a frame with its constants filled in. Throws bad_alloc.
   Frame make_frame() const;
   /// Begins with workgroups first … first + count - 1: ids, zeroed arrays, pc at the start. False:
-  /// the time was over before all arrays were zeros.
+  /// the time limit passed before all arrays were zeroed.
   [[nodiscard]] bool start(Frame& frame, unsigned __int128 first, uint32_t count);
   /// Runs until the frame is done or has to wait. With a quantum, stops after that many back-edges.
   Stop run(Frame& frame, uint64_t quantum);
@@ -78,7 +79,7 @@ class Machine {
   /// The trap of the lowest invocation so far.
   const std::optional<TrapReport>& trap() const { return trap_; }
   uint64_t lane_ops() const { return lane_ops_; }
-  /// Where the time was over.
+  /// The op at which the time limit passed.
   OpId stopped_at() const { return stopped_at_; }
   Random& random() { return random_; }
 

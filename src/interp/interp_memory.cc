@@ -10,7 +10,8 @@
 namespace vyre::interp {
 namespace {
 
-// How an element type is stored: Stored in memory, Value in lanes. Signs do not matter here.
+// The representation of an element type: Stored in memory, Value in lanes. Signs do not matter
+// here.
 template <class T>
 struct Plain {
   using Stored = T;
@@ -70,7 +71,7 @@ uint64_t place<uint32_t>(uint32_t index, uint32_t plus) {
   return uint64_t{index} + plus;
 }
 
-/// Are the indices first, first + 1, …?
+/// Returns whether the indices are first, first + 1, …
 template <class I>
 bool consecutive(const I* index, uint32_t lanes) {
   I wrong = 0;
@@ -81,7 +82,7 @@ bool consecutive(const I* index, uint32_t lanes) {
   return wrong == 0;
 }
 
-/// Consecutive and all inside: the first element's place, or nowhere.
+/// Consecutive and all in bounds: the index of the first element; otherwise nowhere.
 template <class I>
 uint64_t dense(const Access& a) {
   const I* index = static_cast<const I*>(a.index);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Loads, stores and atomics of many lanes at once. Every access is checked: out of bounds gives 0
+// Loads, stores and atomics of many lanes at once. Every access is checked: out of bounds returns 0
 // or is dropped. Indices come in the program's type and are compared as numbers with the 64-bit
 // length.
 
@@ -11,7 +11,7 @@
 
 namespace vyre::interp {
 
-/// A buffer as a frame sees it. Private arrays have one copy a lane, lane_stride bytes apart.
+/// A buffer as a frame sees it. Private arrays have one copy per lane, lane_stride bytes apart.
 struct View {
   std::byte* base = nullptr;
   uint64_t count = 0;  // elements
@@ -36,7 +36,7 @@ struct Access {
 using MemoryFn = void (*)(const Access&);
 using AtomicFn = void (*)(const Access&);
 
-/// Index types that the functions below take; others are widened first.
+/// Index types that the functions below support; others are widened first.
 constexpr bool is_direct_index(Type t) {
   return t == Type::U32 || t == Type::I32 || t == Type::U64 || t == Type::I64;
 }

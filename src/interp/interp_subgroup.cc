@@ -9,7 +9,7 @@
 namespace vyre::interp {
 namespace {
 
-/// The bits of the value that changes nothing.
+/// The bits of the identity of the operation.
 uint64_t identity(Opcode code, Type t) {
   const uint64_t ones = low_mask(width_of(t)),
                  sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;

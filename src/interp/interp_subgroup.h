@@ -16,12 +16,12 @@ struct SubgroupArgs {
   uint32_t size;   // of a subgroup
   const uint8_t* active;
   const void* value;
-  const void* operand;  // lane, distance or mask (u32), where the op has one
+  const void* operand;  // lane, distance or mask (u32), for ops that have one
   void* out;
 };
 
-/// Lanes that are not active count as absent: in legal flow those are lanes that trapped, whose
-/// values nobody can see. `scratch` is working memory kept between calls.
+/// Inactive lanes count as absent: in legal flow those are lanes that trapped, whose values cannot
+/// be observed. `scratch` is working memory kept between calls.
 void run_subgroup(const SubgroupArgs& args, std::vector<std::byte>& scratch);
 
 }  // namespace vyre::interp

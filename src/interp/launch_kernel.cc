@@ -18,9 +18,9 @@ namespace {
 
 using Wide = unsigned __int128;
 
-constexpr uint64_t quantum = 256;  // back-edges before another workgroup gets its turn
+constexpr uint64_t quantum = 256;  // back-edges before another workgroup takes its turn
 
-/// In which order frames begin: a bijection on 0 … n-1 that needs no memory.
+/// The order in which frames begin: a bijection on 0 … n-1 that needs no memory.
 class Order {
  public:
   Order(Schedule schedule, uint64_t n, Random& random) : schedule_(schedule), n_(n) {
@@ -63,7 +63,7 @@ class Launch {
   }
 
  private:
-  /// An error if the time is over or the observer refuses.
+  /// Returns an error if the time limit has passed or the observer refuses.
   Result<> start(Frame& frame, uint64_t number) {
     const Wide first = Wide{order_[number]} * code_.groups;
     const Wide left = groups_ - first;
@@ -102,8 +102,8 @@ class Launch {
     return finish();
   }
 
-  /// Workgroups that wait for each other: at grid barriers all must be under way at once; those
-  /// that spin take turns. A segment ends when every frame is at the barrier or done.
+  /// Runs workgroups that wait for each other: at grid barriers all must be started; those that
+  /// spin take turns. A segment ends when every frame is at the barrier or done.
   Result<> run_waiting() {
     if (code_.grid_sync) {
       if (auto taken = take_frames(frames_); !taken) return taken;
@@ -114,7 +114,7 @@ class Launch {
     for (;;) {
       const size_t turns = spinning.size();
       for (size_t k = 0; k < turns || begun < frames_; ++k) {
-        const bool fresh = k >= turns;  // everyone who spins first, then one more
+        const bool fresh = k >= turns;  // all spinning frames first, then one more
         Frame frame;
         if (!fresh) {
           frame = std::move(spinning.front());
@@ -151,7 +151,7 @@ class Launch {
   }
 
   /// A grid barrier at which some frames are while others are at another one or done; null if all
-  /// are at the same. A frame's pc is behind its barrier.
+  /// are at the same one. A frame's pc is after its barrier.
   const Instr* stray(const std::deque<Frame>& at_barrier) const {
     const uint32_t pc = at_barrier.front().pc;
     const bool together =

@@ -1,7 +1,7 @@
 #pragma once
 
 // Masks: a byte 0 or 1 for each lane, padded with zeros to a multiple of 64, followed by the number
-// of ones. A mask whose count is 0 is empty whatever its bytes say, so emptying one costs nothing.
+// of ones. A mask whose count is 0 is empty whatever its bytes are, so clearing one costs nothing.
 
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,8 @@ struct Mask {
   bool empty() const { return count() == 0; }
 };
 
-/// Ones in a mask. Bytes are added in parallel in 64-bit words: at most 8192 lanes fit 255 rounds.
+/// Ones in a mask. Bytes are added in parallel in 64-bit words. A block of 1024 bytes takes 128
+/// additions, so no byte of the sums overflows.
 inline uint32_t count_ones(const uint8_t* bytes, uint32_t stride) {
   uint32_t total = 0;
   for (uint32_t block = 0; block < stride; block += 1024) {

@@ -26,13 +26,13 @@ struct NamedParameter {
   Type element = Type::Void;
 };
 
-/// Collects inputs; mistakes come out of finish(), all at once. The bytes are copied.
+/// Collects inputs; finish() returns all mistakes at once. The bytes are copied.
 class NamedInputs {
  public:
   explicit NamedInputs(const Program& program);
   explicit NamedInputs(const Graph& graph);
 
-  /// A scalar: converted where the parameter's type has exactly that number.
+  /// A scalar: converted if the parameter's type has exactly that number.
   NamedInputs& set(std::string_view name, Scalar value);
   template <HostNumber T>
   NamedInputs& set(std::string_view name, T value) {
@@ -45,11 +45,11 @@ class NamedInputs {
     return set(name, type_of<std::ranges::range_value_t<Range>>(),
                std::as_bytes(std::span(std::ranges::data(elements), std::ranges::size(elements))));
   }
-  /// The same as bytes, also of types that C++ has no name for.
+  /// The same as bytes, also for types without a C++ equivalent.
   NamedInputs& set(std::string_view name, Type element, std::span<const std::byte> bytes);
   /// Elements of an `out` or `scratch` parameter without a formula.
   NamedInputs& set_length(std::string_view name, uint64_t elements);
-  /// Invocations of a kernel, instead of its own grid.
+  /// Invocations of a kernel; overrides its grid.
   NamedInputs& set_grid(uint64_t x, uint64_t y = 1, uint64_t z = 1);
 
   Result<LaunchInputs> finish() const;

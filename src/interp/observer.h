@@ -1,6 +1,6 @@
 #pragma once
 
-// What somebody who looks on is told of a run: every access to memory and every barrier. A run
+// The events of a run that an observer receives: every access to memory and every barrier. A run
 // without an observer pays one comparison with null for each memory instruction of a frame, and the
 // barriers of a workgroup are not even compiled. The sanitizer is the only observer today.
 
@@ -30,13 +30,13 @@ struct Touched {
   bool all;  // every lane is active
   const uint8_t* active;
   const void* index;
-  const void* expected;   // atomic_cas: what was compared …
-  const void* old;        // … with what was there
-  const void* value;      // atomics: what was written or combined
-  const uint32_t* order;  // in which lanes had their turn; null: ascending
+  const void* expected;   // atomic_cas: the value compared …
+  const void* old;        // … with this previous value
+  const void* value;      // atomics: the value written or combined
+  const uint32_t* order;  // lanes in the order of execution; null: ascending
 };
 
-/// Whether the run goes on.
+/// Whether the run continues.
 enum class Next : uint8_t { GoOn, LookAtClock, Stop };
 
 class Observer {
@@ -49,7 +49,7 @@ class Observer {
                           const IdMap<BufferId, GraphBufferId>& bound) = 0;
   virtual void begin_launch(const Launched& launched) = 0;
   virtual void end_launch() = 0;
-  /// The frame has been given its workgroups.
+  /// The workgroups of the frame are assigned.
   virtual void begin_frame(Frame& frame) = 0;
   virtual Next touch(const Frame& frame, const Instr& instr, const Touched& touched) = 0;
   /// A barrier, or one side of a uniform_load. At a grid barrier this is the frame's arrival.
@@ -58,8 +58,8 @@ class Observer {
   /// All frames are at a grid barrier or done; `stray` is a GridBarrier at which some are while
   /// others are elsewhere, or null.
   virtual void pass_grid_barrier(const Instr* stray) = 0;
-  /// Why touch said Stop, or begin_launch or begin_frame could not do their work; null if nothing
-  /// is wrong.
+  /// The reason why touch returned Stop, or begin_launch or begin_frame failed; null if they did
+  /// not.
   virtual const Diagnostic* failure() const = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Places in a frame. Freed places are used again, last freed first: they are still in the cache.
+// Slots in a frame. Freed slots are reused, last freed first, because they are still in the cache.
 
 #include <array>
 #include <bit>
@@ -19,7 +19,8 @@ class Slots {
   Slot take(uint32_t width) {
     return take_class(std::countr_zero(width), uint64_t{stride_} * width);
   }
-  /// Never used before nor after: for what is filled once and read in every pass over the code.
+  /// A slot that is never reused: for values that are filled once and read in every pass over the
+  /// code.
   Slot take_for_ever(uint32_t width) { return take_new(uint64_t{stride_} * width); }
   void give(Slot slot, uint32_t width) { free_[std::countr_zero(width)].push_back(slot); }
 

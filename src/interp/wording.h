@@ -1,6 +1,6 @@
 #pragma once
 
-// How a kernel that did not end well is reported: in the same words by every backend.
+// Diagnostics of a kernel that did not end normally: in the same words for every backend.
 
 #include <array>
 
@@ -12,7 +12,7 @@ namespace vyre::interp {
 /// `op`: the trap or assert, or none.
 Diagnostic trapped(const Program& program, uint32_t code, const std::array<uint32_t, 3>& invocation,
                    OpId op);
-/// `op`: the loop or barrier where it was, or none.
+/// `op`: the loop or barrier at which it was, or none.
 Diagnostic timed_out(const Program& program, OpId op, double seconds);
 
 }  // namespace vyre::interp

@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory of zeros for what may be as large as the machine's memory.
+// Zeroed memory for sizes up to the machine's memory.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace vyre::interp {
 
-/// Large pieces come from the system page by page, as they are touched.
+/// Large allocations come from the system page by page, as they are touched.
 class ZeroedMemory {
  public:
   ZeroedMemory() = default;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Cloner copies ops, with everything in them, to where an IrBuilder stands. Operands are replaced
-// by `map`, where the results of the copies are entered. Source and target may be one program: then
-// `map` starts as the identity, so what is defined outside of the copied op stays.
+// Cloner copies ops, with everything in them, to the insertion point of an IrBuilder. Operands are
+// replaced by `map`, which also receives the results of the copies. Source and target may be one
+// program: then `map` starts as the identity, so values defined outside of the copied op stay.
 
 #include <vector>
 

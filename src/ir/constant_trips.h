@@ -1,7 +1,7 @@
 #pragma once
 
-// How often a loop runs, where constants say so. Emitters ask: a loop with few trips need not look
-// whether it should stop.
+// The number of iterations of a loop, where constants determine it. Emitters use it: a loop with
+// few iterations need not check the stop flag.
 
 #include <optional>
 #include <vector>
@@ -17,7 +17,7 @@ inline std::optional<uint64_t> constant_bits(const Program& p, ValueId v) {
   return p.op(def).attr;
 }
 
-/// Nothing for other loops, and for a step that is not positive.
+/// Returns nothing for other loops, and for a step that is not positive.
 inline std::optional<uint64_t> constant_trips(const Program& p, OpId loop) {
   if (p.op(loop).code != Opcode::For) return std::nullopt;
   const auto lo = constant_bits(p, p.operand(loop, 0)), hi = constant_bits(p, p.operand(loop, 1));
@@ -26,13 +26,13 @@ inline std::optional<uint64_t> constant_trips(const Program& p, OpId loop) {
   if (!lo || !hi || !step) return std::nullopt;
   const uint64_t mask = low_mask(width_of(t)), sign = is_signed(t) ? mask - mask / 2 : 0;
   if (*step == 0 || *step & sign) return std::nullopt;
-  // With the sign flipped, signed numbers come one behind the other.
+  // With the sign flipped, signed numbers are ordered as unsigned ones.
   const uint64_t first = (*lo ^ sign) & mask, end = (*hi ^ sign) & mask;
   return end <= first ? 0 : (end - first - 1) / *step + 1;
 }
 
-/// How a `while` that carries `v` from `init` changes it in a trip: the trips that `test`, one of
-/// the conditions that must hold for another trip, allows at most.
+/// For a `while` that carries `v` from `init` and replaces it by `change` in each iteration: the
+/// maximum number of iterations that `test`, one of the conditions for another iteration, allows.
 inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueId v, uint64_t init,
                                              OpId change) {
   const Opcode code = p.op(test).code;
@@ -43,7 +43,7 @@ inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueI
   const auto limit = constant_bits(p, p.operand(test, 1)),
              by = constant_bits(p, p.operand(change, !swapped));
   if (!limit || !by || *by == 0) return std::nullopt;
-  // Numbers of which neither one is negative, whatever the type says.
+  // Both numbers are below 2^(width - 1), so they are not negative, whatever the type.
   const uint64_t most = low_mask(width - 1);
   switch (p.op(change).code) {
     case Opcode::Add:
@@ -54,7 +54,7 @@ inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueI
       if (code != Opcode::Lt || *by != 1 || init == 0 || init > most || *limit > most)
         return std::nullopt;
       return width;
-    case Opcode::Shr:  // 0 at last
+    case Opcode::Shr:  // eventually 0
       if (is_signed(t) || *by >= width) return std::nullopt;
       if (code != Opcode::Gt && !(code == Opcode::Ne && *limit == 0)) return std::nullopt;
       return width;
@@ -62,8 +62,9 @@ inline std::optional<uint64_t> trips_of_test(const Program& p, OpId test, ValueI
   }
 }
 
-/// An upper bound of the trips of a loop. Of a `while`: one number that it carries starts as a
-/// constant and is changed in one way, and with it the test fails at last, whatever else it asks.
+/// Returns an upper bound of the iterations of a loop. For a `while`, one carried number must start
+/// as a constant and be changed in one way, so that the test eventually fails whatever its other
+/// conditions are.
 inline std::optional<uint64_t> most_trips(const Program& p, OpId loop) {
   const Op& o = p.op(loop);
   if (o.code != Opcode::While) return constant_trips(p, loop);
@@ -90,7 +91,7 @@ inline std::optional<uint64_t> most_trips(const Program& p, OpId loop) {
     }
   }
   if (!found) return std::nullopt;
-  bool continues = false;  // with other values, perhaps
+  bool continues = false;  // possibly with other values
   walk_blocks(p, body, [&](Visit what, OpId op, BlockId) {
     if (what == Visit::Op && p.op(op).code == Opcode::Continue) continues = true;
   });

@@ -14,8 +14,8 @@ namespace {
 /// The algebra of functions.h over IR values: an operation inserts an op.
 class Recorder {
  public:
-  /// A value, or a constant that becomes an op when it is used: which argument of a call a
-  /// compiler evaluates first must not matter.
+  /// A value, or a constant that becomes an op when it is used: the result must not depend on the
+  /// order in which a compiler evaluates the arguments of a call.
   struct Term {
     Type type = Type::Void;
     ValueId value = none;
@@ -87,7 +87,7 @@ class Recorder {
     return {result, b_.op(code, type, {operands, count})};
   }
 
-  // A function has some 50 constants at most, so a search is quick.
+  // A function has at most about 50 constants, so a linear search is fast.
   ValueId constant(const Term& term) {
     for (const Term& c : constants_)
       if (c.type == term.type && c.bits == term.bits) return c.value;
@@ -101,7 +101,7 @@ class Recorder {
   std::vector<Term> constants_;  // with their ops
 };
 
-/// The function's body; nothing for an op that is none of ours.
+/// The function's body; nothing for an op that is not one of these functions.
 Recorder::Term expand(Recorder& r, Opcode code) {
   switch (code) {
     case Opcode::Exp: return functions::exp(r, r.operand(0));

@@ -68,8 +68,8 @@ constexpr std::string_view symbol(FormulaOp op) {
   }
 }
 
-/// The nodes of a formula, operands before users, and where each of them stands in that order. The
-/// rest of the pool costs nothing: a graph has many formulas.
+/// The nodes of a formula, operands before users, and the index of each in that order. Other nodes
+/// of the pool cost nothing: a graph has many formulas.
 class Closure {
  public:
   Closure(const FormulaPool& pool, FormulaId id) {
@@ -179,7 +179,7 @@ std::string print(const FormulaPool& pool, FormulaId id,
 
 Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEnv& env,
                           const std::string& what) {
-  if (is_leaf(pool[id].op))  // most are, and every launch comes here
+  if (is_leaf(pool[id].op))  // most are, and every launch calls this
     if (const Wide value = leaf_value(pool[id], env); is_size(value)) return uint64_t(value);
   const Closure nodes(pool, id);
   std::vector<Wide> values;

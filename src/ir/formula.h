@@ -21,7 +21,7 @@ struct FormulaNode {
   FormulaOp op = FormulaOp::Const;
   uint32_t a = 0;         // left operand; for Len and Scalar the parameter's index
   uint32_t b = 0;         // right operand
-  uint64_t value = 0;     // of a Const; bits of an i64 if negative_const
+  uint64_t value = 0;     // for Const; bits of an i64 if negative_const
   bool negative = false;  // the Const is -value
   bool operator==(const FormulaNode&) const = default;
 };
@@ -34,14 +34,14 @@ class FormulaPool {
   FormulaId binary(FormulaOp op, FormulaId a, FormulaId b);
 
   const FormulaNode& operator[](FormulaId id) const { return nodes[id]; }
-  /// The value if it is a constant formula that does not fail.
+  /// Returns true, and the value, for a constant formula that does not fail.
   bool is_constant(FormulaId id, uint64_t* value) const;
 
   std::vector<FormulaNode> nodes;
   bool operator==(const FormulaPool&) const = default;
 };
 
-/// What a formula may look up: lengths and scalars by parameter index, names for messages.
+/// The lengths and scalars of a formula by parameter index, and names for messages.
 struct FormulaEnv {
   std::function<__int128(uint32_t)> len;
   std::function<__int128(uint32_t)> scalar;
@@ -53,7 +53,7 @@ std::string print(const FormulaPool& pool, FormulaId id,
                   const std::function<std::string(uint32_t)>& name);
 
 /// The value, never negative; an error shows the formula and its values. `what` names the subject:
-/// "length of `sums`". Iterative, one visit a node.
+/// "length of `x`". Iterative; visits each node once.
 Result<uint64_t> evaluate(const FormulaPool& pool, FormulaId id, const FormulaEnv& env,
                           const std::string& what);
 

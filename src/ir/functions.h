@@ -1,10 +1,10 @@
 #pragma once
 
-// Our own f32 transcendental functions, written once over an "algebra".
+// The library's f32 transcendental functions, written once over an "algebra".
 //
 //   exp exp2 log log2 sin cos tan tanh pow atan2
 //
-// Each is a template over a class A that says what a value is and what an
+// Each is a template over a class A that defines what a value is and what an
 // operation does. With functions_native.h's NativeAlgebra the template computes;
 // with an algebra whose operations append IR instructions the same source
 // emits the function's body. So one text is both the reference and the
@@ -16,15 +16,15 @@
 // worst errors and the operation counts are in docs/functions.md.
 // A NaN result may have any payload and sign.
 //
-// What that asks of the text below: no branch, loop or index may depend on a
-// value (only select), and no f64.
+// Hence the text below has no f64, and no branch, loop or index that depends on
+// a value (only select).
 //
 // The algebra A
 // -------------
 // Types: A::F (f32), A::U (u32), A::I (i32), A::B (bool). They may be one and
 // the same C++ type when the algebra tracks types itself (an IR value handle):
-// no two overloads are told apart by anything but the kinds of their operands,
-// and every operation's kind follows from its operands' kinds.
+// overloads differ only in the kinds of their operands, and every operation's
+// kind follows from its operands' kinds.
 //
 // Constants:  f(float) u(uint32_t) i(int32_t)
 // f32:        add sub mul div fma neg abs min max floor round trunc
@@ -43,8 +43,8 @@
 //             i_from_f(F) towards zero, saturating, NaN to 0
 //
 // Not all of it is in use today (trunc, round, le, i32 mul are not): the list
-// is what an algebra has to offer so that the functions may change. A bit cast
-// may make any NaN canonical; nothing here looks at a NaN's bits.
+// is what an algebra must provide so that the functions may change. A bit cast
+// may make any NaN canonical; nothing here depends on a NaN's bits.
 //
 // Order: an algebra that records operations (src/ir/expand_functions.cc) gets
 // them in the same order from every C++ compiler, though a compiler may evaluate
@@ -78,8 +78,8 @@ inline constexpr float kSmallestNormal = 0x1p-126f;
 // again, gives that integer as f32. Cheaper than round and a conversion.
 inline constexpr float kRoundingShift = 0x1.8p+23f;
 
-// Horner's rule with fma, highest power first; written out by the compiler's
-// front end, as a loop in a loop over lanes would keep that from vectorizing.
+// Horner's rule with fma, highest power first. The fold expression unrolls it
+// in the front end: a loop inside a loop over lanes would prevent vectorization.
 template <class A, std::same_as<float>... Lower>
 VYRE_INLINED typename A::F polynomial(A& a, typename A::F x, float highest, Lower... lower) {
   typename A::F sum = a.f(highest);
@@ -116,7 +116,7 @@ VYRE_INLINED typename A::F exp2_near_zero(A& a, typename A::F t) {
 }
 
 // x = 2^exponent * mantissa with mantissa in [lowest, 2 lowest), for positive
-// finite x (others give something meaningless but harmless).
+// finite x (the result for other x is meaningless but harmless).
 template <class A>
 struct Split {
   typename A::F exponent;
@@ -154,7 +154,7 @@ VYRE_INLINED typename A::F log_or_special(A& a, typename A::F x, typename A::F l
 template <class A>
 struct Quadrant {
   typename A::F r;      // fraction * pi/2, or |x|
-  typename A::F r_low;  // what r lacks, where asked for
+  typename A::F r_low;  // the error of r, if kLowPart
   typename A::U bits;   // the quadrant's two bits are bits 31 and 30
   typename A::F magnitude;
 };

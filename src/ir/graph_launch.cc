@@ -28,7 +28,7 @@ Program as_program(const Graph& g) {
   return p;
 }
 
-/// The value that stored bits stand for.
+/// The value that stored bits represent.
 uint64_t value_of(Type element, uint64_t bits) {
   if (element == Type::Bool) return bits != 0;
   if (element == Type::F16) return std::bit_cast<uint32_t>(from_f16(static_cast<uint16_t>(bits)));
@@ -255,7 +255,7 @@ Result<uint64_t> GraphCursor::times_of(const GraphNode& node) const {
   return times;
 }
 
-/// Does the loop go on? A `repeat` has no condition but its count.
+/// Returns whether the loop continues. A `repeat` has no condition but its count.
 bool GraphCursor::holds(const GraphNode& node) const {
   if (node.kind == GraphNodeKind::Repeat) return true;
   const Type type = value_type(g_.buffers[node.flag.buffer].element);
@@ -265,7 +265,7 @@ bool GraphCursor::holds(const GraphNode& node) const {
 }
 
 void GraphCursor::begin_loop() {
-  // A loop without a call changes nothing, so it may as well not run.
+  // A loop without a call changes nothing, so it is not run.
   const bool runs = times_ > 0 && has_calls(at_) && holds(*steps_[at_].node);
   if (runs) loops_.push_back({at_, times_ - 1, changes_});
   go_to(runs ? at_ + 1 : steps_[at_].partner + 1);

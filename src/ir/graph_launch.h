@@ -1,8 +1,8 @@
 #pragma once
 
-// Running a graph as far as no device is needed: lengths of its buffers, arguments and grids of its
-// calls, loops, and which stage an error comes from. The interpreter and the driver share it; each
-// gives the walk a GraphDevice that holds the buffers and runs the calls.
+// The parts of running a graph that need no device: lengths of its buffers, arguments and grids of
+// its calls, loops, and the stage that an error comes from. The interpreter and the runtime share
+// it; each passes the walk a GraphDevice that holds the buffers and runs the calls.
 
 #include <array>
 #include <cstdint>
@@ -24,8 +24,8 @@ struct GraphShape {
   uint64_t bytes(const Graph& g, auto i) const { return counts[i] * size_of(g.buffers[i].element); }
 };
 
-/// Checks what the host gives (as resolve_launch does for a kernel) and the limit of bytes that go
-/// back to it (0: none). A graph has no grid of its own: that of the inputs is ignored.
+/// Checks the host's inputs (as resolve_launch does for a kernel) and the limit of bytes that are
+/// read back (0: none). A graph has no grid: the grid of the inputs is ignored.
 Result<GraphShape> resolve_graph(const Graph& graph,
                                  std::span<const std::optional<std::vector<std::byte>>> data,
                                  std::span<const std::optional<uint64_t>> lengths,
@@ -46,27 +46,28 @@ struct GraphCall {
   LaunchShape shape;
 };
 
-/// Matches arguments and computes the sizes of a call. `grid`: what the device buffers of the
-/// node's own grid hold (GraphAction::grid), bounded here by the kernel's; it is not looked at if
-/// the node has none.
+/// Matches arguments and computes the sizes of a call. `grid`: the contents of the device buffers
+/// of the node's grid (GraphAction::grid), bounded here by the kernel's; ignored if the node has no
+/// grid.
 Result<GraphCall> bind_call(const Module& module, const Graph& graph, const GraphShape& shape,
                             const GraphNode& node, const std::array<uint64_t, 3>& grid = {1, 1, 1});
 
-/// Says which call of a graph errors come from.
+/// Adds to errors the call of the graph that they come from.
 Diagnostics blame_call(Diagnostics errors, const Module& module, const GraphStep& call);
 
-/// What an executor does next: a call, or a read of an element that decides how the graph goes on.
+/// The next action of an executor: a call, or a read of an element that decides how the graph
+/// continues.
 struct GraphAction {
   enum class Kind : uint8_t { Call, Read, Done } kind = Kind::Done;
   uint32_t node = 0;                         // Call, Read: the step
   std::array<uint64_t, 3> grid = {1, 1, 1};  // Call: from device buffers, if the node says so
-  GraphElement element;                      // Read: it is there; give its bits to answer()
+  GraphElement element;  // Read: an element that exists; pass its bits to answer()
 };
 
 /// A loop that is about to begin: its steps are those between `node` and `end`.
 struct GraphLoop {
   uint32_t node = 0, end = 0;
-  uint64_t rounds = 0;  // of a `while` the most
+  uint64_t rounds = 0;  // for a `while` the maximum
 };
 
 /// Runs the steps of a graph, which has passed the checker. Every executor is driven by it. A loop
@@ -78,13 +79,14 @@ class GraphCursor {
   /// `steps`: flatten(graph).
   GraphCursor(const Graph& graph, const GraphSteps& steps, const GraphShape& shape);
   Result<GraphAction> next();
-  /// The stored bits of the element that the step before wanted, after all calls so far.
+  /// Passes the stored bits of the element that the last step requested, after all calls so far.
   void answer(uint64_t bits);
-  /// Says that the call that next() returned has no workgroups: it only clears its outputs. Returns
-  /// true if they are clear already, because it did so before and nothing was launched since.
+  /// Reports that the call that next() returned has no workgroups: it only clears its outputs.
+  /// Returns true if they are clear already, because it did so before and nothing was launched
+  /// since.
   bool call_launched_nothing();
 
-  /// The loop with calls that comes next, if one does and its count is good.
+  /// The loop with calls that comes next, if there is one and its count is valid.
   std::optional<GraphLoop> loop() const;
   /// Continues after the loop that comes next, which the caller runs.
   void skip_loop();
@@ -113,25 +115,25 @@ class GraphCursor {
   uint32_t call_ = 0;              // the last one
   std::vector<uint64_t> cleared_;  // by call without workgroups: 1 + launches_ when it was reached
   uint32_t at_ = 0;
-  uint64_t times_ = 0;             // of the loop that is about to begin
-  bool timed_ = false;             // it was computed
-  std::vector<uint64_t> answers_;  // values of the elements that the node at hand depends on
+  uint64_t times_ = 0;             // for the loop that is about to begin
+  bool timed_ = false;             // times_ is computed
+  std::vector<uint64_t> answers_;  // values of the elements that the current node depends on
 };
 
-/// Whoever holds the buffers of a graph and runs its calls.
+/// Holds the buffers of a graph and runs its calls.
 class GraphDevice {
  public:
   virtual ~GraphDevice() = default;
-  /// Before anything of a call is looked at: is there time left?
+  /// Called before each call: checks the time limit.
   virtual Result<> begin_call(const GraphNode& node) = 0;
-  /// The stored bits of an element that is there, after all calls so far.
+  /// The stored bits of an existing element, after all calls so far.
   virtual Result<uint64_t> read(const GraphElement& element) = 0;
   /// `out` arguments are zeroed, then the kernel runs.
   virtual Result<> call(const GraphCall& call) = 0;
 };
 
-/// Runs the calls in order and gives their number. An error names its stage. `graph` is one of the
-/// module's and has passed the checker.
+/// Runs the calls in order and returns their number. An error names its stage. `graph` is one of
+/// the module's and has passed the checker.
 Result<uint64_t> walk_graph(const Module& module, const Graph& graph, const GraphShape& shape,
                             GraphDevice& device);
 

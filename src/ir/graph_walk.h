@@ -1,6 +1,7 @@
 #pragma once
 
-// A graph as a flat list of steps, and what its nodes name. No walk takes stack for nesting.
+// A graph as a flat list of steps, and the buffers that its nodes name. No walk uses stack for
+// nesting.
 
 #include <utility>
 
@@ -18,12 +19,12 @@ struct GraphStep {
   uint32_t stage = 0;       // calls up to here, this one included
 
   bool is_call() const { return kind == Kind::Call; }
-  /// Where it stands in the source.
+  /// The source location of the node.
   const Place& place() const { return kind == Kind::End ? node->end : node->place; }
 };
 using GraphSteps = std::vector<GraphStep>;
 
-/// Steps in program order. They hold as long as the nodes.
+/// Steps in program order. They are valid as long as the nodes.
 GraphSteps flatten(const Graph& graph);
 
 /// Appends nodes to a graph in program order: a node with a body takes those added after it, until

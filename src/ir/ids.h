@@ -1,7 +1,7 @@
 #pragma once
 
 // Typed indices into the arrays of a program, and arrays that are indexed by them. An OpId cannot
-// stand where a ValueId is expected, and neither converts to or from a number by accident.
+// be passed where a ValueId is expected, and neither converts to or from a number by accident.
 //
 //   IdMap<ValueId, uint32_t> uses(program.values.size());
 //   for (const ValueId v : program.operands(op)) ++uses[v];
@@ -34,7 +34,7 @@ class Id {
   constexpr uint32_t value() const { return value_; }
   constexpr explicit operator uint32_t() const { return value_; }
 
-  /// The id `n` places further: blocks of an op and results of an op have consecutive ids.
+  /// The id plus `n`: blocks of an op and results of an op have consecutive ids.
   friend constexpr Id operator+(Id id, uint32_t n) { return Id(id.value_ + n); }
   friend constexpr uint32_t operator-(Id a, Id b) { return a.value_ - b.value_; }
   constexpr Id& operator++() {
@@ -77,7 +77,7 @@ class IdMap : public std::vector<T> {
   reference operator[](I id) { return std::vector<T>::operator[](id.value()); }
   const_reference operator[](I id) const { return std::vector<T>::operator[](id.value()); }
   bool contains(I id) const { return id.value() < this->size(); }
-  /// The id that the next element gets.
+  /// The id of the next element.
   I next_id() const { return I(this->size()); }
   auto ids() const { return std::views::iota(I(0), next_id()); }
 };

@@ -2,7 +2,7 @@
 
 // IrBuilder adds ops to a program, at the end of a block or before an op. The front end's
 // SsaBuilder, the code that plans and transforms write, legalization and the optimizer's rewriter
-// stand on it.
+// are built on it.
 //
 //   IrBuilder b(program);
 //   b.at_end(block);  or  b.before(op);    where the next ops go; before() takes the op's location
@@ -22,8 +22,8 @@ class IrBuilder {
   explicit IrBuilder(Program& program) : p(program) {}
 
   Program& p;
-  BlockId block = body_block;  // new ops go to its end,
-  OpId next = none;            // or in front of this one
+  BlockId block = body_block;  // new ops are inserted at its end,
+  OpId next = none;            // or before this op
   LocId loc = none;            // of new ops
 
   void at_end(BlockId b) {
@@ -73,12 +73,12 @@ class IrBuilder {
     return op(Opcode::Const, type, {}, bits & low_mask(width_of(type)));
   }
 
-  /// Adds a control op with empty blocks. Its results may come later, by set_results(); the
-  /// insertion point stays.
+  /// Adds a control op with empty blocks. set_results() may add its results later; the insertion
+  /// point stays.
   OpId open(Opcode code, std::span<const ValueId> operands, uint32_t blocks, uint64_t attr = 0);
-  /// Gives an op that has none its blocks, and returns the first.
+  /// Adds blocks to an op that has none, and returns the first.
   BlockId add_blocks(OpId op, uint32_t count);
-  /// Gives an op its results, and returns them.
+  /// Adds the results of an op, and returns them.
   std::vector<ValueId> set_results(OpId op, std::span<const Type> types);
   /// Adds an exit: yield, break, return …
   OpId exit(Opcode code, std::span<const ValueId> values = {}) {

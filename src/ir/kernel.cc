@@ -30,8 +30,7 @@ Buf Kernel::add(Role role, Type t, std::string name, FormulaId count, const Here
   at(here);
   Buffer b;
   b.name = std::move(name);
-  for (int k = 1; !is_parameter(role);
-       ++k) {  // names of a body's arrays are for people: make them differ
+  for (int k = 1; !is_parameter(role); ++k) {  // readable names of a body's arrays must be distinct
     bool taken = false;
     for (const Buffer& other : builder_.program.buffers) taken |= other.name == b.name;
     if (!taken) break;
@@ -207,11 +206,10 @@ Val Kernel::id(Opcode op, uint32_t dim, const Here& here) {
 Val Kernel::apply_operator(Opcode op, std::initializer_list<Operand> operands, const Here& here) {
   for (const Operand& v : operands)
     if (v.value_.kernel_) return v.value_.kernel_->apply(op, operands, here);
-  return {};  // of values that were never set: reported where the result is used
+  return {};  // values that were never set: reported where the result is used
 }
 
-/// T of an operation: the type of the first value there, or without values that of the first
-/// number.
+/// T of an operation: the type of the first value, or, without values, of the first number.
 Type Kernel::type_of_numbers(std::string_view signature, std::initializer_list<Operand> operands) {
   const Operand* first = nullptr;
   for (size_t i = 0; i < signature.size(); ++i) {
@@ -352,7 +350,7 @@ void Kernel::store(BufferId buffer, ValueId index, const Val& v) {
 Var Kernel::var(const Val& initial, Here here) {
   at(here);
   ValueId v = is_usable(initial) ? initial.id_ : none;
-  if (v == none) v = builder_.constant(Type::U32, 0);  // go on; the mistake is reported already
+  if (v == none) v = builder_.constant(Type::U32, 0);  // continue; the mistake is reported already
   return {this, builder_.declare(v), builder_.type(v)};
 }
 Var Kernel::var(Type t, Lit initial, Here here) {

@@ -11,8 +11,8 @@
 //   Result<Program> program = k.finish();
 //
 // The same rules as in the language: no implicit conversion between types, C++ literals take the
-// type of the other operand. Mistakes are collected and come out of finish(), each with the C++
-// line of the operator or call. The operations of the program have these lines, too.
+// type of the other operand. finish() returns all mistakes, each with the C++ line of the operator
+// or call. The operations of the program have these lines, too.
 //
 // C++ does not say in which order the operands of a call or operator are evaluated. Where the order
 // of loads and atomics matters, or the op numbering should not depend on the C++ compiler, name the
@@ -186,7 +186,7 @@ class Kernel {
   void trap(uint32_t code, Here here = Here::current());
   void assert_(const Val& condition, uint32_t code, Here here = Here::current());
 
-  /// The program, or all mistakes. The kernel is used up.
+  /// Returns the program, or all mistakes. The kernel cannot be used afterwards.
   Result<Program> finish();
 
   /// For the operators below: apply() in the kernel of the first operand that has one.
@@ -209,7 +209,8 @@ class Kernel {
   Val literal(Lit v, Type t);
   /// The operand as a value, a number as a `t`; on its line.
   Val value_of(const Operand& v, Type t);
-  /// False for a value that an error was reported for, or of no kernel or another one: an error.
+  /// False for a value that an error was reported for. A value of no kernel or of another one is an
+  /// error.
   bool is_usable(const Val& v);
   bool is_own(const Kernel* k, std::string_view what);
   static Type type_of_numbers(std::string_view signature, std::initializer_list<Operand> operands);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a Kernel (ir/kernel.h) gives out: values, variables, elements, buffers and sizes. They refer
-// to their Kernel, which must outlive them.
+// The handles that a Kernel (ir/kernel.h) returns: values, variables, elements, buffers and sizes.
+// They refer to their Kernel, which must outlive them.
 
 #include <concepts>
 #include <cstdint>
@@ -57,7 +57,7 @@ class Lit {
 
  private:
   friend class Kernel;
-  /// As in the language, where nothing else gives it one.
+  /// The language's default type for a number whose context has none.
   Type default_type() const {
     return kind_ == Kind::Bool ? Type::Bool : kind_ == Kind::Float ? Type::F32 : Type::U32;
   }
@@ -67,9 +67,9 @@ class Lit {
   double real_ = 0;
 };
 
-/// An operand: a value, a variable (which is read), an element (which is loaded) or a C++ number;
-/// and where it stands. Operators have no parameters to spare, so it is their operands that know
-/// the line.
+/// An operand: a value, a variable (which is read), an element (which is loaded) or a C++ number,
+/// with its source location. Overloaded operators cannot have extra parameters, so their operands
+/// carry the line.
 class Operand {
  public:
   Operand(const Val& v, Here here = Here::current()) : value_(v), here_(here) {}  // NOLINT

@@ -20,7 +20,7 @@ const std::optional<T>& entry(std::span<const std::optional<T>> list, BufferId i
 
 std::string dimension(int d) { return std::string(1, "xyz"[d]); }
 
-/// The number that a scalar's bits stand for.
+/// The number that a scalar's bits represent.
 __int128 scalar_number(Type t, uint64_t bits) {
   if (!is_signed(t)) return bits;
   const uint32_t unused = 64 - width_of(t);
@@ -54,7 +54,7 @@ class Resolver {
     return errors_.back();
   }
 
-  /// Is a length or scalar known? Nothing: the node is neither, nor a number.
+  /// Returns whether a length or scalar is known; nothing if the node is neither, nor a number.
   std::optional<bool> leaf_known(const FormulaNode& n) const {
     switch (n.op) {
       case FormulaOp::Const: return true;
@@ -64,8 +64,9 @@ class Resolver {
     }
   }
 
-  /// Are all lengths and scalars that the formula uses known? Those that are not have an error of
-  /// their own already. Operands have smaller ids, so one downward sweep sees every node once.
+  /// Returns whether all lengths and scalars that the formula uses are known. Unknown ones have
+  /// been reported already. Operands have smaller ids, so one downward sweep visits every node
+  /// once.
   bool resolvable(FormulaId id) const {
     if (const auto known = leaf_known(p_.formulas[id])) return *known;
     std::vector<bool> used(id + 1, false);
@@ -82,7 +83,8 @@ class Resolver {
     return true;
   }
 
-  /// `what` says what it is, asked only if something is wrong: every launch comes here.
+  /// `what` returns the name of the subject; called only for errors, because every launch calls
+  /// this.
   template <class What>
   std::optional<uint64_t> evaluate_formula(FormulaId id, const What& what, LocId loc) {
     if (!resolvable(id)) return std::nullopt;
@@ -123,7 +125,7 @@ class Resolver {
         error(Code::MissingLength, b.loc, fmt::format("the length of `{}` is not known", b.name))
             .with_fix(fmt::format(
                 "give it with the launch: `--len {}=N`, or write a formula in its type", b.name));
-      return;  // others: the missing input is reported by whoever has the bytes
+      return;  // others: the code that has the bytes reports the missing input
     }
     shape_.counts[i] = *given;
     known_[i] = true;
@@ -232,7 +234,7 @@ Place place_of(const Program& p, const Buffer& b) {
   return b.loc == none ? Place{} : p.place(b.loc);
 }
 
-/// Counts and scalars from what the host gives, with the errors that concern bytes.
+/// Counts and scalars from the host's inputs, with the errors that concern bytes.
 void read_inputs(const Program& p, std::span<const std::optional<std::vector<std::byte>>> bytes,
                  std::span<const std::optional<uint64_t>> lengths,
                  IdMap<BufferId, std::optional<uint64_t>>& counts,

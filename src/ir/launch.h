@@ -1,7 +1,7 @@
 #pragma once
 
-// From a program and what the host gives to the sizes of a launch: lengths by formula, the grid,
-// and every rule of the specification that is checked before a launch. Backends share it.
+// Computes the sizes of a launch from a program and the host's inputs: lengths by formula, the
+// grid, and every rule of the specification that is checked before a launch. Backends share it.
 
 #include <array>
 #include <cstddef>
@@ -15,8 +15,7 @@
 
 namespace vyre {
 
-/// What the host gives, by index into Program::buffers. Entries that a role does not need are
-/// empty.
+/// The host's inputs, by index into Program::buffers. Entries that a role does not need are empty.
 struct LaunchInputs {
   PublicIdMap<BufferId, std::optional<std::vector<std::byte>>>
       data;  // In, InOut, Uniform, Scalar (one element)
@@ -40,10 +39,10 @@ struct LaunchShape {
   }
 };
 
-/// Bytes of all buffers above this are refused (a formula gone wild, not a real size).
+/// Larger total sizes of all buffers are refused (they come from a wrong formula).
 inline constexpr uint64_t max_buffer_bytes = 1ull << 48;
 
-/// Checks and computes. Reports all errors: missing inputs, bytes that are no multiple of the
+/// Checks and computes. Reports all errors: missing inputs, bytes that are not a multiple of the
 /// element, lengths that differ from their formula, uniforms above 64 KiB, 2^32 elements where
 /// `len` is used, too many invocations, formulas that fail.
 Result<LaunchShape> resolve_launch(const Program& program, const LaunchInputs& inputs);
@@ -53,7 +52,7 @@ Result<LaunchShape> resolve_launch(const Program& program,
                                    const std::optional<std::array<uint64_t, 3>>& grid);
 
 /// The same from lengths that are known already (`counts[i]` for parameters with host bytes or
-/// device buffers, and scalars' bits): what a graph uses for its calls.
+/// device buffers, and scalars' bits): used for the calls of a graph.
 Result<LaunchShape> resolve_launch(const Program& program,
                                    std::span<const std::optional<uint64_t>> counts,
                                    std::span<const std::optional<uint64_t>> scalar_bits,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A module is a file: kernels and graphs (functions and constants are gone, inlined).
+// A module is a file: kernels and graphs (functions and constants have been inlined).
 
 #include <iterator>
 #include <list>
@@ -11,7 +11,7 @@
 
 namespace vyre {
 
-/// A buffer that a graph passes around: a parameter, or an intermediate of its own.
+/// A buffer that a graph passes to calls: a parameter, or an intermediate.
 struct GraphBuffer {
   std::string name;
   Role role = Role::In;  // Scratch for the graph's own intermediates (`buffer t: …`)
@@ -60,7 +60,7 @@ class GraphBody : public std::list<GraphNode> {
   ~GraphBody();
 };
 
-/// A call, or something that runs the nodes of its body.
+/// A call, or a node that runs the nodes of its body.
 struct GraphNode {
   GraphNodeKind kind = GraphNodeKind::Call;
   uint32_t kernel = 0;             // Call: index into Module::kernels

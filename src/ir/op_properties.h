@@ -1,6 +1,6 @@
 #pragma once
 
-// Properties of operations that several stages ask for.
+// Properties of operations that several stages use.
 
 #include "ir/ops.h"
 
@@ -21,7 +21,7 @@ constexpr bool is_shift(Opcode code) { return code >= Opcode::Shl && code <= Opc
 
 constexpr bool is_ordered_comparison(Opcode code) { return mirrored(code) != code; }
 
-/// Whether the op needs no operands and is the same for all invocations of a launch.
+/// Returns whether the op needs no operands and is the same for all invocations of a launch.
 constexpr bool is_launch_constant(Opcode code) {
   switch (code) {
     case Opcode::Const:

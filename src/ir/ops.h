@@ -1,6 +1,6 @@
 #pragma once
 
-// What the rows of ops.def say, as data.
+// The rows of ops.def as data.
 
 #include <cstdint>
 #include <span>
@@ -32,15 +32,15 @@ enum class AttrKind : uint8_t { None, Bits, Dim, Buffer, Memory, Scope, Name };
 enum class Effect : uint8_t { Pure, Read, Write, Atomic, Sync, Convergent, Trap, Control, Exit };
 enum class Exactness : uint8_t { Exact, Tested, Ordered };
 
-/// What legalization (src/legalize) asks of emitters by Op::attr. Only programs that expand() has
-/// returned have marks: the checker rejects them, and no reader or encoder knows them.
+/// Marks that legalization (src/legalize) sets in Op::attr for emitters. Only programs that
+/// expand() has returned have marks: the checker rejects them, and no reader or encoder knows them.
 enum class OpMark : uint8_t {
   None,
-  AnyNan = 1,      // may give any NaN's bits for a NaN (the interpreter gives the canonical ones)
-  ByFunction = 2,  // is computed by its long form (form() of legalize/expand.h), as a function
-  MayFlush = 4,    // may give a zero for a subnormal
-  // May give anything where targets' instructions differ: divisors of 0, MIN / -1, shifts by the
-  // width or more, numbers that the narrower type of a cast lacks. No such result is used.
+  AnyNan = 1,      // any NaN may result for a NaN (the interpreter returns the canonical one)
+  ByFunction = 2,  // computed by its out-of-line expansion (form() of legalize/expand.h)
+  MayFlush = 4,    // a zero may result for a subnormal
+  // The result is unspecified where targets' instructions differ: divisors of 0, MIN / -1, shifts
+  // by the width or more, numbers that the narrower type of a cast lacks. No such result is used.
   InRange = 8,
 };
 

@@ -9,17 +9,17 @@
 
 namespace vyre {
 
-/// How a program writes the op, with a, b, c for its values: "a + b", "clamp(a, b, c)", "m[i]". ""
-/// for what only the IR form has (`yield`, `scalar`, …).
+/// The form in which a program uses the op, with a, b, c for its values: "a + b", "clamp(a, b, c)",
+/// "m[i]". "" for ops that only the IR form has (`yield`, `scalar`, …).
 std::string written_form(Opcode code);
 
 /// The operands and the result in words: "two values of one type; gives one of that type".
 std::string signature_in_words(Opcode code);
 
-/// The op's entry for a terminal, with the place of the docs.
+/// The op's entry for a terminal, with the address of its documentation.
 std::string explain_op(Opcode code);
 
-/// The whole of docs/ops.md: ops grouped as in ops.def, a heading (`#atomic_add`) each.
+/// The whole of docs/ops.md: ops grouped as in ops.def, with a heading (`#atomic_add`) per op.
 std::string ops_markdown();
 
 }  // namespace vyre

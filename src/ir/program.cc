@@ -18,7 +18,7 @@ std::string_view name(Scope scope) {
 
 Range Program::add_list(std::span<const ValueId> list) {
   const Range r{uint32_t(ids.size()), uint32_t(list.size())};
-  // The list may be one of this program's own, which moves when the array grows.
+  // The list may be one of this program's, which moves when the array grows.
   const size_t own = size_t(list.data() - ids.data());
   const bool is_own = std::less_equal<>()(ids.data(), list.data()) && own < ids.size();
   for (size_t i = 0; i < list.size(); ++i)  // most are short
@@ -27,7 +27,7 @@ Range Program::add_list(std::span<const ValueId> list) {
 }
 
 StringId Program::add_string(std::string_view text) {
-  // Most often one of the last ones again; compact() finds the other repeats.
+  // Usually a repeat of one of the last ones; compact() finds the other repeats.
   const size_t stop = strings.size() > 4 ? strings.size() - 4 : 0;
   for (size_t i = strings.size(); i-- > stop;)
     if (strings[i] == text) return StringId(i);

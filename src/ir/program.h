@@ -4,8 +4,8 @@
 //
 // A Program is one kernel. Its body is block 0. A block is a list of ops, linked through Op::prev
 // and Op::next, that ends with exactly one Exit op. An op has operands (values), results (values),
-// blocks of its own if it is a control op, an attribute, and a location. A value is a result of an
-// op or an argument of a block. There are no mutable variables: control ops carry values.
+// an attribute, a location and, if it is a control op, blocks. A value is a result of an op or an
+// argument of a block. Variables are not mutable: control ops carry values.
 //
 //   if      operand: condition. Blocks: then, else. Each ends with `yield` (the if's results) or
 //           leaves (break, continue, return, trap).
@@ -13,7 +13,7 @@
 //           and `continue` give the next carried values, `break` the results. Results: carried
 //           values at the end.
 //   while   operands: initial values… Blocks: test, with the carried values as its arguments, ends
-//           with `test c`; body, which has no arguments of its own and SEES THE VALUES OF THE TEST
+//           with `test c`; body, which has no arguments and SEES THE VALUES OF THE TEST
 //           BLOCK, its arguments included. `yield` and `continue` give the next carried values,
 //           `break` the results; when the test fails the results are the test's arguments.
 //   region  one block; its results are what it yields.
@@ -50,18 +50,19 @@ inline constexpr BlockId body_block{0};
 enum class Role : uint8_t { In, InOut, Out, Scratch, Shared, Private, Uniform, Scalar, Table };
 std::string_view name(Role role);
 
-/// May a kernel write it?
+/// Returns whether a kernel may write it.
 constexpr bool is_writable(Role r) {
   return r == Role::InOut || r == Role::Out || r == Role::Scratch || r == Role::Shared ||
          r == Role::Private;
 }
-/// Does the host give its bytes?
+/// Returns whether the host passes its bytes.
 constexpr bool is_host_input(Role r) {
   return r == Role::In || r == Role::InOut || r == Role::Uniform || r == Role::Scalar;
 }
-/// Does the host get its bytes back?
+/// Returns whether the host reads its bytes back.
 constexpr bool is_host_output(Role r) { return r == Role::InOut || r == Role::Out; }
-/// Is it a parameter of the kernel (and not a shared or private array or a table of its body)?
+/// Returns whether it is a parameter of the kernel (and not a shared or private array or a table of
+/// its body).
 constexpr bool is_parameter(Role r) {
   return r != Role::Shared && r != Role::Private && r != Role::Table;
 }
@@ -74,13 +75,13 @@ struct Buffer {
   std::string name;
   Role role = Role::In;
   Type element = Type::U32;
-  FormulaId count = no_formula;  // no_formula: given at launch, by length or by the host's bytes
+  FormulaId count = no_formula;  // no_formula: set at launch, by length or by the host's bytes
   uint64_t table_offset = 0;     // Table: its bytes in Program::table_bytes
   LocId loc = none;
 };
 
-/// A place in a source file. inlined_at: the place of the call, for code that came from a `fn`.
-/// origin: while code is generated, the op of the given program that an op comes from.
+/// A source location. inlined_at: the location of the call, for code that came from a `fn`. origin:
+/// while code is generated, the op of the input program that an op comes from.
 struct Location {
   StringId file = none;
   uint32_t line = 0;
@@ -91,14 +92,14 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-/// What Op::attr holds for memory ops.
+/// The contents of Op::attr for memory ops.
 struct MemoryRef {
   BufferId buffer{0};
   bool acq_rel = false;
   Scope scope = Scope::Grid;  // of an atomic or uniform_load
-  bool in_bounds = false;     // a proof of ours; dropped by readers of untrusted text or bytes
-  bool read_only = false;     // nothing in the final program writes this buffer
-  uint8_t align_log2 = 0;     // proved alignment of the address in bytes; 0: the element's
+  bool in_bounds = false;  // proved by the compiler; dropped by readers of untrusted text or bytes
+  bool read_only = false;  // nothing in the final program writes this buffer
+  uint8_t align_log2 = 0;  // proved alignment of the address in bytes; 0: the element's
 
   uint64_t pack() const {
     return buffer.value() | uint64_t{acq_rel} << 32 | uint64_t(scope) << 33 |
@@ -156,7 +157,7 @@ class Program {
   std::array<uint32_t, 3> workgroup = {1, 1, 1};
   uint32_t subgroup = 0;  // fixed subgroup size; 0: the backend chooses
   std::array<FormulaId, 3> grid = {no_formula, no_formula, no_formula};
-  uint32_t grid_dims = 0;  // 0: given at launch
+  uint32_t grid_dims = 0;  // 0: specified at launch
   bool requires_forward_progress = false;
   FormulaPool formulas;
 
@@ -183,7 +184,7 @@ class Program {
   const Buffer& buffer_of(OpId id) const { return buffers[ops[id].buffer()]; }
   MemoryRef memory(OpId id) const { return MemoryRef::unpack(ops[id].attr); }
 
-  // Making things. New ops are not in a block until linked.
+  // Creation. New ops are not in a block until linked.
   Range add_list(std::span<const ValueId> list);
   StringId add_string(std::string_view text);
   LocId add_location(const Location& l);
@@ -202,11 +203,12 @@ class Program {
   std::string_view string(StringId id) const { return strings[id]; }
 };
 
-/// Ids in order of the program text, unreachable ops, values, blocks and lists gone. Everything
-/// that makes or changes programs ends with it. Linear.
+/// Reorders ids to the order of the program text and drops unreachable ops, values, blocks and
+/// lists. All code that makes or changes programs calls it last. Runs in time linear in the size of
+/// the program.
 void compact(Program& program);
 
-/// Everything of a program but its ops and values: its body is empty.
+/// Everything of a program except its ops and values: its body is empty.
 Program without_body(const Program& program);
 
 /// Applies fn(OpId) to every op below `root` in program order: an op before the ops of its blocks.
@@ -242,7 +244,7 @@ void walk(const Program& p, Fn&& fn) {
   walk(p, body_block, static_cast<Fn&&>(fn));
 }
 
-/// Events of a structured walk, for analyses that need to see where blocks begin and end.
+/// Events of a structured walk, for analyses that need the begin and end of blocks.
 enum class Visit : uint8_t { Op, EnterBlock, LeaveBlock };
 /// Calls fn(Visit, OpId, BlockId): every op once (Op, before its blocks; with the block that it is
 /// in), EnterBlock and LeaveBlock around each block (with the op that the block belongs to).
@@ -289,7 +291,7 @@ void walk_blocks(const Program& p, BlockId root, Fn&& fn) {
   }
 }
 
-/// What walk_blocks() visits, as a list: for passes that change the program while they walk it.
+/// The events of walk_blocks(), as a list: for passes that change the program while they walk it.
 struct BlockEvent {
   Visit what;
   OpId op;
@@ -298,7 +300,7 @@ struct BlockEvent {
 std::vector<BlockEvent> block_events(const Program& program);
 
 /// Replaces values everywhere: map[v] is the new value of v (v itself if it stays). Chains are
-/// followed. Linear.
+/// followed. Runs in time linear in the size of the program.
 void replace_values(Program& program, const IdMap<ValueId, ValueId>& map);
 
 /// Uses of each value as an operand.

@@ -24,7 +24,8 @@ double real_of(Scalar s) {
   return std::bit_cast<double>(s.bits);
 }
 
-/// The integer that a float is; nothing if it has a fraction or is beyond all integer types.
+/// The integer equal to a float; nothing if it has a fraction or is outside the range of all
+/// integer types.
 std::optional<Wide> integer_of(double v) {
   constexpr double end = 18446744073709551616.0;  // 2^64
   if (!(v > -end && v < end) || std::trunc(v) != v || (v == 0 && std::signbit(v)))

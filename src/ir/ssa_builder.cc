@@ -40,8 +40,9 @@ VarId SsaBuilder::declare(ValueId initial) {
 
 SsaBuilder::Frame& SsaBuilder::loop_frame(uint32_t level) { return frames_[loops_[level - 1]]; }
 
-/// Gives every loop between the variable and here an argument for it. Nothing inside those loops
-/// has assigned it yet (it would have been touched), so its current value is what they began with.
+/// Adds an argument for the variable to every loop between its declaration and the current point.
+/// Nothing inside those loops has assigned it yet (it would have been touched), so its current
+/// value is their initial value.
 void SsaBuilder::touch(VarId v) {
   Var& var = vars_[v];
   while (var.level < loop_level_) {
@@ -93,14 +94,14 @@ void SsaBuilder::begin(Opcode code, std::span<const ValueId> operands, uint32_t 
   enter(program.op(id).first_block);
 }
 
-/// Begins an arm.
+/// Begins a branch.
 void SsaBuilder::enter(BlockId block) {
   at_end(block);
   stamp_ = ++next_stamp_;
   reachable_ = frames_.back().reachable_before;
 }
 
-/// Ends an arm: takes back its assignments, noting what they were, and gives the yield that ends it
+/// Ends a branch: undoes its assignments, records their values, and returns the yield that ends it
 /// (its operands come later), or none if the end is not reached.
 OpId SsaBuilder::close_arm(std::vector<std::pair<VarId, ValueId>>* values) {
   Frame& f = frames_.back();
@@ -118,8 +119,8 @@ OpId SsaBuilder::close_arm(std::vector<std::pair<VarId, ValueId>>* values) {
   return exit(Opcode::Yield);
 }
 
-/// A block whose end cannot be reached because its last op never goes on still needs an end. A trap
-/// is one that taints no flow.
+/// A block whose end cannot be reached, because its last op never continues, still needs an exit. A
+/// trap is an exit that does not affect the uniformity of flow.
 void SsaBuilder::seal() {
   const OpId last = program.blocks[block].last;
   if (last != none && is_exit(program.op(last).code)) return;
@@ -203,7 +204,7 @@ void SsaBuilder::begin_while() {
 void SsaBuilder::begin_body(ValueId condition) {
   Frame& f = frames_.back();
   exit(Opcode::Test, {&condition, 1});
-  block = program.op(f.op).first_block + 1;  // the same arm goes on: tests assign nothing
+  block = program.op(f.op).first_block + 1;  // the same branch continues: tests assign nothing
 }
 
 void SsaBuilder::leave(Opcode code) {
@@ -251,7 +252,7 @@ void SsaBuilder::end_loop() {
   loops_.pop_back();
   --loop_level_;
 
-  // A variable that every way back or out leaves as it was is not carried.
+  // A variable that every back edge and exit leaves unchanged is not carried.
   std::vector<size_t> kept;
   for (size_t k = 0; k < f.carried.size(); ++k) {
     const Carried& c = f.carried[k];
@@ -299,7 +300,7 @@ void SsaBuilder::end_loop() {
   }
   block = f.outer_block;
   stamp_ = f.outer_stamp;
-  // A `while` ends when its test fails, so what follows can always be reached as far as we know.
+  // A `while` ends when its test fails, so the code after it is assumed to be reachable.
   reachable_ = f.reachable_before;
   assign_results(f.op, vars, types);
 }

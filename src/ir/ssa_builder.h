@@ -1,10 +1,10 @@
 #pragma once
 
-// Makes programs op by op. Mutable variables become SSA on the fly: `if` merges what its arms
-// assigned, a loop carries what its body touches and drops what turned out not to change. The
-// language's front end and the C++ kernel writer (ir/kernel.h) stand on it.
+// Builds programs op by op. Mutable variables become SSA immediately: `if` merges the assignments
+// of its branches, a loop carries the variables that its body touches and drops those that turn out
+// not to change. The language's front end and the C++ kernel writer (ir/kernel.h) are built on it.
 //
-// SsaBuilder checks nothing about types: its callers know them, and src/check has the last word.
+// SsaBuilder does not check types: its callers know them, and src/check checks the result.
 
 #include <initializer_list>
 #include <string>
@@ -37,11 +37,11 @@ class SsaBuilder : public IrBuilder {
   void set(VarId v, ValueId value);
   Type type(ValueId v) const { return program.values[v].type; }
 
-  // Structure. begin_while makes the test; begin_body(c) ends it and begins the body.
+  // Structure. begin_while begins the test; begin_body(c) ends it and begins the body.
   void begin_if(ValueId condition);
   void begin_else();
   void end_if();
-  ValueId begin_for(ValueId lo, ValueId hi, ValueId step);  // gives i
+  ValueId begin_for(ValueId lo, ValueId hi, ValueId step);  // returns i
   void end_for() { end_loop(); }
   void begin_while();
   void begin_body(ValueId condition);
@@ -49,7 +49,7 @@ class SsaBuilder : public IrBuilder {
   void begin_region(std::string_view name);
   void end_region();
 
-  // Exits of the current block. What is built after one, up to the block's end, is dropped.
+  // Exits of the current block. Ops that are added after one, up to the block's end, are dropped.
   void break_loop() { leave(Opcode::Break); }
   void continue_loop() { leave(Opcode::Continue); }
   void return_();
@@ -60,14 +60,14 @@ class SsaBuilder : public IrBuilder {
   /// Bytes of memory in use: of the program, and of what open loops keep for their exits.
   uint64_t bytes() const;
 
-  /// Closes the body and gives the program, compacted. All begun structures must be ended.
+  /// Closes the body and returns the program, compacted. All begun structures must be ended.
   Program finish();
 
  private:
   struct Assigned {
     VarId var;
     ValueId value;
-    uint32_t stamp;  // of the enclosing arm, to go back to
+    uint32_t stamp;  // of the enclosing branch, to return to
   };
   struct Carried {
     VarId var;
@@ -85,16 +85,16 @@ class SsaBuilder : public IrBuilder {
     bool reachable_before = true;
     bool in_else = false;
     uint32_t outer_stamp = 0;
-    std::vector<Assigned> assigned;  // in this arm, with the values before it
+    std::vector<Assigned> assigned;  // in this branch, with the values before it
     std::vector<std::pair<VarId, ValueId>> then_values;
-    OpId then_end = none;  // open end of the then arm: its yield
+    OpId then_end = none;  // open end of the then block: its yield
     std::vector<Carried> carried;
     std::vector<Exit> exits;
   };
   struct Var {
     ValueId current;
     uint32_t level;  // the innermost loop that has an argument for it or declared it
-    uint32_t stamp;  // the innermost arm that has recorded an assignment or declared it
+    uint32_t stamp;  // the innermost branch that has recorded an assignment or declared it
   };
 
   void begin(Opcode code, std::span<const ValueId> operands, uint32_t blocks, uint64_t attr = 0);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program amounts to, for selection, limits and reports.
+// Totals of a program, for selection, limits and reports.
 
 #include <cstdint>
 #include <optional>
@@ -21,15 +21,15 @@ struct ProgramStats {
   uint64_t table_bytes = 0;
   uint64_t static_device_bytes = 0;  // buffers whose length is a constant
   bool runtime_sized = false;        // some buffer's length is known only at launch
-  uint64_t ir_bytes = 0;             // memory of the IR itself
+  uint64_t ir_bytes = 0;             // memory of the IR
 };
 
 ProgramStats stats(const Program& program);
 
 struct Graph;
-/// Bytes of memory that a program or graph takes, or while it grows soon takes (bytes_of_vector).
+/// Bytes of memory that a program or graph takes, or, while it grows, takes soon (bytes_of_vector).
 /// Takes constant time but for the tables and strings of a program, which it leaves out, and for a
-/// graph of which the number of nodes is not passed.
+/// graph whose number of nodes is not passed.
 uint64_t memory_of(const Program& program);
 uint64_t memory_of(const Graph& graph);
 uint64_t memory_of(const Graph& graph, uint64_t num_nodes);

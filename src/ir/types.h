@@ -35,7 +35,7 @@ constexpr bool is_integer(Type t) { return is_signed(t) || is_unsigned(t); }
 constexpr bool is_float(Type t) { return t == Type::F32 || t == Type::F64; }
 constexpr bool is_numeric(Type t) { return is_integer(t) || is_float(t); }
 constexpr bool is_storage_only(Type t) { return t == Type::F16 || t == Type::BF16; }
-/// May a value have this type?
+/// Returns whether a value may have this type.
 constexpr bool is_value(Type t) { return t != Type::Void && !is_storage_only(t); }
 
 /// Bytes of an element in memory (a bool is one byte); 0 for Void.
@@ -46,7 +46,7 @@ constexpr uint32_t size_of(Type t) {
 /// Bits of an integer or float; 1 for Bool.
 constexpr uint32_t width_of(Type t) { return t == Type::Bool ? 1 : size_of(t) * 8; }
 
-/// The type of the value that a load of an element gives and a store takes.
+/// The type of the value that a load of an element returns and a store takes.
 constexpr Type value_type(Type element) { return is_storage_only(element) ? Type::F32 : element; }
 
 /// All ones in the low `bits` bits.

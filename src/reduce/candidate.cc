@@ -12,7 +12,7 @@
 namespace vyre::reduce {
 namespace {
 
-/// What a grid, or a length, counts that is a formula but no constant.
+/// Assumed sizes of a grid, or a length, whose formula is not constant.
 constexpr uint64_t unknown_invocations = uint64_t{1} << 40;
 constexpr uint64_t unknown_elements = uint64_t{1} << 32;
 
@@ -26,7 +26,7 @@ bool is_constant(const Program& p, ValueId v, uint64_t* bits = nullptr) {
   return true;
 }
 
-/// Loops weigh more than what replaces them, constants less than what they replace.
+/// Loops weigh more than their replacements, constants less than the ops that they replace.
 uint64_t weight_of(const Program& p, OpId id) {
   const Op& o = p.op(id);
   switch (o.code) {
@@ -53,11 +53,11 @@ uint64_t weight_of(const Program& p, OpId id) {
 
 uint64_t elements_of(const FormulaPool& pool, Role role, FormulaId count) {
   uint64_t n = 0;
-  if (role == Role::Scalar || count == no_formula) return 0;  // of data, see the inputs
+  if (role == Role::Scalar || count == no_formula) return 0;  // determined by data, see the inputs
   return pool.is_constant(count, &n) ? n : unknown_elements;
 }
 
-/// Nodes of a formula, with one for a constant and none for a length given by the host.
+/// Nodes of a formula, with one for a constant and none for a length specified by the host.
 uint64_t nodes_of(const FormulaPool& pool, FormulaId id) {
   if (id == no_formula) return 0;
   if (pool.is_constant(id, nullptr)) return 1;
@@ -245,7 +245,7 @@ void tidy(Candidate& c, bool dead_code) {
         }
         n.kernel = number[n.kernel];
       });
-    // Of a file that is reduced by a command every kernel counts.
+    // For a file that is reduced by a command, every kernel counts.
     if (c.inputs) {
       c.module.kernels = std::move(kept);
     } else {

@@ -12,11 +12,11 @@
 
 namespace vyre::reduce {
 
-/// A program with what it is launched with. The target is the first graph, or the first kernel of a
+/// A program with the inputs of its launch. The target is the first graph, or the first kernel of a
 /// module without graphs.
 struct Candidate {
   Module module;
-  std::optional<LaunchInputs> inputs;  // of the target; none: nothing is known of its launches
+  std::optional<LaunchInputs> inputs;  // of the target; none: its launches are unknown
 
   bool is_graph() const { return !module.graphs.empty(); }
 };
@@ -37,22 +37,22 @@ Size measure(const Candidate& candidate);
 /// Ops of all kernels.
 uint64_t count_ops(const Candidate& candidate);
 
-/// Bits that it takes to write a value of the type: 0 for zero, 1 for one.
+/// The number of bits needed to write a value of the type: 0 for zero, 1 for one.
 uint64_t complexity(Type type, uint64_t bits);
 
-/// Elements of each buffer of a kernel of the module: as the target's launch resolves them, of a
-/// called kernel as its first call does. Lengths that are unknown are nothing.
+/// Elements of each buffer of a kernel of the module: for the target as its launch resolves them,
+/// for a called kernel as its first call does. Nothing for unknown lengths.
 IdMap<BufferId, std::optional<uint64_t>> counts_of(const Candidate& candidate, uint32_t kernel);
 /// The same for each buffer of the graph.
 IdMap<GraphBufferId, std::optional<uint64_t>> counts_of_graph(const Candidate& candidate);
-/// Invocations wanted by the launch of a kernel; one without inputs, nothing if unknown.
+/// Invocations of the launch of a kernel; one without inputs, nothing if unknown.
 std::optional<std::array<uint64_t, 3>> grid_of(const Candidate& candidate, uint32_t kernel);
 
-/// Removes what only takes space: kernels that no graph calls (where there is a graph), and, if
-/// `dead_code`, ops whose results nothing uses.
+/// Removes unneeded parts: kernels that no graph calls (if there is a graph), and, if `dead_code`,
+/// ops whose results nothing uses.
 void tidy(Candidate& candidate, bool dead_code);
 
-/// Text by which equal candidates are recognized.
+/// A text that identifies equal candidates.
 std::string key_of(const Candidate& candidate);
 
 }  // namespace vyre::reduce

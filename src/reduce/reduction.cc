@@ -21,8 +21,8 @@ class Reduction {
   }
 
   Outcome run() {
-    // With dead code removed from each candidate most comes off; what is left of a failure that
-    // depends on dead code comes off without.
+    // Most of the reduction happens with dead code removed from each candidate; a second phase
+    // without that removal reduces failures that depend on dead code.
     for (bool smaller = true; smaller && !stopped_;) {
       dead_code_ = true;
       progress_.transform = "remove_dead_code";
@@ -60,7 +60,8 @@ class Reduction {
     return none_taken.asked();
   }
 
-  /// Halves, from the last accepted size down: what could not go as a whole goes in parts.
+  /// Tries all opportunities, then halves and so on: opportunities that fail together may succeed
+  /// in parts.
   bool run(const Transform& t, TransformCount& count) {
     progress_.transform = t.name;
     bool smaller = false;
@@ -98,7 +99,7 @@ class Reduction {
       return false;
     }
     if (options_.progress) options_.progress(progress_);
-    if (!is_legal(next)) return false;  // first: nothing else may look at a malformed program
+    if (!is_legal(next)) return false;  // first: no other code may read a malformed program
     tidy(next, dead_code_);
     const Size size = measure(next);
     if (size >= size_ || !seen_.insert(hash128(key_of(next)).lo).second) return false;

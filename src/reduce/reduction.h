@@ -3,9 +3,9 @@
 // Reduces a program while a test holds: delta debugging over the transformations of transform.h.
 //
 // Each transformation is tried on all of its opportunities at once, then on halves, quarters and so
-// on down to single ones; what the test accepts is kept. This repeats until no transformation
-// makes the program smaller. The result depends on the program and the test alone, unless the
-// search is stopped.
+// on down to single ones; candidates that the test accepts are kept. This repeats until no
+// transformation makes the program smaller. The result depends only on the program and the test,
+// unless the search is stopped.
 
 #include <functional>
 #include <string_view>
@@ -16,24 +16,25 @@
 
 namespace vyre::reduce {
 
-/// What a reduction has done so far.
+/// The progress of a reduction.
 struct Progress {
   uint64_t round = 0;  // from 1
   std::string_view transform;
-  uint64_t candidates = 0;  // that the test saw
+  uint64_t candidates = 0;  // passed to the test
   uint64_t accepted = 0;
   uint64_t ops_before = 0;
   uint64_t ops = 0;  // of the smallest program so far
 };
 
 struct Options {
-  /// Is the candidate still of interest? Called with candidates that pass the checker.
+  /// Returns whether the candidate still reproduces the failure. Called with candidates that pass
+  /// the checker.
   std::function<bool(const Candidate&)> is_interesting;
-  /// Asked before each candidate; true ends the search with the best so far. May be empty.
+  /// Called before each candidate; true ends the search with the best so far. May be empty.
   std::function<bool()> should_stop;
   /// Called before each candidate. May be empty.
   std::function<void(const Progress&)> progress;
-  /// Candidates that the checker refuses are of interest, too: for programs that it refuses.
+  /// Also accept candidates that the checker refuses: for programs that it refuses.
   bool illegal_too = false;
 };
 

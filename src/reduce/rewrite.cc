@@ -34,7 +34,7 @@ void replace_results(Program& p, opt::Rewriter& r, OpId op, bool by_one) {
 
 std::vector<OpId> own_exits(const Program& p, OpId loop) {
   std::vector<OpId> exits;
-  uint32_t inner = 0;  // loops that are open inside
+  uint32_t inner = 0;  // open inner loops
   const Op& o = p.op(loop);
   for (uint32_t b = 0; b < o.n_blocks; ++b)
     walk_blocks(p, o.first_block + b, [&](Visit what, OpId op, BlockId) {

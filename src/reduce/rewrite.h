@@ -1,6 +1,6 @@
 #pragma once
 
-// What the transformations of kernels share.
+// The common parts of transformations of kernels.
 
 #include <vector>
 
@@ -31,11 +31,11 @@ void replace_results(Program& p, opt::Rewriter& r, OpId op, bool by_one = false)
 /// Breaks and continues of a loop, those of inner loops left out.
 std::vector<OpId> own_exits(const Program& p, OpId loop);
 
-/// Makes the exit that ends a nested block a yield: of an `if` or region with zeros, of a loop with
-/// the values that it carries.
+/// Replaces the exit of a nested block by a yield: for an `if` or region with zeros, for a loop
+/// with the values that it carries.
 void make_yield(Program& p, opt::Rewriter& r, OpId exit);
 
-/// Does the op name a buffer?
+/// Returns whether the op names a buffer.
 inline bool names_buffer(const Op& o) {
   const AttrKind kind = info(o.code).attribute;
   return kind == AttrKind::Memory || kind == AttrKind::Buffer;

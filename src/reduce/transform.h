@@ -1,7 +1,7 @@
 #pragma once
 
-// The transformations: each makes a program smaller or simpler in numbered places, without regard
-// to what the program means. Whether a result is kept is decided by the caller.
+// The transformations: each makes a program smaller or simpler at numbered opportunities, without
+// regard to the meaning of the program. The caller decides whether a result is kept.
 
 #include <cstddef>
 #include <span>
@@ -12,8 +12,8 @@
 namespace vyre::reduce {
 
 /// The opportunities of a transformation that are taken: a range of their numbers. A transformation
-/// asks once for each opportunity, in an order that the program alone decides; opportunities before
-/// the range keep their numbers whatever is taken.
+/// calls take() once for each opportunity, in an order that depends on the program alone;
+/// opportunities before the range keep their numbers whatever is taken.
 class Choice {
  public:
   Choice(size_t first, size_t end) : first_(first), end_(end) {}
@@ -21,7 +21,7 @@ class Choice {
     const size_t n = asked_++;
     return n >= first_ && n < end_;
   }
-  /// Opportunities that were asked for.
+  /// The number of opportunities so far.
   size_t asked() const { return asked_; }
 
  private:

@@ -12,7 +12,7 @@ using Bytes = std::vector<std::byte>;
 
 bool is_target(const Candidate& c, uint32_t kernel) { return !c.is_graph() && kernel == 0; }
 
-/// The data that the target's launch gives to a buffer of the kernel or graph, or null.
+/// The data that the target's launch passes to a buffer of the kernel or graph, or null.
 Bytes* data_of(Candidate& c, uint32_t buffer) {
   if (!c.inputs || buffer >= c.inputs->data.size() || !c.inputs->data[buffer]) return nullptr;
   return &*c.inputs->data[buffer];
@@ -48,7 +48,7 @@ void erase_at(std::vector<T>& list, size_t i) {
   if (i < list.size()) list.erase(list.begin() + std::ptrdiff_t(i));
 }
 
-/// The number of the argument that a call gives to a parameter.
+/// The index of the argument that a call passes to a parameter.
 size_t argument_of(const Program& p, BufferId buffer) {
   return size_t(
       std::count_if(p.buffers.begin(), p.buffers.begin() + buffer.value(), takes_argument));
@@ -65,7 +65,8 @@ void remove_table_bytes(Program& p, BufferId buffer) {
     if (b.role == Role::Table && b.table_offset > begin) b.table_offset -= bytes;
 }
 
-/// Removes a buffer with all accesses to it; loads give 0, lengths what they are.
+/// Removes a buffer with all accesses to it; loads become 0, lengths and scalars their current
+/// values.
 void remove_buffer(Candidate& c, uint32_t kernel, BufferId buffer, uint64_t count) {
   Program& p = c.module.kernels[kernel];
   const Buffer removed = p.buffers[buffer];
@@ -113,7 +114,7 @@ void remove_buffer(Candidate& c, uint32_t kernel, BufferId buffer, uint64_t coun
   }
 }
 
-/// The constant that all calls of a kernel give to a scalar parameter.
+/// The constant that all calls of a kernel pass to a scalar parameter.
 std::optional<uint64_t> constant_argument(const Candidate& c, uint32_t kernel, BufferId buffer) {
   std::optional<uint64_t> bits;
   bool is_constant = true;
@@ -128,7 +129,7 @@ std::optional<uint64_t> constant_argument(const Candidate& c, uint32_t kernel, B
   return is_constant ? bits : std::nullopt;
 }
 
-/// The value of a scalar parameter, where it has one.
+/// The value of a scalar parameter, if it is known.
 std::optional<uint64_t> value_of(Candidate& c, uint32_t kernel, BufferId buffer) {
   if (!is_target(c, kernel)) return constant_argument(c, kernel, buffer);
   const Bytes* data = data_of(c, buffer.value());
@@ -192,7 +193,7 @@ void remove_graph_buffer(Candidate& c, uint32_t graph, GraphBufferId buffer, uin
   }
 }
 
-/// Gives a buffer of the target another length: `count` elements of data, or of a formula.
+/// Sets the length of a buffer of the target: `count` elements of data, or of a formula.
 template <class B>
 void set_length(Candidate& c, FormulaPool& pool, B& b, uint32_t buffer, bool of_target,
                 uint64_t count) {
@@ -206,7 +207,7 @@ void set_length(Candidate& c, FormulaPool& pool, B& b, uint32_t buffer, bool of_
   if (of_target && c.inputs && buffer < c.inputs->lengths.size()) c.inputs->lengths[buffer].reset();
 }
 
-/// The value of a formula without inputs: each length and scalar counts as one.
+/// The value of a formula without inputs, with 1 for each length and scalar.
 std::optional<uint64_t> guess(const FormulaPool& pool, FormulaId id) {
   const auto one_for_all = [](uint32_t) -> __int128 { return 1; };
   const FormulaEnv env{one_for_all, one_for_all, [](uint32_t) { return std::string(); }};
@@ -215,7 +216,7 @@ std::optional<uint64_t> guess(const FormulaPool& pool, FormulaId id) {
   return *value;
 }
 
-/// Changes each element of the inputs for which `to` gives a simpler value.
+/// Changes each element of the inputs for which `to` returns a simpler value.
 template <class To>
 void change_data(Candidate& c, Choice& choice, To to) {
   if (!c.inputs) return;

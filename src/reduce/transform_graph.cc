@@ -22,7 +22,7 @@ std::vector<Position> positions(Graph& g) {
   return list;
 }
 
-/// What runs before a step in a first iteration of the loops around it.
+/// The nodes that run before a step in a first iteration of the loops around it.
 GraphBody prefix_of(const Graph& g, uint32_t end) {
   const GraphSteps steps = flatten(g);
   Graph prefix;
@@ -37,7 +37,7 @@ GraphBody prefix_of(const Graph& g, uint32_t end) {
   return std::move(prefix.nodes);
 }
 
-/// What a prefix of a graph may cost: it is run to get at data between two calls.
+/// Limit of the work of a prefix of a graph, which is run to compute the data between two calls.
 constexpr uint64_t prefix_lane_ops = uint64_t{1} << 26;
 
 /// Contents of all buffers of the graph before a step, in a first iteration of the loops around it.
@@ -70,7 +70,7 @@ std::optional<IdMap<GraphBufferId, std::vector<std::byte>>> contents_before(cons
   return std::move(outcome->buffers);
 }
 
-/// The kernel of a call as the target, with the data that the call gets.
+/// The kernel of a call as the target, with the input data of the call.
 std::optional<Candidate> kernel_of_call(const Candidate& c, uint32_t step, const GraphNode& call) {
   auto contents = contents_before(c, step);
   if (!contents) return std::nullopt;
@@ -104,7 +104,7 @@ void remove_graphs(Candidate& c, Choice& choice) {
 }
 
 void remove_kernels(Candidate& c, Choice& choice) {
-  if (c.inputs) return;  // those that are not called are gone
+  if (c.inputs) return;  // uncalled kernels are removed already
   for (uint32_t k = uint32_t(c.module.kernels.size()); k-- > 0;) {
     bool called = false;
     for (const Graph& g : c.module.graphs)
@@ -128,7 +128,7 @@ void call_to_kernel(Candidate& c, Choice& choice) {
 
 void skip_first_calls(Candidate& c, Choice& choice) {
   if (!c.is_graph() || !c.inputs) return;
-  std::optional<uint32_t> taken;  // the last one: most is skipped
+  std::optional<uint32_t> taken;  // the last one: it skips most
   const GraphSteps steps = flatten(c.module.graphs[0]);
   for (uint32_t i = 1; i < steps.size(); ++i)
     if (steps[i].depth == 0 && steps[i].kind != GraphStep::Kind::End && choice.take()) taken = i;

@@ -8,7 +8,7 @@ void fix_grids(Candidate& c, Choice& choice) {
   for (uint32_t k = 0; k < c.module.kernels.size(); ++k) {
     Program& p = c.module.kernels[k];
     const bool is_given = !c.is_graph() && k == 0 && c.inputs && c.inputs->grid;
-    // Without inputs a grid that the launch gives stays open.
+    // Without inputs a grid that the launch specifies stays unspecified.
     bool fixed = (p.grid_dims > 0 || !c.inputs) && !is_given;
     for (uint32_t d = 0; d < p.grid_dims; ++d)
       fixed = fixed && p.formulas.is_constant(p.grid[d], nullptr);

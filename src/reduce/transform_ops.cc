@@ -5,7 +5,7 @@
 namespace vyre::reduce {
 namespace {
 
-/// Is the op gone, or not one that the transformations of ops look at?
+/// Returns whether the op is removed already, or an exit.
 bool is_skipped(const Program& p, const opt::Rewriter& r, OpId op) {
   return !r.is_there(op) || is_exit(p.op(op).code);
 }
@@ -56,7 +56,7 @@ void make_for(Program& p, opt::Rewriter& r, OpId loop, uint64_t trips) {
   std::vector<ValueId> operands(3, ValueId(0));
   operands.insert(operands.end(), inits.begin(), inits.end());
   p.op(loop).operands = p.add_list(operands);
-  set_bounds(p, r, loop, Type::U32, trips);  // makes the new values known to `r`, too
+  set_bounds(p, r, loop, Type::U32, trips);  // registers the new values with `r`, too
   for (size_t i = 0; i < carried.size(); ++i) r.replace(carried[i], now[i]);
   r.remove(p.blocks[test].last);
   move_ops(p, test, joined);
@@ -84,7 +84,7 @@ constexpr uint64_t trip_counts[] = {1, 2, 4};
 void remove_ops(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
     const IdMap<ValueId, uint32_t> uses = count_uses(p);
-    // From the end: uses go before what they use.
+    // From the end: uses are removed before definitions.
     const std::vector<OpId>& order = r.ops();
     for (size_t i = order.size(); i-- > 0;) {
       const OpId op = order[i];

@@ -8,7 +8,7 @@
 namespace vyre::reduce {
 namespace {
 
-/// Changes each constant for which `to` gives a simpler value.
+/// Changes each constant for which `to` returns a simpler value.
 template <class To>
 void change_constants(Candidate& c, Choice& choice, To to) {
   for (Program& p : c.module.kernels)
@@ -21,14 +21,14 @@ void change_constants(Candidate& c, Choice& choice, To to) {
     });
 }
 
-/// Is it block `number` of a `while`?
+/// Returns whether it is block `number` of a `while`.
 bool while_block(const Program& p, BlockId block, uint32_t number) {
   const OpId parent = p.blocks[block].parent;
   return parent != none && p.op(parent).code == Opcode::While &&
          p.op(parent).first_block + number == block;
 }
 
-/// May the operand have several types, whatever those of the others are?
+/// Returns whether the operand may have several types, independently of the other operands.
 bool is_free(const OpInfo& info, uint32_t operand) {
   return operand < info.operands.size() &&
          (info.operands[operand] == 'I' || info.operands[operand] == 'S');
@@ -69,7 +69,7 @@ void use_operand(Candidate& c, Choice& choice) {
 
 void use_earlier_value(Candidate& c, Choice& choice) {
   for_each_kernel(c, [&](Program& p, opt::Rewriter& r) {
-    std::vector<ValueId> visible;  // results and arguments, constants left out
+    std::vector<ValueId> visible;  // results and arguments, without constants
     std::vector<size_t> sizes;     // of `visible` when each open block began
     for (const auto& [what, op, block] : block_events(p)) {
       if (what == Visit::EnterBlock) {
@@ -78,7 +78,7 @@ void use_earlier_value(Candidate& c, Choice& choice) {
         continue;
       }
       if (what == Visit::LeaveBlock) {
-        if (while_block(p, block, 0)) continue;  // the body sees what the test does
+        if (while_block(p, block, 0)) continue;  // the test's values are visible in the body
         visible.resize(sizes.back());
         sizes.pop_back();
         continue;

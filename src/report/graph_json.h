@@ -1,7 +1,7 @@
 #pragma once
 
-// `graph` of a run report. Members that a plan file has, too (plan/plan_file.h), are as they are
-// there; buffers are numbered as in the graph as it was written. Internal to src/report.
+// `graph` of a run report. Members that a plan file also has (plan/plan_file.h) have the same form;
+// buffers are numbered as in the graph before fusion. Internal to src/report.
 
 #include "report/graph_report.h"
 #include "support/json.h"

@@ -54,14 +54,14 @@ class Describer {
     return p_.plan.counts[buffer] * size_of(g_.buffers[buffer].element);
   }
 
-  /// The planned graph has one call for each group of the plan, and the loops as they were.
+  /// The planned graph has one call for each group of the plan, and the original loops.
   void list_launches() {
     const GraphSteps steps = flatten(fused_);
     launch_of_.assign(steps.size(), none);
     for (uint32_t i = 0; i < steps.size(); ++i) {
       const GraphStep& step = steps[i];
       if (step.kind == GraphStep::Kind::Begin) {
-        const uint32_t end = steps[step.partner].stage;  // one too far, for those that are empty
+        const uint32_t end = steps[step.partner].stage;  // exclusive: a loop may have no launches
         out_.loops.push_back({step.node->kind == GraphNodeKind::While, {step.stage, end}});
       } else if (step.is_call()) {
         launch_of_[i] = step.stage - 1;
@@ -94,7 +94,8 @@ class Describer {
     return l;
   }
 
-  /// What each launch loads and stores. Scratch parameters of kernels are not buffers of the graph.
+  /// Adds the buffers that each launch loads and stores. Scratch parameters of kernels are not
+  /// buffers of the graph.
   void add_traffic() {
     IdMap<GraphBufferId, bool> is_used(g_.buffers.size());
     for (uint32_t i = 0; i < out_.launches.size(); ++i) {
@@ -139,8 +140,8 @@ class Describer {
     }
   }
 
-  /// In a slot a buffer is live when the planner says so; one with memory of its own from the first
-  /// launch that has it to the last, or while a loop around them runs.
+  /// The planner determines when a buffer in a slot is live; a buffer with its own memory is live
+  /// from the first to the last launch that uses it, or while a loop around them runs.
   void place_buffers() {
     const plan::Lifetimes lives = plan::find_lifetimes(p_.arms);
     IdMap<GraphBufferId, uint32_t> column(fused_.buffers.size(), plan::Lifetimes::never);
@@ -178,7 +179,7 @@ class Describer {
     return b;
   }
 
-  /// Where a slot begins, if they lie one behind the other.
+  /// The offset of a slot if slots are laid out consecutively.
   uint64_t slot_begin(uint32_t slot) const {
     uint64_t begin = 0;
     for (uint32_t i = 0; i < slot; ++i) begin += p_.plan.reuse.slot_bytes[i];
@@ -232,9 +233,9 @@ class Describer {
   const plan::PlannedGraph& p_;
   const Module& m_;
   const Graph& g_;
-  const GraphSteps steps_;  // as written
+  const GraphSteps steps_;  // before fusion
   const Graph& fused_;
-  IdMap<GraphBufferId, bool> stays_;  // by buffer as written: the planned graph has it
+  IdMap<GraphBufferId, bool> stays_;  // by buffer before fusion: the planned graph has it
   std::vector<uint32_t> launch_of_;   // by node of the planned graph
   GraphReport out_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON that is text inside a <script>: nothing in it can end the element or begin a comment.
+/// JSON as text inside a <script>: nothing in it can end the element or begin a comment.
 std::string inside_script(const std::string& json) {
   std::string safe;
   safe.reserve(json.size());
@@ -30,8 +30,8 @@ std::string inside_script(const std::string& json) {
   return safe;
 }
 
-/// Lines as [text, line, column, file]: the tail is left out where it is 0. Pages of large programs
-/// have a lot of them.
+/// Lines as [text, line, column, file], without trailing zeros, because pages of large programs
+/// have many lines.
 Json lines_of(const Listing& listing) {
   Json lines = Json::array();
   for (const ListingLine& l : listing.lines) {
@@ -47,8 +47,8 @@ Json listing_of(const Listing& listing) {
   return {{"language", listing.language}, {"files", listing.files}, {"lines", lines_of(listing)}};
 }
 
-/// The texts of a kernel's passes: `before` all of them, and by run after it; null where it changed
-/// nothing or was not kept.
+/// The texts of a kernel's passes: `before` all of them, and after each run; null where the run
+/// changed nothing or the text was not kept.
 Json texts_of(const opt::RunReport& kernel) {
   Json after = Json::array();
   for (const opt::PassRun& run : kernel.runs)
@@ -72,7 +72,7 @@ Json spans_of(const RunReport& r) {
   return spans;
 }
 
-/// [text, column of the mark, its length] of the source line of a place; null if it is unknown.
+/// [text, column of the mark, its length] of the source line of a location; null if it is unknown.
 Json excerpt_of(SourceLines& lines, const Place& at) {
   const std::optional<std::string_view> line = lines.find(at.file, at.line);
   if (!line) return {};
@@ -80,7 +80,7 @@ Json excerpt_of(SourceLines& lines, const Place& at) {
   return Json::array({shown.text, shown.mark_at, shown.mark_length});
 }
 
-/// By diagnostic: the source lines of itself and of its notes, as a terminal shows them.
+/// By diagnostic: its source line and those of its notes, as a terminal shows them.
 Json excerpts_of(const RunReport& r) {
   SourceLines lines(r.sources);
   Json list = Json::array();
@@ -120,7 +120,7 @@ Json pictures_of(const RunReport& r) {
   return list;
 }
 
-/// The files that programs and code point into.
+/// The files that locations in programs and code refer to.
 Json sources_of(const RunReport& r) {
   constexpr size_t most_bytes = 4 << 20;
   std::set<std::string> wanted;
@@ -149,7 +149,7 @@ Json listings_of(const RunReport& r) {
   return j;
 }
 
-/// The files of page/ with this extension, joined in the order of their names.
+/// The files of page/ with this extension, concatenated in the order of their names.
 std::string embedded(std::string_view extension) {
   std::string text;
   for (const EmbeddedFile& file : embedded_report_page())
@@ -157,7 +157,7 @@ std::string embedded(std::string_view extension) {
   return text;
 }
 
-/// The frame with its holes filled: {{style}}, {{script}} and so on, each once.
+/// The frame with its placeholders replaced: {{style}}, {{script}} and so on, each once.
 std::string fill(std::string_view frame,
                  const std::map<std::string_view, std::string_view>& pieces) {
   std::string page;
@@ -177,8 +177,8 @@ std::string fill(std::string_view frame,
 std::string to_html(const RunReport& report) {
   const std::string data = inside_script(to_json(report));
   const std::string listings = inside_script(json_text(listings_of(report)));
-  // Only our own script runs: were markup to get into the page by some name, it would not know the
-  // word that allows it.
+  // Only scripts with the nonce run: markup that a name might inject into the page cannot know the
+  // nonce.
   const std::string nonce = fmt::format("{:016x}", hash64(data + listings));
   const std::string frame = embedded(".html"), style = embedded(".css"), script = embedded(".js");
   return fill(frame, {{"nonce", nonce},

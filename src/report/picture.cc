@@ -17,7 +17,7 @@ struct Raster {
   Type element;
   std::span<const std::byte> bytes;
   uint64_t width = 0, height = 0, channels = 0;
-  bool is_file = false;  // which says that 255 is white
+  bool is_file = false;  // files define 255 as white
 
   bool is_gray() const { return channels == 1; }
   double value(uint64_t index) const {
@@ -46,7 +46,7 @@ class HeaderReader {
     at_ = static_cast<size_t>(r.ptr - text_.data());
     return n;
   }
-  /// Where the pixels begin: after one blank.
+  /// The offset of the pixels: after one blank.
   size_t end() {
     is_good_ &= at_ < text_.size() && is_blank(text_[at_]);
     return at_ + 1;
@@ -90,7 +90,7 @@ std::optional<Raster> of_grid(Type element, std::span<const std::byte> bytes,
   return Raster{element, bytes, width, height, channels};
 }
 
-/// The least and the greatest finite value; 0 and 0 if there is none.
+/// The minimum and maximum finite value; 0 and 0 if there is none.
 std::pair<double, double> range_of(const Raster& raster) {
   double least = std::numeric_limits<double>::infinity(), greatest = -least;
   for (uint64_t i = 0; i < raster.width * raster.height; ++i) {

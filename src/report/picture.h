@@ -1,7 +1,7 @@
 #pragma once
 
-// An output of a run as a picture, for pages. Two rules say which outputs are pictures
-// (docs/report.md); an output that fits neither has none.
+// An output of a run as a picture, for pages. Two rules define which outputs are pictures
+// (docs/report.md); other outputs have none.
 
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr uint64_t max_picture_side = 640;
 
 struct Picture {
   std::string name;                // of the output
-  uint64_t width = 0, height = 0;  // as the program wrote it
+  uint64_t width = 0, height = 0;  // as written by the program
   uint32_t shown_width = 0, shown_height = 0;
   bool is_gray = false;         // pixels have one byte each, else three
   double black = 0, white = 0;  // gray: the values drawn in black and white

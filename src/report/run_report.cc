@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Names and paths may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
+/// Names and paths may hold any bytes: invalid UTF-8 becomes U+FFFD instead of an exception.
 std::string dump(const Json& j) { return json_text(j, 2) + "\n"; }
 
 Json stages_of(const RunReport& r) {
@@ -128,7 +128,7 @@ std::string to_json(const RunReport& r) {
 }
 
 std::string to_trace(const RunReport& r) {
-  // Both tracks are there even if nothing happened on one, the host's above the device's.
+  // Both tracks exist even if one is empty, the host's above the device's.
   std::vector<std::string> tracks = {"host", "device"};
   const auto track = [&](const std::string& name) {
     const auto it = std::find(tracks.begin(), tracks.end(), name);

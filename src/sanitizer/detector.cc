@@ -10,7 +10,7 @@ namespace vyre::interp {
 namespace {
 
 constexpr uint64_t nowhere = ~0ull;
-constexpr uint64_t work_between_looks = 1 << 17;  // elements and past accesses looked at
+constexpr uint64_t work_between_looks = 1 << 17;  // elements and past accesses visited
 constexpr uint32_t most_of_a_site = 1024;         // unordered accesses kept, with acq_rel atomics
 
 template <class I>
@@ -80,7 +80,7 @@ Next Detector::tired(uint64_t work) {
   return Next::LookAtClock;
 }
 
-/// All there is to see in memory that is only read.
+/// The only check for memory that is only read.
 void Detector::check_bounds(const Frame& frame, const Instr& instr, const Touched& t) {
   const SiteOfOp& op = sites_->of_op[instr.op];
   const View& view = frame.views[instr.buffer];
@@ -150,10 +150,10 @@ void Detector::touch_lane(const Frame& frame, const Instr& instr, const Touched&
   if (atomic && modifies && op.acq_rel)
     release(*shadow, w, f, me, first, narrow, op.replaces);
   else if ((op.replaces || instr.what == Do::Store) && !shadow->released.empty())
-    shadow->released.erase(first);  // a release that nobody can read any more
+    shadow->released.erase(first);  // no later access can read this release
 }
 
-/// False: reads what was not written.
+/// Returns false for a read of an element that was not written.
 bool Detector::touch_private(FrameShadow& f, const Instr& instr, const View& view, uint32_t lane,
                              uint64_t element) {
   std::byte& written = f.private_written[instr.buffer].data()[lane * view.count + element];
@@ -197,13 +197,13 @@ void Detector::touch_element(Shadow& shadow, const Watched& w, FrameShadow& f, c
   remember(shadow, *cell, me, site, value);
 }
 
-/// Accesses before this tick come before all that is still to be done.
+/// Accesses before this tick happen before all later ones.
 uint64_t Detector::horizon(const Watched& w, const FrameShadow& f, const Turn& me) const {
   return w.is_shared ? std::max({me.group_tick, f.begun, grid_tick_}) : grid_tick_;
 }
 
-/// Compares an atomic with those before it on its element. What it acquires itself does not order
-/// them: it could have come first.
+/// Compares an atomic with the earlier ones on its element. The atomic's own acquire does not order
+/// them: it could have executed first.
 void Detector::check_order(Shadow& shadow, const Watched& w, const FrameShadow& f, const Turn& me,
                            uint64_t element, uint32_t site, uint32_t value) {
   Cell* const cell = shadow.find(element);
@@ -224,7 +224,7 @@ void Detector::check_order(Shadow& shadow, const Watched& w, const FrameShadow& 
   work_ += cell->count;
 }
 
-/// The value of an atomic, of a cas with what it expects, as a Past keeps it.
+/// The value of an atomic (for a cas together with the expected value), as a Past stores it.
 uint32_t Detector::value_of(const Instr& instr, const Touched& t, uint32_t lane) const {
   const size_t bytes = size_of(launch_->program.op(instr.op).type);
   uint64_t value = 0, expected = 0;
@@ -234,8 +234,8 @@ uint32_t Detector::value_of(const Instr& instr, const Touched& t, uint32_t lane)
   return value_tag(value ^ std::rotl(expected * 0x9e3779b97f4a7c15, 32));
 }
 
-/// Adds the access to those of its site that are unordered with it, or leaves it out where the
-/// proof in sanitizer.h allows it.
+/// Adds the access to those of its site that are unordered with it, or omits it where the proof in
+/// sanitizer.h allows it.
 void Detector::remember(Shadow& shadow, Cell& cell, const Turn& me, uint32_t site, uint32_t value) {
   const Past now(me.thread, site, tick_, value);
   uint32_t mine[2] = {0, 0}, found = 0;
@@ -298,8 +298,8 @@ bool Detector::conflict(uint32_t a, uint32_t b, bool one_group) const {
   return !one_group && (x.workgroup_scope || y.workgroup_scope);
 }
 
-/// Does the final value of an element depend on which of two atomics comes last? One of them has
-/// changed it. A cas with acq_rel beside a store is a lock: it waits for the store.
+/// Returns whether the final value of an element depends on the order of two atomics. One of them
+/// has changed it. A cas with acq_rel beside a store is a lock: it waits for the store.
 bool Detector::order_matters(uint32_t a, uint32_t b, bool same_value) const {
   const Site &x = sites_->sites[a], &y = sites_->sites[b];
   const auto is_lock = [](const Site& cas, const Site& store) {
@@ -309,8 +309,8 @@ bool Detector::order_matters(uint32_t a, uint32_t b, bool same_value) const {
   return !commute(x.update, y.update, same_value) && !is_lock(x, y) && !is_lock(y, x);
 }
 
-/// Does the value that atomic `a` gives depend on whether `b` came before? With acq_rel it does so
-/// on purpose: that is how invocations are ordered.
+/// Returns whether the old value that atomic `a` returns depends on whether `b` executed before.
+/// With acq_rel it does so intentionally: that is how invocations are ordered.
 bool Detector::gives_value_of(uint32_t a, uint32_t b) const {
   const Site &x = sites_->sites[a], &y = sites_->sites[b];
   return x.gives_value && !x.acq_rel && y.atomic && y.writes;

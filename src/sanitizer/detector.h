@@ -1,7 +1,7 @@
 #pragma once
 
-// The observer behind sanitizer.h: keeps the ticks of barriers and the shadow of memory, and tells
-// Findings of what it sees.
+// The observer that implements sanitizer.h: keeps the ticks of barriers and the shadow of memory,
+// and reports races and other errors to Findings.
 
 #include <memory>
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace vyre::interp {
 
-/// What belongs to the workgroups of one frame.
+/// State of the workgroups of one frame.
 struct FrameShadow {
   uint64_t begun = 0;               // tick of the beginning
   std::vector<uint64_t> groups;     // tick of the last barrier of each workgroup
   std::vector<uint64_t> subgroups;  // … and of each subgroup
-  // What was learned by acquire since the last barrier of that size. Empty vectors unless the
+  // The vector clocks acquired since the last barrier of that size. Empty vectors unless the
   // program has acq_rel atomics.
   std::vector<Knowledge> of_lanes, of_subgroups, of_groups;
-  uint64_t learned = 0;                             // tick of the last forgetting
+  uint64_t learned = 0;                             // tick of the last reset
   IdMap<BufferId, std::unique_ptr<Shadow>> shared;  // by buffer
   IdMap<BufferId, ZeroedMemory> private_written;    // by buffer; copy after copy
 };
@@ -42,22 +42,22 @@ class Detector : public Observer {
   Diagnostics report() const { return findings_.report(); }
 
  private:
-  /// How a buffer of the kernel is watched.
+  /// The checks of a buffer of the kernel.
   struct Watched {
-    Shadow* shadow = nullptr;  // of parameters; null: nothing to see but bounds
-    bool races = false;        // somebody writes it
-    bool unwritten = false;    // the host did not give it
+    Shadow* shadow = nullptr;  // for parameters; null: only bounds are checked
+    bool races = false;        // some op writes it
+    bool unwritten = false;    // the host did not initialize it
     bool is_shared = false;
     bool is_private = false;
   };
-  /// The invocation whose turn it is.
+  /// The invocation whose access is being checked.
   struct Turn {
     uint64_t thread;
-    uint64_t group, first;  // its workgroup, and the first invocation of that
+    uint64_t group, first;  // its workgroup, and the first invocation of the workgroup
     uint64_t subgroup;      // in the launch
     uint64_t group_tick, subgroup_tick;
     uint32_t lane, frame_group, frame_subgroup;
-    bool knows;  // something by acquire
+    bool knows;  // it has acquired some release
   };
 
   void watch(const Program& program, const LaunchShape& shape);
@@ -93,7 +93,7 @@ class Detector : public Observer {
                       const uint8_t* dead, const Instr& instr, Scope scope);
   void meet(FrameShadow& f, uint32_t group, uint32_t from, uint32_t to, Scope scope);
 
-  KnowledgeMemory knowledge_;  // outlives all that is known
+  KnowledgeMemory knowledge_;  // outlives all vector clocks
   Findings findings_;
   std::unordered_map<const Program*, Sites> sites_of_;
   IdMap<GraphBufferId, std::unique_ptr<Shadow>> of_graph_;  // by buffer of the graph
@@ -111,11 +111,11 @@ class Detector : public Observer {
   uint32_t group_lanes_ = 1, subgroup_log2_ = 0, group_subgroups_ = 1;
 
   uint64_t tick_ = 1;
-  uint64_t grid_tick_ = 1;  // of the last grid barrier or the launch's beginning
+  uint64_t grid_tick_ = 1;  // of the last grid barrier or the beginning of the launch
   std::vector<uint64_t> places_;
   uint64_t work_ = 0, looked_ = 0;
-  uint64_t taken_ = 0;      // bytes that go back when the launch ends
-  uint64_t accounted_ = 0;  // bytes of knowledge and lists that were taken
+  uint64_t taken_ = 0;      // bytes that are released when the launch ends
+  uint64_t accounted_ = 0;  // bytes of vector clocks and lists that were taken
   std::optional<Diagnostic> failure_;
 };
 

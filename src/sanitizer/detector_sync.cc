@@ -1,4 +1,4 @@
-// Launches, frames, barriers, release and acquire: what orders accesses.
+// Launches, frames, barriers, release and acquire: the events that order accesses.
 
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ void Detector::begin_launch(const Launched& launched) {
   watch(p, launched.shape);
 }
 
-/// Decides what is looked at in each buffer.
+/// Selects the checks of each buffer.
 void Detector::watch(const Program& p, const LaunchShape& shape) {
   watched_.assign(p.buffers.size(), {});
   of_launch_.clear();
@@ -88,7 +88,7 @@ void Detector::watch(const Program& p, const LaunchShape& shape) {
       w.shadow->given_by_host = role == Role::InOut;
       continue;
     }
-    // Once a call has had it as `out`, what counts is what was written since.
+    // After a call has had it as `out`, only later writes count.
     const bool by_host = is_host_input(graph_->buffers[in_graph].role) && zeroed_[in_graph] == 0;
     w.unwritten = !by_host;
     if (!w.races && !w.unwritten) continue;
@@ -141,8 +141,8 @@ std::shared_ptr<FrameShadow> Detector::make_frame_shadow() {
   return f;
 }
 
-/// Forgets what earlier workgroups of the frame wrote. Large records are made anew: that takes time
-/// for those pages only that were touched.
+/// Clears the records of the writes of earlier workgroups of the frame. Large records are allocated
+/// anew: that takes time only for the pages that were touched.
 void Detector::clear_private(FrameShadow& f) {
   constexpr uint64_t large = 1 << 20;
   for (ZeroedMemory& written : f.private_written) {
@@ -168,7 +168,8 @@ void Detector::begin_frame(Frame& frame) {
     if (shared) shared->released.clear();
 }
 
-/// After a grid barrier, and in a new workgroup, all that was learned is known anyway or of others.
+/// After a grid barrier, and in a new workgroup, every acquired clock is either known to all or
+/// belongs to other invocations.
 void Detector::forget_old(FrameShadow& f) const {
   const uint64_t since = std::max(grid_tick_, f.begun);
   if (f.learned == since || f.of_lanes.empty()) return;
@@ -179,7 +180,7 @@ void Detector::forget_old(FrameShadow& f) const {
 
 // ---- Barriers.
 
-/// Of lanes from … to - 1, either none or all that are not done must have arrived.
+/// Either none or all of the unfinished lanes from … to - 1 must have arrived.
 void Detector::check_arrivals(uint64_t first_thread, uint32_t from, uint32_t to,
                               const uint8_t* active, const uint8_t* dead, const Instr& instr,
                               Scope scope) {
@@ -194,7 +195,7 @@ void Detector::check_arrivals(uint64_t first_thread, uint32_t from, uint32_t to,
     findings_.mismatch(instr.op, scope, first_thread + arrived, first_thread + missing);
 }
 
-/// Everyone of the unit knows what anyone of it knew.
+/// Every member of the unit knows all that any member knew.
 void Detector::meet(FrameShadow& f, uint32_t group, uint32_t from, uint32_t to, Scope scope) {
   const uint32_t local = from - group * group_lanes_;
   const uint32_t first = group * group_subgroups_ + (local >> subgroup_log2_);
@@ -223,7 +224,7 @@ void Detector::arrive(const Frame& frame, const Instr& instr, Scope scope, const
       const uint32_t to = std::min(from + size, end);
       if (std::find(active + from, active + to, 1) == active + to) continue;
       check_arrivals(first_thread, from, to, active, dead, instr, scope);
-      if (scope == Scope::Grid) continue;  // counts when all are there
+      if (scope == Scope::Grid) continue;  // counts when all have arrived
       const uint32_t local = from - g * group_lanes_;
       (scope == Scope::Subgroup ? f.subgroups[g * group_subgroups_ + (local >> subgroup_log2_)]
                                 : f.groups[g]) = tick_;
@@ -283,7 +284,7 @@ void Detector::release(Shadow& shadow, const Watched& w, FrameShadow& f, const T
   if (take(step, "the sanitizer's record of releases")) accounted_ += step;
 }
 
-// ---- The two ways in.
+// ---- The two entry points.
 
 Sanitized sanitize(const Program& program, const LaunchInputs& inputs, const Options& options) {
   Detector detector;

@@ -7,7 +7,7 @@
 namespace vyre::interp {
 namespace {
 
-// Findings of one kind that are kept: a program could be made of racing lines.
+// The maximum number of findings of one kind: a program could consist of racing lines.
 constexpr size_t max_pairs = 1000;
 
 std::string text(const std::array<uint64_t, 3>& id) {
@@ -30,7 +30,7 @@ std::string signed_text(uint64_t index, bool is_signed) {
   return is_signed ? fmt::format("{}", static_cast<int64_t>(index)) : fmt::format("{}", index);
 }
 
-/// How to make a plain access of an element atomic.
+/// The atomic form of a plain access of an element.
 std::string atomic_form(const Site& s, const Buffer& b) {
   const bool loads = contains(info(Opcode::AtomicLoad).types, b.element);
   if (!loads) return "make both accesses atomic";
@@ -72,7 +72,7 @@ Invocation Findings::locate(uint64_t thread) const {
   return i;
 }
 
-/// Is it one of those that only fill up the last workgroups?
+/// Returns whether the invocation is one that only fills up the last workgroups.
 bool Findings::past_end(const Invocation& i) const {
   for (int d = 0; d < 3; ++d)
     if (i.id[d] >= shape_->invocations_wanted[d]) return true;
@@ -159,7 +159,7 @@ void Findings::grid_mismatch(OpId barrier) {
   m.known = false;
 }
 
-// ---- For people.
+// ---- Diagnostics.
 
 Place Findings::place(const Stage& stage, OpId op) const {
   const LocId loc = stage.program->op(op).loc;
@@ -178,7 +178,7 @@ void Findings::finish(const Stage& stage, OpId op, Diagnostic& d) const {
 Diagnostic Findings::describe(const Pair& key, const Conflict& r) const {
   const Stage& stage = stages_[std::get<0>(key)];
   const Program& p = *stage.program;
-  // The later line is where the diagnostic points: there the value is no longer what it seems.
+  // The diagnostic points to the later line: there the value differs from the expected one.
   const Site& other = stage.sites->sites[std::get<1>(key)];
   const Site& here = stage.sites->sites[std::get<2>(key)];
   const bool one_group = r.who[0].group == r.who[1].group;
@@ -198,7 +198,8 @@ Diagnostic Findings::describe(const Pair& key, const Conflict& r) const {
   return d.with_fix(fix_for(other, here, b, one_group));
 }
 
-/// Where the other access is, that nothing orders the two, and how often it was seen.
+/// Adds the location of the other access, that nothing orders the two, and the number of
+/// occurrences.
 void Findings::add_pair_notes(const Pair& key, const Conflict& r, std::string_view other,
                               Diagnostic& d) const {
   const Stage& stage = stages_[std::get<0>(key)];
@@ -298,7 +299,7 @@ Diagnostic Findings::describe(const StageOp& key, const Mismatch& m) const {
   return d.with_fix("take the barrier out of the `if` or loop that not all invocations go through");
 }
 
-/// What is read in a race may or may not have been written before: the race is the finding.
+/// A value that is read in a race may or may not have been written before: the race is the finding.
 bool Findings::in_race(const One& key) const {
   return std::any_of(races_.of.begin(), races_.of.end(), [&](const auto& r) {
     const auto& [stage, a, b] = r.first;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the sanitizer has found, gathered so that a reader gets one finding for each pair of lines
-// and each line, not one for each access. Which example a finding shows does not depend on the
-// schedule: it is the one with the lowest element and the lowest invocations.
+// The findings of the sanitizer, grouped so that a reader gets one finding for each pair of lines
+// and each line, not one for each access. The example of a finding does not depend on the schedule:
+// it is the one with the lowest element and the lowest invocations.
 
 #include <array>
 #include <map>
@@ -20,12 +20,12 @@ struct Invocation {
   std::array<uint64_t, 3> group = {};
 };
 
-/// What depends on the order of two atomics.
+/// The value that depends on the order of two atomics.
 enum class OrderOf : uint8_t { FinalValue, OldValue };
 
 class Findings {
  public:
-  /// Things are found in this kernel from now on, and in this call of a graph if there is one.
+  /// Sets the kernel of subsequent findings, and the call of a graph if there is one.
   void enter(const Program& program, const Sites& sites, const LaunchShape& shape,
              const GraphNode* call);
 
@@ -33,17 +33,17 @@ class Findings {
   /// an invocation, workgroup after workgroup.
   void race(uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
             uint32_t site_b);
-  /// Two unordered atomics: they change an element and do not commute, or one gives a value that
+  /// Two unordered atomics: they change an element and do not commute, or one returns a value that
   /// the other changes.
   void order(OrderOf what, uint64_t element, uint64_t thread_a, uint32_t site_a, uint64_t thread_b,
              uint32_t site_b);
-  /// An access outside of `length` elements (of bytes, for a load_as). `op`: which of the site's.
+  /// An access outside of `length` elements (of bytes, for a load_as). `op`: the op of the site.
   void out_of_bounds(uint32_t site, OpId op, uint64_t thread, uint64_t index, bool is_signed,
                      uint64_t length);
   void never_written(uint32_t site, OpId op, uint64_t thread, uint64_t element);
-  /// `arrived` waits at the barrier for `missing`, which will not come.
+  /// `arrived` waits at the barrier for `missing`, which does not arrive.
   void mismatch(OpId barrier, Scope scope, uint64_t arrived, uint64_t missing);
-  /// Workgroups wait at a grid barrier that others do not come to.
+  /// Workgroups wait at a grid barrier that others do not reach.
   void grid_mismatch(OpId barrier);
 
   /// Errors first, then warnings, then notes; each in the order of the program.
@@ -74,7 +74,7 @@ class Findings {
     uint64_t count = 0;
     Scope scope = Scope::Workgroup;
     Invocation arrived, missing;
-    bool known = true;  // who is missing
+    bool known = true;  // `missing` is known
   };
   struct PastEnd {
     uint64_t count = 0;

@@ -13,7 +13,7 @@ struct Knowledge::Node {
   Tree left, right;
   KnowledgeMemory& memory;
 
-  // The shared pointer's counts lie beside the node.
+  // The shared pointer's counts are allocated with the node.
   static constexpr uint64_t bytes = 96;
   Node(uint64_t u, uint64_t t, Tree l, Tree r, KnowledgeMemory& m)
       : unit(u), tick(t), left(std::move(l)), right(std::move(r)), memory(m) {
@@ -30,7 +30,7 @@ uint64_t priority(uint64_t unit) {
   unit *= 0x9e3779b97f4a7c15ull;
   return unit ^ unit >> 32;
 }
-/// Which of two units is nearer to the root.
+/// Returns whether unit `a` is nearer to the root than `b`.
 bool above(uint64_t a, uint64_t b) {
   const uint64_t x = priority(a), y = priority(b);
   return x != y ? x > y : a > b;
@@ -43,11 +43,12 @@ Tree make(uint64_t unit, uint64_t tick, Tree left, Tree right, KnowledgeMemory& 
 
 struct Parts {
   Tree below;
-  uint64_t tick;  // of the unit itself; 0 if it is not there
+  uint64_t tick;  // of the unit itself; 0 if it is absent
   Tree beyond;
 };
 
-// The depth of a treap is logarithmic, whatever the program does: priorities are not its to choose.
+// The depth of a treap is logarithmic for every program, because programs do not choose the
+// priorities.
 Parts split(const Tree& t, uint64_t unit, KnowledgeMemory& memory) {
   if (!t) return {nullptr, 0, nullptr};
   if (t->unit == unit) return {t->left, t->tick, t->right};

@@ -1,13 +1,13 @@
 #pragma once
 
-// What an invocation knows of others beyond barriers: of which units (an invocation, a subgroup, a
-// workgroup) it has heard, by release and acquire, everything before which tick. A vector clock
-// that names only those it has heard of.
+// The vector clock of an invocation beyond barriers: for each unit (an invocation, a subgroup, a
+// workgroup) whose releases it has acquired, the tick before which it knows everything. It has
+// entries for those units only.
 //
-// A value: a persistent treap whose priorities are hashes of its keys. So the same set of keys has
-// the same shape, copies share their nodes, and joining two that are mostly the same visits only
-// where they differ: a chain of n releases and acquires through one counter costs O(n log n), not
-// n².
+// A value type: a persistent treap whose priorities are hashes of its keys. So the same set of keys
+// has the same shape, copies share their nodes, and merging two that are mostly the same visits
+// only the differences: a chain of n releases and acquires through one counter costs O(n log n),
+// not O(n²).
 
 #include <cstdint>
 #include <memory>
@@ -30,9 +30,9 @@ class Knowledge {
   bool empty() const { return root_ == nullptr; }
   /// Everything that `unit` did before this tick is known; 0: nothing.
   uint64_t of(uint64_t unit) const;
-  /// Raises what is known of `unit` to `tick`.
+  /// Raises the entry of `unit` to `tick`.
   void learn(uint64_t unit, uint64_t tick, KnowledgeMemory& memory);
-  /// Learns all that `other` knows.
+  /// Merges all entries of `other`.
   void learn(const Knowledge& other, KnowledgeMemory& memory);
   void forget() { root_ = nullptr; }
 

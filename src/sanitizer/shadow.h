@@ -1,7 +1,7 @@
 #pragma once
 
-// Shadow memory: for every element of a buffer who touched it lately, and when it was first
-// written. Pages are made when they are touched and counted against the memory limit.
+// Shadow memory: for every element of a buffer its latest accesses and its last write. Pages are
+// allocated when they are touched and counted against the memory limit.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ inline constexpr uint32_t site_bits = 24;
 inline constexpr uint32_t value_bits = 24;
 inline constexpr uint64_t max_threads = 1ull << (64 - site_bits);
 
-/// An access: by which invocation, from which site, at which tick, and of an atomic its value.
+/// An access: its invocation, site and tick, and for an atomic its value.
 struct Past {
   uint64_t who = 0;                 // invocation in the high bits, site in the low ones
   uint64_t tick : 40 = 0;           // enough for years
@@ -31,14 +31,14 @@ struct Past {
   uint32_t site() const { return static_cast<uint32_t>(who & ((1u << site_bits) - 1)); }
 };
 
-/// Small values as they are, others as a hash: different tags are different values, and equal tags
+/// Small values unchanged, others as a hash: different tags are different values, and equal tags
 /// are equal values but for one pair in 2^23.
 inline uint32_t value_tag(uint64_t value) {
   constexpr uint64_t half = uint64_t{1} << (value_bits - 1);
   return static_cast<uint32_t>(value < half ? value : half | (value * 0x9e3779b97f4a7c15 >> 41));
 }
 
-/// Of one element. Two accesses lie in the cell itself, further ones in a list.
+/// The accesses of one element. Two accesses are in the cell, further ones in a list.
 struct Cell {
   Past past[2];
   uint64_t written = 0;  // tick of the last write, 0: never
@@ -49,7 +49,7 @@ struct Cell {
 /// Releases that an acquire of this element synchronizes with.
 struct Released {
   Knowledge by_all;                                       // at the scope of the device
-  std::vector<std::pair<uint64_t, Knowledge>> by_groups;  // what each workgroup released
+  std::vector<std::pair<uint64_t, Knowledge>> by_groups;  // the releases of each workgroup
   uint64_t tick = 0;                                      // of the last one
 };
 
@@ -59,7 +59,7 @@ class Shadow {
 
   explicit Shadow(uint64_t elements) : pages_((elements + page_cells - 1) / page_cells) {}
 
-  /// Bytes that a shadow of so many elements takes before anything is touched.
+  /// Bytes that a shadow of this number of elements takes before any access.
   static uint64_t bytes(uint64_t elements) {
     return (elements + page_cells - 1) / page_cells * sizeof(void*);
   }
@@ -82,7 +82,7 @@ class Shadow {
   /// Bytes of the lists, roughly.
   uint64_t list_bytes() const { return list_bytes_; }
 
-  uint64_t zeroed = 0;         // tick at which all was zeros; what is written before is gone
+  uint64_t zeroed = 0;         // tick at which all was zeroed; earlier writes are gone
   bool lasting = false;        // outlives the launch: a graph's
   bool given_by_host = false;  // every element counts as written
   std::unordered_map<uint64_t, Released> released;  // by element

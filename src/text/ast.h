@@ -1,7 +1,7 @@
 #pragma once
 
-// What the parser makes of a file and the lowering reads: flat arrays, 32-bit ids. Nothing here is
-// resolved or typed yet.
+// The parser's result and the lowering's input: flat arrays, 32-bit ids. Nothing here is resolved
+// or typed yet.
 
 #include <cstdint>
 #include <string>
@@ -36,7 +36,7 @@ struct Expr {
   ExprKind kind = ExprKind::Error;
   Tok op = Tok::End;
   Type type = Type::Void;
-  bool literal = false;        // nothing but literals without a suffix: takes its type from outside
+  bool literal = false;        // only literals without a suffix: takes its type from its context
   bool float_literal = false;  // and one of them is a float
   TokenId token = 0;           // where a caret points
   uint32_t symbol = 0;
@@ -137,7 +137,7 @@ struct SourceFile {
 };
 
 struct Ast {
-  std::vector<SourceFile> files;  // files[0] is the one asked for
+  std::vector<SourceFile> files;  // files[0] is the requested one
   Symbols symbols;
   std::vector<Token> tokens;
   std::vector<Expr> exprs;
@@ -146,9 +146,9 @@ struct Ast {
   std::vector<Decl> decls;
   uint64_t source_bytes = 0;
   uint64_t errors_left_out = 0;  // over max_errors
-  Budget* budget = nullptr;      // of making it; null: none
+  Budget* budget = nullptr;      // for the whole of parsing and lowering; null: none
 
-  /// Bytes of memory that all of it takes, or soon takes while it grows.
+  /// Bytes of memory that the tree takes, or soon takes while it grows.
   uint64_t bytes() const {
     constexpr uint64_t lists = 128;  // of a declaration: parameters, sizes
     return source_bytes + symbols.bytes() + bytes_of_vector(tokens) + bytes_of_vector(exprs) +

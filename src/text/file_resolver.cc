@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path without links and `..`, where it exists; the rest is taken as it is.
+/// The path without links and `..`, where it exists; the rest is unchanged.
 fs::path without_links(const fs::path& path) {
   std::error_code failed;
   fs::path p = fs::weakly_canonical(fs::absolute(path, failed), failed);

@@ -66,7 +66,7 @@ class Cursor {
   TokenId at_;
 };
 
-/// One id with a component: `threadIdx.x`, `get_local_id(0)`, and vyre's own `local_id.x`.
+/// One id with a component: `threadIdx.x`, `get_local_id(0)`, and vyre's `local_id.x`.
 struct Component {
   std::string_view id;
   char c = 'x';
@@ -118,7 +118,8 @@ std::optional<Component> global_id(const Ast& ast, TokenId t) {
   return Component{"global_id", a.c, t, true};
 }
 
-/// The tokens with every word and number of another language replaced. `*ids`: an id was.
+/// The tokens with every word and number of another language replaced. `*ids`: set if an id was
+/// replaced.
 std::string translate(const Ast& ast, TokenId begin, TokenId end, bool* ids) {
   std::string r;
   for (TokenId t = begin; t < end;) {
@@ -179,7 +180,7 @@ std::optional<CType> c_type(Cursor& at) {
   const bool ends = next == Tok::Assign || next == Tok::LBracket || next == Tok::Newline ||
                     next == Tok::Semicolon || next == Tok::Comma || next == Tok::RParen ||
                     next == Tok::End || next == Tok::RBrace;
-  const bool is_c = !r.type.empty() || r.first == "auto";  // `const t = 1` is vyre's own
+  const bool is_c = !r.type.empty() || r.first == "auto";  // `const t = 1` is valid vyre
   if (!is_c || !at.is(Tok::Ident) || !ends) return {};
   return r;
 }
@@ -229,7 +230,7 @@ ForeignConstruct c_declaration(const Ast& ast, TokenId begin, bool top) {
     value = translate(ast, from, at.at(), &ids);
     if (lone && at.at() == from + 1) value += ".0";
   }
-  const bool typed = !c->type.empty() && !ids;  // an id brings its own type
+  const bool typed = !c->type.empty() && !ids;  // an id has its own type
   const std::string rest =
       fmt::format("{}{} = {}", name, typed ? fmt::format(": {}", type) : "", value);
   if (top) return {what, fmt::format("write `const {}`", rest)};
@@ -400,7 +401,7 @@ ForeignConstruct inside(const Ast& ast, TokenId begin) {
   return {};
 }
 
-/// Words that stand where an operator would: `a and b`, `(int) x`.
+/// Words in the position of an operator: `a and b`, `(int) x`.
 ForeignConstruct between(const Ast& ast, TokenId begin) {
   for (Cursor at(ast, begin); !at.at_end(); at.skip()) {
     const TokenId t = at.at();

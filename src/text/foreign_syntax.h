@@ -1,8 +1,8 @@
 #pragma once
 
-// Recognizes what is written as in CUDA, OpenCL, GLSL, HLSL, WGSL, C, Rust or Python and says what
-// to write in vyre. Works on tokens, after an error was found: it changes the text of errors, never
-// what is accepted.
+// Recognizes constructs of CUDA, OpenCL, GLSL, HLSL, WGSL, C, Rust and Python and returns the vyre
+// form. Works on tokens, after an error was found: it changes the text of errors, never the set of
+// accepted programs.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace vyre::text {
 
-/// What is wrong with a construct and how vyre writes it. An empty `what` keeps the message that
-/// the parser has; an empty `fix` means that the construct is not recognized.
+/// An error in a construct and the construct's vyre form. An empty `what` keeps the message of the
+/// parser; an empty `fix` means that the construct is not recognized.
 struct ForeignConstruct {
   std::string what;
   std::string fix;
@@ -23,15 +23,14 @@ ForeignConstruct foreign_declaration(const Ast& ast, TokenId begin);
 ForeignConstruct foreign_parameter(const Ast& ast, TokenId begin);
 
 /// `x[i][j]` for the element of a row: `name` is the token of `x`, `bracket` the second `[`, `end`
-/// its
-/// `]`.
+/// its `]`.
 ForeignConstruct element_of_row(const Ast& ast, TokenId name, TokenId bracket, TokenId end);
 
 /// A number with the suffix of another language, as vyre writes it: `1.0f`, `7u`; or "".
 std::string foreign_number(std::string_view token);
 
-/// What to write for a name or call that does not exist. `end` is the token after it: all up to
-/// there is replaced.
+/// The replacement for a name or call that does not exist. `end` is the token after it: all tokens
+/// up to it are replaced.
 struct ForeignValue {
   std::string vyre;
   TokenId end = 0;

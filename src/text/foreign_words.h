@@ -1,7 +1,7 @@
 #pragma once
 
-// Words of CUDA, HIP, OpenCL, GLSL, HLSL, Metal, WGSL, C, Rust, Python and Triton, and what vyre
-// writes for them. Messages about a name that does not exist take their fix from here.
+// Words of CUDA, HIP, OpenCL, GLSL, HLSL, Metal, WGSL, C, Rust, Python and Triton, and their vyre
+// equivalents. Messages about a name that does not exist take their fix from here.
 
 #include <cstdint>
 #include <span>
@@ -15,8 +15,8 @@ enum class ForeignUse : uint8_t {
   Value,        // `vyre` is the expression
   Rename,       // a function with the same arguments: `vyre` is its name
   Dimension,    // a function whose argument is a dimension: `vyre` is the value with components
-  Instead,      // a function: `vyre` is what to write in place of the call
-  Statement,    // begins a statement: `vyre` is the statement, with $ for what follows the word
+  Instead,      // a function: `vyre` is the replacement of the call
+  Statement,    // begins a statement: `vyre` is the statement, with $ for the text after the word
   Declaration,  // begins a declaration: `vyre` is the declaration
   Role,         // of a parameter: `vyre` is the role
   Attribute,    // of a kernel: `vyre` is the attribute
@@ -29,7 +29,7 @@ struct ForeignWord {
   std::string_view word;
   ForeignUse use;
   std::string_view vyre;
-  std::string_view note = "";  // after what to write: when, or where
+  std::string_view note = "";  // printed after the replacement: when, or where
 };
 
 /// The whole table, for the test that parses each replacement.
@@ -38,7 +38,7 @@ std::span<const ForeignWord> foreign_words();
 /// Null if the word is not in the table with that use.
 const ForeignWord* find_foreign(std::string_view word, ForeignUse use);
 
-/// Is it a vector type of another language: vec4, float2, f32x4?
+/// Returns whether it is a vector type of another language: vec4, float2, f32x4.
 bool is_vector_type(std::string_view word);
 
 }  // namespace vyre::text

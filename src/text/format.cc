@@ -16,7 +16,7 @@ bool is_operator(Tok t) {
   return t >= Tok::Assign && t <= Tok::Ge && t != Tok::Tilde && t != Tok::Bang;
 }
 
-/// Could the token end an operand? Then a `-` or `%` behind it is binary.
+/// Returns whether the token may end an operand. A `-` or `%` after it is then binary.
 bool ends_operand(Tok t) {
   return t == Tok::Ident || t == Tok::Integer || t == Tok::Float || t == Tok::RParen ||
          t == Tok::RBracket || t == Tok::String;
@@ -42,8 +42,8 @@ struct Formatter {
       if (text(tokens[i]) == w) return true;
     return false;
   }
-  /// Is the name a word of the grammar here? Most words are only in their place, and may be names
-  /// elsewhere.
+  /// Returns whether the name is a keyword at this position. Most keywords are contextual and may
+  /// be names elsewhere.
   bool word(size_t i) const {
     if (one_of(i, {"return", "if", "while", "for", "else"})) return true;
     const Tok before = i > 0 ? tokens[i - 1].kind : Tok::Newline;

@@ -1,5 +1,5 @@
-// Reads a kernel body in IR form, what the printer prints: one op a line, straight into a Program.
-// No recursion: open blocks are a stack.
+// Reads a kernel body in IR form, as the printer prints it: one op per line, directly into a
+// Program. No recursion: open blocks are a stack.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace vyre::text {
 namespace {
 
-struct Stop {};  // one malformed line ends the body: what follows depends on its values
+struct Stop {};  // one malformed line ends the body: later lines depend on its values
 
 class IrReader {
  public:
@@ -435,7 +435,7 @@ class IrReader {
     open_.push_back({id, 0, header});
   }
 
-  /// An implicit end: yield of nothing, return of the body.
+  /// An implicit end: a yield without values, or the return of the body.
   void seal(BlockId b) {
     const OpId last = p_.blocks[b].last;
     if (last != none && is_exit(p_.op(last).code)) return;

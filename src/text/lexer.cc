@@ -100,7 +100,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name(char c) { return is_name_start(c) || is_digit(c); }
 
-/// After these a line goes on.
+/// After these tokens a statement continues on the next line.
 bool continues_line(Tok t) {
   return t == Tok::Comma || t == Tok::DotDot || t == Tok::Arrow ||
          (t >= Tok::Assign && t <= Tok::Ge);
@@ -289,7 +289,7 @@ struct Lexer {
       if (!take(spelling)) continue;
       if (kind == Tok::LParen || kind == Tok::LBracket) ++depth;
       if ((kind == Tok::RParen || kind == Tok::RBracket) && depth > 0) --depth;
-      // A brace inside parentheses is a mistake somewhere before it: let statements end again.
+      // A brace inside parentheses follows an earlier mistake: let statements end again.
       if (kind == Tok::LBrace || kind == Tok::RBrace) depth = 0;
       push(kind, begin);
       return;

@@ -87,7 +87,7 @@ class Symbols {
   uint32_t intern(std::string_view text);
   std::string_view text(uint32_t symbol) const { return texts_[symbol]; }
   size_t size() const { return texts_.size(); }
-  /// About how many bytes of memory the names take.
+  /// The approximate number of bytes of memory that the names take.
   uint64_t bytes() const { return bytes_; }
 
  private:
@@ -108,11 +108,12 @@ struct LexOptions {
   uint64_t* left_out = nullptr;     // counts errors over the limit; null: they are not counted
 };
 
-/// Appends the tokens of `source` and a final End. Errors are appended; lexing goes on after them.
+/// Appends the tokens of `source` and a final End. Errors are appended; lexing continues after
+/// them.
 void lex(std::string_view source, const LexOptions& options, Symbols& symbols,
          std::vector<Token>& tokens, Diagnostics& errors);
 
-/// Byte offset of the first byte that is no UTF-8, or npos.
+/// Byte offset of the first byte that is not valid UTF-8, or npos.
 size_t find_invalid_utf8(std::string_view text);
 
 inline constexpr uint64_t max_source_bytes = 256ull << 20;

@@ -83,7 +83,7 @@ void load(Ast& ast, std::string source, const ParseOptions& options, Diagnostics
   }
 }
 
-/// Did the parser find an error between the declaration's name and its end?
+/// Returns whether the parser found an error between the declaration's name and its end.
 bool is_broken(const Ast& ast, const Decl& d, std::span<const Diagnostic> syntax) {
   const Token& first = ast.tokens[d.name];
   const Token& last = ast.tokens[d.end ? d.end : d.name];
@@ -93,8 +93,9 @@ bool is_broken(const Ast& ast, const Decl& d, std::span<const Diagnostic> syntax
   });
 }
 
-/// Constants, kernels, graphs, then functions that no kernel calls, until the context has ended.
-/// `syntax`: how many diagnostics came from the parser. What it could not read is not lowered.
+/// Lowers constants, kernels, graphs, then functions that no kernel calls, until the context has
+/// ended. `syntax`: the number of diagnostics from the parser. Declarations that it could not read
+/// are not lowered.
 void lower_module(ModuleContext& context, size_t syntax, ParseOutcome& outcome) {
   Module module;
   const Diagnostics found(outcome.diagnostics.begin(), outcome.diagnostics.begin() + long(syntax));

@@ -31,7 +31,7 @@ constexpr std::array reserved = {"kernel",   "fn",     "const", "graph", "import
                                  "var",      "if",     "else",  "for",   "while",  "break",
                                  "continue", "return", "true",  "false", "inf",    "nan"};
 
-/// Binding strength of a binary operator, 0 if it is none. Comparisons (level 2) do not chain.
+/// Binding strength of a binary operator, 0 for other tokens. Comparisons (level 2) do not chain.
 int precedence(Tok t) {
   switch (t) {
     case Tok::PipePipe: return 1;
@@ -57,7 +57,7 @@ int precedence(Tok t) {
 }
 constexpr int comparison_level = 3;
 
-struct Bail {};  // thrown inside the parser only: out of nesting, give up on this declaration
+struct Bail {};  // thrown inside the parser only: nested too deeply, skip this declaration
 
 class Parser {
  public:
@@ -124,7 +124,8 @@ class Parser {
     return error_at(at_, code, std::move(message));
   }
   Diagnostic& error_at(TokenId t, Code code, std::string message) {
-    // What the lexer dropped from a line leaves a hole there, of which nothing more is to be said.
+    // A token that the lexer dropped leaves a hole in its line; no further errors are reported
+    // there.
     const bool hole =
         std::binary_search(unreadable_.begin(), unreadable_.end(), ast_.tokens[t].line);
     if (errors_.size() >= max_errors || hole) {
@@ -137,12 +138,12 @@ class Parser {
     errors_.push_back(diagnose(code, ast_.place(t), std::move(message)));
     return errors_.back();
   }
-  /// Those over the limit included.
+  /// The number of errors, including those over the limit.
   size_t num_errors() const { return errors_.size() + ast_.errors_left_out; }
-  /// What error_at gave last.
+  /// The diagnostic that error_at returned last.
   Diagnostic& last_error() { return scratch_.empty() ? errors_.back() : scratch_.back(); }
   /// If the errors since the one numbered `first` come from a construct of another language that
-  /// begins at `begin`, leaves one of them, which says what to write in vyre.
+  /// begins at `begin`, keeps one of them, which has the vyre form as its fix.
   void explain(size_t first, TokenId begin, ForeignConstruct (*recognize)(const Ast&, TokenId)) {
     if (errors_.size() <= first || errors_[first].place.line != ast_.tokens[begin].line) return;
     ForeignConstruct found = recognize(ast_, begin);
@@ -151,7 +152,7 @@ class Parser {
     errors_[first].with_fix(std::move(found.fix));
     errors_.erase(errors_.begin() + long(first) + 1, errors_.end());
   }
-  /// `open`: the bracket that it closes, if it is one.
+  /// `open`: the opening bracket if `k` is a closing one.
   bool expect(Tok k, std::string_view where, TokenId open = none) {
     if (accept(k)) return true;
     Diagnostic& d = error(Code::ExpectedToken,
@@ -201,7 +202,7 @@ class Parser {
   };
 
   // ---- Blocks that are not closed.
-  /// Does a declaration begin here, at the start of a line that is not indented?
+  /// Returns whether a declaration begins here, at the start of a line that is not indented.
   bool begins_declaration() const {
     if (token().column != 1 || at_ == 0 || ast_.tokens[at_ - 1].kind != Tok::Newline) return false;
     const Tok next = ahead(1).kind;
@@ -232,7 +233,7 @@ class Parser {
     }
     return {};
   }
-  /// Reports that a block is not closed, once for a body. `open`: the innermost that has begun.
+  /// Reports that a block is not closed, once per body. `open`: the innermost open block.
   void unclosed(TokenId open, std::string_view what) {
     if (body_ == none) return;
     const OpenBlock found = find_unclosed();
@@ -262,7 +263,7 @@ class Parser {
       ++at_;
     }
   }
-  /// To the next line that begins a declaration.
+  /// Skips to the next line that begins a declaration.
   void skip_declaration() {
     depth_ = block_depth_ = 0;
     bool line_start = false;
@@ -327,7 +328,7 @@ class Parser {
   void parameters(std::vector<Param>& params) {
     if (!expect(Tok::LParen, "before the parameters")) throw Bail{};
     bool reported = false;
-    size_t before = errors_.size();  // how many there were before the parameter that begins at
+    size_t before = errors_.size();  // the number of errors before the parameter that begins at
     TokenId first = at_;
     while (!is(Tok::RParen) && !is(Tok::End)) {
       Param p;
@@ -374,7 +375,7 @@ class Parser {
         error(Code::UnknownType, fmt::format("`{}` is not a role", w->word))
             .with_fix(fmt::format("write `{}`", w->vyre));
         has_role = true;
-        p.role = Role::InOut;  // its name is wrong, its use may be right
+        p.role = Role::InOut;  // its name is wrong, its use may be valid
       }
     if (has_role) ++at_;
     p.type = type_name();
@@ -390,7 +391,7 @@ class Parser {
     if (!has_role && p.array)
       error_at(p.name, Code::MissingRole, "a buffer parameter needs a role")
           .with_fix("write `in`, `inout`, `out`, `scratch` or `uniform` before the element type");
-    if (!has_role && p.array) p.role = Role::In;  // reported once is enough
+    if (!has_role && p.array) p.role = Role::In;  // one report is enough
   }
 
   Type type_name() {
@@ -415,7 +416,7 @@ class Parser {
     return Type::Void;
   }
 
-  /// What to write for the unknown type at the current token.
+  /// Returns the fix for the unknown type at the current token.
   std::string fix_of_type(std::string_view near) const {
     const std::string_view w = token_text();
     if (const ForeignWord* type = find_foreign(w, ForeignUse::Type))
@@ -428,7 +429,7 @@ class Parser {
     if (!near.empty()) return fmt::format("did you mean `{}`?", near);
     return "types are bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64";
   }
-  /// Do types in `<` `>` follow, on this line?
+  /// Returns whether types in `<` `>` follow, on this line.
   bool ahead_is_type_list() const {
     if (!is(Tok::Lt)) return false;
     TokenId i = at_ + 1;
@@ -454,7 +455,7 @@ class Parser {
     bool seen[5] = {};
     while (true) {
       const TokenId before = at_;
-      if (is(Tok::Newline)) {  // attributes may stand on their own lines
+      if (is(Tok::Newline)) {  // attributes may be on their own lines
         skip_newlines();
         if (!is(Tok::Ident) || is_reserved(ast_.text(at_))) {
           if (!is(Tok::LBrace)) at_ = before;
@@ -628,7 +629,7 @@ class Parser {
       if (!expect(Tok::String, "after `@`")) return none;
       return add(s);
     }
-    if (is_word("bytes") && ahead(1).kind == Tok::LParen) {  // how the printer writes a table
+    if (is_word("bytes") && ahead(1).kind == Tok::LParen) {  // the printer's form of a table
       ++at_;
       s.op = Tok::LParen;
       s.other = ast_.add_list(list("after `bytes`"));
@@ -956,7 +957,7 @@ class Parser {
       at_ = i + 1;
       s.has_else = true;
       if (is_word("if")) {
-        Deeper d(*this, true);  // an arm is a block in the `else` of the one before
+        Deeper d(*this, true);  // a branch is a block in the `else` of the previous one
         Stmt inner;
         inner.token = at_++;
         const StmtId id = if_(inner);
@@ -1096,7 +1097,7 @@ class Parser {
       if (level == comparison_level && precedence(token().kind) == comparison_level) {
         error(Code::ChainedComparison, "comparisons do not chain")
             .with_fix("compare twice: `a < b && b < c`, or use parentheses");
-        // Go on as if it were meant that way, so that the rest of the file is still read.
+        // Continue as if it were intended, so that the rest of the file is still read.
       }
     }
   }
@@ -1313,8 +1314,8 @@ class Parser {
     return id;
   }
 
-  /// bits(…) is a float literal; an op whose operands and result are all of one type, applied to
-  /// nothing but literals, takes its type from outside as operators do.
+  /// bits(…) is a float literal; an op whose operands and result are all of one type, applied only
+  /// to literals, takes its type from its context as operators do.
   void call_literal(Expr& e, std::string_view w, const std::vector<ExprId>& args) {
     if (w == "bits") {
       e.literal = e.float_literal = true;
@@ -1338,8 +1339,8 @@ class Parser {
   std::vector<Import>& imports_;
   Diagnostics& errors_;
   Diagnostics scratch_;
-  size_t errors_before_ = 0;          // how many there were when the current statement began
-  std::vector<uint32_t> unreadable_;  // lines with characters that the lexer refused
+  size_t errors_before_ = 0;          // the number of errors when the current statement began
+  std::vector<uint32_t> unreadable_;  // lines with characters that the lexer rejected
   TokenId declaration_ = 0;           // the first token of the current kernel or function
   TokenId body_ = none;               // its `{`; none once a block in it is known to be open
   uint32_t depth_ = 0;                // of an expression

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tokens to syntax. Knows the grammar and nothing of names or types. Recovers at statement ends, so
-// that all errors of a file are found at once.
+// Tokens to syntax. Checks the grammar, not names or types. Recovers at statement ends, so that all
+// errors of a file are found at once.
 
 #include "diagnostics/diagnostic.h"
 #include "text/ast.h"

@@ -23,7 +23,7 @@ bool is_identifier(std::string_view s) {
   return !words.contains(s) && !find_type(s);
 }
 
-/// Names are for people and may be anything in a program from elsewhere: make them names again.
+/// Names are for readers and may be any string in a foreign program: makes them valid identifiers.
 template <class Names>
 Names printable_names(const Names& names, std::string_view fallback) {
   Names result;
@@ -51,7 +51,7 @@ std::string quote(std::string_view s) {
 
 class Printer {
  public:
-  /// Where the line of an op begins in the text.
+  /// The position in the text at which the line of an op begins.
   struct Mark {
     size_t at = 0;
     OpId op = none;
@@ -176,7 +176,7 @@ class Printer {
       const OpId first = p_.blocks[b].first;
       const bool is_while = p_.op(parent).code == Opcode::While;
       const bool nothing = p_.op(first).code == Opcode::Yield && p_.operands(first).empty();
-      if (is_while || !nothing) {  // an else that does nothing is not written
+      if (is_while || !nothing) {  // an empty else block is not written
         indent();
         out_ += is_while ? "} do {\n" : "} else {\n";
       }

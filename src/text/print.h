@@ -1,7 +1,7 @@
 #pragma once
 
-// IR to text: the same grammar that people write, with one op a line and explicit carried values.
-// parse(print(m)) is m again, and print(parse(print(m))) is print(m).
+// IR to text: the grammar of hand-written programs, with one op per line and explicit carried
+// values. parse(print(m)) is m again, and print(parse(print(m))) is print(m).
 
 #include <string>
 
@@ -13,7 +13,7 @@ namespace vyre {
 std::string print(const Program& program);
 std::string print(const Module& module);
 
-/// The lines of print(), each with the place of its op.
+/// The lines of print(), each with the source location of its op.
 Listing print_lines(const Program& program);
 
 }  // namespace vyre

@@ -1,5 +1,5 @@
-// The ops. Their columns are in program order and hold nothing that follows from something else, so
-// reading them is one pass, and its result is what compact() would make.
+// Decodes the ops. Their columns are in program order and hold no derived data, so reading them is
+// one pass, and its result equals that of compact().
 
 #include <algorithm>
 #include <bitset>
@@ -92,7 +92,7 @@ struct BodyReader {
     return define(none, block, load<uint32_t>(record + 4), p.blocks[block].args);
   }
 
-  /// Makes the block that the next op goes into the top of the stack; empties it after the last.
+  /// Puts the block of the next op on top of the stack; empties the stack after the last op.
   bool settle() {
     while (!stack.empty() && stack.back().left == 0) {
       Frame& top = stack.back();
@@ -217,7 +217,7 @@ struct BodyReader {
     p.blocks.resize(blocks.count);
     p.values.resize(types.count);
     p.ops.resize(ops.count);
-    // Every value stands once in a list of results or arguments, every use once in one of operands.
+    // Every value is in exactly one list of results or arguments, every use in one of operands.
     p.ids.resize(size_t{types.count} + uses.count);
     ids = p.ids.data();
 

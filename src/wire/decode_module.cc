@@ -94,7 +94,7 @@ std::optional<GraphNode> read_step(Reader& r, const Graph& g, size_t kernels) {
   return n;
 }
 
-/// Appends the places of the steps, in order.
+/// Appends the source locations of the steps, in order.
 void read_nodes(Reader& in, Graph& g, size_t kernels, std::vector<Place*>& places) {
   Reader r = in.section(tag("NODE"));
   const uint32_t count = r.count(graph_node_size, "graph nodes");
@@ -119,8 +119,9 @@ void read_places(Reader& in, const std::vector<Place*>& places) {
   read_strings(r, files);
   FirstUse order;
   bool any = false;
-  // A place holds a copy of its file's name. One long name and many places would take memory beyond
-  // a constant times the input; names of up to PATH_MAX never come near this bound.
+  // A source location holds a copy of its file's name. One long name and many locations would take
+  // more memory than a constant times the input; names of up to PATH_MAX never come near this
+  // bound.
   uint64_t copied = 0;
   const auto read = [&](Place& p) {
     const uint32_t file = r.id(files.size(), "file", true);

@@ -19,7 +19,7 @@ void read_head(Reader& in, Program& p) {
   r.expect_end("the head");
 }
 
-/// Checks a table against its count; gives the bytes it has.
+/// Checks a table against its count; returns its number of bytes.
 void read_table_length(Reader& r, const Program& p, size_t index, Buffer& b, uint64_t& total) {
   const uint64_t length = r.u64();
   if (!r.ok()) return;
@@ -64,7 +64,7 @@ void read_buffers(Reader& in, Program& p) {
     p.table_bytes.assign(from, from + table_bytes);
 }
 
-/// References to locations in order of first use: a location not met before comes right after the
+/// References to locations in order of first use: a location not met before follows directly the
 /// callers of its chain that were not met before either, outermost first.
 struct LocationOrder {
   const Program& p;
@@ -114,7 +114,7 @@ void read_locations(Reader& in, Program& p) {
   const bool present = in.at_section(tag("LOCS"));
   if (present) {
     Reader r = in.section(tag("LOCS"));
-    // The records stand behind the references, whose ids are checked when their number is known.
+    // The records follow the references, whose ids are checked when the number of records is known.
     p.loc = r.u32();
     for (Buffer& b : p.buffers) b.loc = r.u32();
     if (const std::byte* from = r.take(uint64_t{p.ops.size()} * 4))

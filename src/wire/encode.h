@@ -15,7 +15,7 @@
 
 namespace vyre::wire {
 
-/// What an attribute is worth: bits that its kind does not use are dropped.
+/// The canonical form of an attribute: bits that its kind does not use are dropped.
 inline uint64_t canonical_attr(AttrKind kind, uint64_t attr) {
   switch (kind) {
     case AttrKind::None: return 0;
@@ -25,8 +25,8 @@ inline uint64_t canonical_attr(AttrKind kind, uint64_t attr) {
   }
 }
 
-/// The bytes of a constant table; empty if the buffer is no table or its count is no constant or
-/// its bytes are not all there.
+/// The bytes of a constant table; empty if the buffer is not a table, its count is not constant, or
+/// some of its bytes are missing.
 std::span<const std::byte> table_of(const Program& p, const Buffer& b);
 
 /// Strings in order of first use, each once.
@@ -42,7 +42,7 @@ struct StringTable {
 };
 void write(Bytes& out, const StringTable& strings);
 
-/// Numbers ops' names as they come.
+/// Numbers op names in order of first use.
 struct OpTable {
   static constexpr uint16_t unknown = 0xffff;
   std::array<uint16_t, 256> index;
@@ -64,7 +64,7 @@ struct OpTable {
 /// The sections of one program.
 void write(Bytes& out, const Program& program, EncodeOptions options);
 
-/// A file with this payload begins like this; seal() ends it.
+/// Writes the header of a file with this payload; seal() completes it.
 void write_header(Bytes& out, WireKind kind);
 
 }  // namespace vyre::wire

@@ -43,8 +43,8 @@ struct BodyWriter {
   LocId location(LocId l) {
     if (l >= loc_map.size()) return none;
     if (loc_map[l] != none) return loc_map[l];
-    // Callers first, so that a location refers to earlier ones only. `pending` ends a cycle, which
-    // no front end makes.
+    // Callers first, so that a location refers to earlier ones only. `pending` detects a cycle,
+    // which no front end makes.
     std::vector<LocId> chain;
     for (LocId at = l; at < loc_map.size() && loc_map[at] == none;
          at = p.locations[at].inlined_at) {
@@ -106,7 +106,7 @@ struct BodyWriter {
   }
 
   void run() {
-    if (p.blocks.empty()) return;  // no program: decoders say so
+    if (p.blocks.empty()) return;  // not a program: decoders report it
     block_map[body_block] = add_block();
     walk_blocks(p, body_block, [&](Visit what, OpId op, BlockId block) {
       if (what == Visit::EnterBlock) enter(block);
@@ -122,8 +122,8 @@ struct BodyWriter {
   }
 
   void write_to(Bytes& out) const {
-    // A module has many programs: the buffer doubles at least, so that each byte is copied a
-    // constant number of times.
+    // A module has many programs: the buffer grows at least by a factor of two, so that each byte
+    // is copied a constant number of times.
     const size_t needed = out.data.size() + ops.data.size() + operands.data.size() +
                           attrs.data.size() + value_types.data.size() + op_locs.data.size() +
                           block_ops.size() * block_size + locations.size() * location_size + 1024;
@@ -240,8 +240,8 @@ void write_header(Bytes& out, WireKind kind) {
   out.u16(version_minor);
   out.u32(uint32_t(kind));
   out.u32(0);
-  out.u64(0);  // seal() knows length
-  out.u64(0);  // and checksum
+  out.u64(0);  // set by seal(): the length
+  out.u64(0);  // and the checksum
 }
 
 }  // namespace vyre::wire

@@ -51,8 +51,8 @@ class HashSink {
   std::byte buffer_[4096];
 };
 
-// What comes next in the stream of a body. Every piece has a fixed form or a count in front, so two
-// bodies give the same stream only if they are the same.
+// The kind of the next piece in the stream of a body. Every piece has a fixed form or begins with a
+// count, so two bodies have the same stream only if they are the same.
 constexpr uint8_t op_mark = 1;
 constexpr uint8_t new_op_mark = 2;  // an op met for the first time: its name precedes it
 constexpr uint8_t enter_mark = 3;
@@ -137,7 +137,7 @@ struct BodyHash {
   }
 };
 
-/// Fingerprints of kernels, each computed once and only if asked for.
+/// Fingerprints of kernels, each computed once and only on demand.
 struct KernelPrints {
   const Module& module;
   std::vector<std::optional<Hash128>> known =

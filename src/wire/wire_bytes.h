@@ -41,7 +41,7 @@ class Bytes {
  public:
   std::vector<std::byte> data;
 
-  /// Room for n more bytes, to be filled by the caller.
+  /// Space for n more bytes, to be filled by the caller.
   std::byte* grow(size_t n) {
     const size_t at = data.size();
     data.resize(at + n);
@@ -64,7 +64,7 @@ class Bytes {
     raw(std::as_bytes(std::span(s)));
   }
 
-  /// Begins a section; give the result to end_section when its contents are written.
+  /// Begins a section; pass the result to end_section when its contents are written.
   size_t begin_section(uint32_t tag) {
     u32(tag);
     u64(0);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What encoder and decoder must agree on: header, section tags, and the numbers of our enums.
+// The shared definitions of encoder and decoder: header, section tags, and the numbers of enums.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +41,8 @@ inline constexpr size_t graph_buffer_size = 12;  // and the name
 inline constexpr size_t graph_node_size = 44;    // and arguments and grid, 12 bytes each
 inline constexpr size_t graph_pair_size = 12;
 
-// The enums below are in files. Their numbers never change; new ones are added at the end and bump
-// the minor version. (Ops are written by name, so ops.def may be reordered.)
+// The enums below are stored in files. Their numbers never change; new ones are added at the end
+// and increase the minor version. (Ops are written by name, so ops.def may be reordered.)
 static_assert(type_count == 14 && int(Type::Bool) == 1 && int(Type::U64) == 9 &&
               int(Type::F32) == 10 && int(Type::BF16) == 13);
 static_assert(int(Role::In) == 0 && int(Role::Shared) == 4 && int(Role::Table) == 8);
@@ -57,7 +57,7 @@ inline constexpr uint8_t end_of_body = 3;  // in place of a node's kind
 constexpr uint8_t wire_kind(GraphNodeKind kind) {
   return uint8_t(kind) + (uint8_t(kind) >= end_of_body);
 }
-// What the `while` of a graph may compare with.
+// The comparisons that the `while` of a graph may use.
 inline constexpr Opcode compares[] = {Opcode::Eq, Opcode::Ne, Opcode::Lt,
                                       Opcode::Le, Opcode::Gt, Opcode::Ge};
 inline constexpr uint32_t compare_count = 6;
@@ -71,7 +71,7 @@ inline uint64_t checksum(std::span<const std::byte> file) {
   return Hasher().add(file.first(checksum_at)).add(file.subspan(header_size)).digest64();
 }
 
-/// Writes length and checksum into the header of a file whose other bytes are done.
+/// Writes length and checksum into the header of a file whose other bytes are complete.
 void seal(std::span<std::byte> file);
 
 }  // namespace vyre::wire

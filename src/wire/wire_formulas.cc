@@ -35,7 +35,8 @@ FormulaId CanonicalFormulas::root(FormulaId id) {
                       .value = constant ? n.value : 0,
                       .negative = constant && n.negative && n.value != 0});
     } else if (n.a >= at || n.b >= at) {
-      map_[at] = add({.op = n.op, .a = no_formula, .b = no_formula});  // refers forward: no formula
+      // Refers forward, so it is not a formula.
+      map_[at] = add({.op = n.op, .a = no_formula, .b = no_formula});
     } else if (map_[n.a] == no_formula) {
       stack.push_back(n.a);
       continue;

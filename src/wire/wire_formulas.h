@@ -16,8 +16,8 @@ class CanonicalFormulas {
  public:
   explicit CanonicalFormulas(const FormulaPool& pool);
 
-  /// The canonical id of a root, given in the order of the format. no_formula stays what it is, and
-  /// so becomes an id that does not exist. Linear over all calls.
+  /// The canonical id of a root; roots must come in the order of the format. no_formula stays as it
+  /// is, and any other invalid id becomes no_formula. Linear over all calls.
   FormulaId root(FormulaId id);
   /// The id of a formula that root() has seen.
   FormulaId at(FormulaId id) const { return id < map_.size() ? map_[id] : no_formula; }
@@ -39,8 +39,8 @@ class CanonicalFormulas {
 void write(Bytes& out, const FormulaPool& pool);
 /// Reads the section `FORM`: every node refers to earlier nodes only.
 void read(Reader& in, FormulaPool& pool);
-/// Lengths and scalars must be of buffers that exist, and the pool must be what CanonicalFormulas
-/// makes of these roots.
+/// Lengths and scalars must refer to buffers that exist, and the pool must equal the output of
+/// CanonicalFormulas for these roots.
 void check(const FormulaPool& pool, const std::vector<FormulaId>& roots, size_t buffers,
            FirstError& failure);
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Bounds-checked reading. A Reader sees one piece of the file (the payload, a section); all of its
-// pieces share one place for the first error, and reading after an error gives zeros.
+// pieces share the first error, and reading after an error returns zeros.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 
 namespace vyre::wire {
 
-/// The first error; everything after it is noise. Also the budget of decoding.
+/// The first error; later ones are consequences and ignored. Also the budget of decoding.
 struct FirstError {
   std::optional<Diagnostic> error;
   Budget budget;
@@ -66,13 +66,13 @@ class Reader {
   const std::byte* take(uint64_t n);
   /// A length and that many bytes; the view is into the file.
   std::string_view text();
-  /// A count of records of at least `size` bytes each: refused when that many cannot follow, so
-  /// that the caller may reserve memory for them.
+  /// A count of records of at least `size` bytes each: an error if that many cannot follow, so that
+  /// the caller may reserve memory for them.
   uint32_t count(size_t size, std::string_view what);
   /// A count and exactly that many records; null and 0 after an error.
   const std::byte* array(size_t size, std::string_view what, uint32_t& count);
 
-  /// A number below `limit`, or an error that says it is no `what`.
+  /// A number below `limit`, or an error with `what` in its message.
   template <class T = uint8_t>
   T below(uint32_t limit, std::string_view what) {
     const T value = get<T>();
@@ -90,9 +90,9 @@ class Reader {
 
   /// The next section, which must have this tag.
   Reader section(uint32_t tag);
-  /// Is the next section this one? For optional ones.
+  /// Returns whether the next section is this one. For optional ones.
   bool at_section(uint32_t tag) const;
-  /// Everything must have been read. `what` is what ends here.
+  /// Everything must have been read. `what` names the piece that ends here.
   void expect_end(std::string_view what) const;
 
  private:

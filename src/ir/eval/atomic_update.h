@@ -1,6 +1,6 @@
 #pragma once
 
-// How atomics change an element, as far as their order matters.
+// The updates that atomics make to an element, to decide whether their order matters.
 
 #include <cstdint>
 

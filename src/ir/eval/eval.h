@@ -1,7 +1,7 @@
 #pragma once
 
 // The meaning of every pure op, over lanes. The interpreter runs these functions over all lanes of
-// a workgroup; the constant folder runs them over one. There is no second definition.
+// a workgroup; the constant folder runs them over one. It is the only definition.
 //
 // Lanes are arrays of the natural type: uint8_t 0/1 for bool, (u)int8_t … (u)int64_t, float,
 // double. The result never overlaps an operand.
@@ -31,7 +31,7 @@ uint16_t to_bf16(float value);
 inline constexpr uint32_t canonical_nan_f32 = 0x7fc00000u;
 inline constexpr uint64_t canonical_nan_f64 = 0x7ff8000000000000ull;
 
-/// Round to nearest even, subnormals kept, no exceptions; restores the caller's state. Whoever
+/// Round to nearest even, subnormals kept, no exceptions; restores the caller's state. Code that
 /// calls eval or runs kernels holds one.
 class ExactFloats {
  public:

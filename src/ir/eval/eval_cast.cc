@@ -8,7 +8,7 @@
 namespace vyre::lanes {
 namespace {
 
-// Bool lanes are bytes like u8 lanes, but convert differently, so they get a type of their own.
+// Bool lanes are bytes like u8 lanes, but convert differently, so they have a separate type.
 struct Flag {
   uint8_t byte;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Comparison and choice of one lane: the same words for integers and floats.
+// Comparison and choice of one lane: the same code for integers and floats.
 
 #include <cstdint>
 

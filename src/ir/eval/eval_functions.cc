@@ -1,5 +1,5 @@
 // exp … atan2 on f32: the one source of functions.h on plain numbers. Its text has no branches and
-// everything in it is inlined, so the lane loops vectorize: 4 to 25 instructions an element
+// everything in it is inlined, so the lane loops vectorize: 4 to 25 instructions per element
 // (docs/functions.md).
 
 #include "ir/eval/eval_lanes.h"

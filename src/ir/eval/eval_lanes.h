@@ -69,8 +69,8 @@ EvalFn relation() {
   return Loop<Op, uint8_t, T, T>::pick();
 }
 
-// In a function that gives an EvalFn: returns `expression` with T the lane type of `t`, null for
-// types that are none of the group.
+// In a function that returns an EvalFn: returns `expression` with T the lane type of `t`, or null
+// for types outside the group.
 #define VYRE_FOR_INTEGERS(t, expression) \
   switch (t) {                           \
     case Type::I8: {                     \
@@ -121,7 +121,7 @@ EvalFn relation() {
     default: return nullptr;           \
   }
 
-// The parts of find_eval; each gives null for what it does not know.
+// The parts of find_eval; each returns null for ops and types that it does not handle.
 EvalFn find_integer(Opcode code, Type type);
 EvalFn find_float(Opcode code, Type type);
 EvalFn find_function(Opcode code);  // exp … atan2, on f32

@@ -17,7 +17,7 @@ constexpr Opcode reduction_step(Opcode code) {
   }
 }
 
-/// The bits of the value that changes nothing in it: what a lane that is absent brings.
+/// Returns the bits of the identity of the reduction: the value that an absent lane contributes.
 constexpr uint64_t reduction_identity(Opcode code, Type t) {
   const uint64_t ones = low_mask(width_of(t));
   const uint64_t sign = is_float(t) || is_signed(t) ? 1ull << (width_of(t) - 1) : 0;

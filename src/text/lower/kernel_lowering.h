@@ -25,11 +25,12 @@ class KernelLowering {
   /// Parameters, workgroup, grid; binds the parameters' names.
   void header(const Decl& decl);
   void body(const Decl& decl);
-  /// A function that nobody calls, for its errors.
+  /// Lowers a function that has no caller, to find its errors.
   void function_alone(const Decl& decl);
-  /// Expression of the given type; Void: of its own. none if it failed (reported).
+  /// Lowers an expression to the given type (Void: the expression's own type). none if it failed
+  /// (reported).
   ValueId expression(ExprId id, Type expected);
-  /// Removes constants nobody uses and gives the program.
+  /// Removes unused constants and returns the program.
   Program finish();
 
  private:
@@ -42,7 +43,7 @@ class KernelLowering {
     VarId result = none;
     VarId returned = none;  // set when a `return` was taken inside a loop or in mid-block
     uint32_t id = 0;
-    uint32_t loops = 0;  // loops of its own that are open
+    uint32_t loops = 0;  // open loops of the function's body
     uint32_t top = 1;    // nesting depth of its body's own statements
     LocId at = none;     // of the call
   };
@@ -64,7 +65,7 @@ class KernelLowering {
   void bind(Binding b, TokenId name);
   const Binding* lookup(uint32_t symbol) const;
   uint32_t call_id() const { return calls_.empty() ? base_call_ : calls_.back().id; }
-  /// Is the token part of what an earlier fix replaces as a whole?
+  /// Returns whether the token is part of what an earlier fix replaces as a whole.
   bool is_replaced(TokenId token) const {
     return token > replaced_.first && token < replaced_.second;
   }
@@ -82,7 +83,7 @@ class KernelLowering {
   ValueId member(const Expr& e);
   ValueId unary(const Expr& e, Type expected);
   ValueId binary(ExprId id, Type expected);
-  /// `left`: where the left side stands.
+  /// `left`: the first token of the left side.
   ValueId combine(const Expr& e, TokenId left, ValueId a, ExprId right);
   ValueId logical(const Expr& e, ValueId a);
   ValueId apply(Opcode op, Type type, std::span<const ValueId> operands, TokenId token,
@@ -103,14 +104,14 @@ class KernelLowering {
   ValueId unexpanded(const Expr& e, const Decl& decl);
   const Binding* buffer(uint32_t symbol, TokenId token);
   bool writable(const Binding& b, TokenId token);
-  /// `declared`: where what has the expected type is declared.
+  /// `declared`: the declaration that determines the expected type.
   ValueId expect(ValueId v, Type expected, TokenId token, std::string_view what,
                  TokenId declared = none);
   ExprId arg(const Expr& e, uint32_t i) const { return context_.ast.ids[e.args.begin + i]; }
   bool count(const Expr& e, uint32_t least, uint32_t most, std::string_view form);
   BufferId table(uint32_t decl, const Table& t, TokenId name);
 
-  // Warnings about what is legal but surely not meant (lint.cc).
+  // Warnings about code that is legal but almost certainly unintended (lint.cc).
   bool is_fixed(ExprId id, bool names) const;
   bool find_literal(ExprId id, ValueId v, uint64_t* bits);
   void lint_operator(const Expr& e, TokenId left, ValueId a, ValueId b, ExprId right);
@@ -133,7 +134,7 @@ class KernelLowering {
   void while_(const Stmt& s);
   void array(const Stmt& s, Role role);
   void local_constant(const Stmt& s);
-  ConstantResolver constants() const;  // names of this place, for sizes and constants in it
+  ConstantResolver constants() const;  // names visible here, for sizes and constants
   void return_(const Stmt& s);
   bool condition(ExprId id, ValueId* out);
   bool structured_returns(Range list) const;
@@ -148,25 +149,25 @@ class KernelLowering {
   ModuleContext& context_;
   Ast& ast_;
   Scopes& scopes_;
-  KernelLowering* around_;  // waits for this one
+  KernelLowering* around_;  // suspended until this one finishes
   size_t scope_base_;
   uint32_t base_call_;  // the id of calls_[0]
   std::vector<Call> calls_;
   uint32_t inlined_ = 0;
-  uint32_t fixed_branches_ = 0;  // open branches of an `if` on constants: perhaps never taken
+  uint32_t fixed_branches_ = 0;  // open branches of an `if` on constants: possibly never taken
   size_t counted_ops_ = 0;       // in context_.expanded_ops
   uint32_t depth_ = 0;
   std::vector<StringId> file_names_;
   std::map<uint32_t, BufferId> tables_;  // declaration to buffer
   std::unordered_set<std::string> buffer_names_;
   std::unordered_map<std::string, uint32_t> last_suffix_;  // by base of a unique name
-  std::pair<TokenId, TokenId> replaced_;                   // what the latest fix replaces
-  bool constant_mode_ = false;                             // nothing of a launch is known
+  std::pair<TokenId, TokenId> replaced_;     // the tokens that the latest fix replaces
+  bool constant_mode_ = false;               // nothing of a launch is known
   bool alone_ = false;                       // a function is checked: its calls are not expanded
   const ConstantResolver* outer_ = nullptr;  // in constant mode: the names around the expression
 };
 
-/// Thrown inside the lowering only: the declaration is too large or too deep to go on.
+/// Thrown inside the lowering only: the declaration is too large or too deep to continue.
 struct GiveUp {};
 
 class KernelLowering::Deeper {

@@ -1,6 +1,6 @@
-// Warnings about programs that are legal but surely not meant. Each condition is certain from the
-// text alone: literals, declared lengths, names. What depends on a `const` is left alone, as
-// `--const` may change it.
+// Warnings about programs that are legal but almost certainly unintended. Each condition is certain
+// from the text alone: literals, declared lengths, names. Conditions that depend on a `const` are
+// skipped, because `--const` may change it.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ std::string_view wider(Type t) { return width_of(t) < 32 ? "u32" : "u64"; }
 
 }  // namespace
 
-/// Is it made of literals and, with `names`, of constants?
+/// Returns whether it is made of literals and, with `names`, of constants.
 bool KernelLowering::is_fixed(ExprId id, bool names) const {
   std::vector<ExprId> todo = {id};
   while (!todo.empty()) {
@@ -117,7 +117,8 @@ void KernelLowering::lint_comparison(TokenId at, Opcode op, Type t, uint64_t bit
                                   is_signed(t) ? (width_of(t) < 32 ? "i32" : "i64") : wider(t)));
 }
 
-/// Is the buffer an argument of the call being inlined? Its length belongs to the caller.
+/// Returns whether the buffer is an argument of the call being inlined. Its length belongs to the
+/// caller.
 bool KernelLowering::is_argument(const Binding& b) const {
   if (calls_.size() < 2) return false;
   for (const Param& p : calls_.back().decl->params)

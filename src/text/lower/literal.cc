@@ -48,7 +48,7 @@ double to_double(Type t, uint64_t bits) {
   }
 }
 
-/// Shortest digits for a 16-bit float: the fewest that come back.
+/// Shortest digits for a 16-bit float: the fewest that parse to the same bits.
 std::string print_half(Type t, uint64_t bits) {
   const double d = to_double(t, bits);
   for (int digits = 1; digits < 9; ++digits) {
@@ -86,8 +86,8 @@ std::optional<uint64_t> parse_integer(std::string_view digits) {
 std::optional<NumberToken> split_number(std::string_view token, bool is_float) {
   const bool hex = token.size() > 1 && token[0] == '0' && (token[1] == 'x' || token[1] == 'X');
   const bool binary = token.size() > 1 && token[0] == '0' && (token[1] == 'b' || token[1] == 'B');
-  // A suffix starts with a letter that cannot go on the number: b, f are hex digits, so in hex only
-  // i and u begin one.
+  // A suffix starts with a letter that cannot continue the number: b, f are hex digits, so in hex
+  // only i and u begin one.
   for (size_t i = hex || binary ? 2 : 0; i < token.size(); ++i) {
     const char c = token[i];
     if ((c >= '0' && c <= '9') || c == '_' || c == '.') continue;

@@ -180,7 +180,7 @@ const ModuleContext::ConstDecl* ModuleContext::constant(uint32_t decl, TokenId u
 
 // ---- Constants.
 
-/// Lowers the expression and folds what comes out: one meaning of operators, not two.
+/// Lowers the expression and folds the result: operators have one definition, not two.
 Constant evaluate_constant(ModuleContext& context, ExprId expr, Type expected,
                            const ConstantResolver& resolve) {
   if (context.ended) return {};
@@ -234,7 +234,7 @@ void append_element(std::vector<std::byte>& bytes, Type element, uint64_t bits) 
   for (uint32_t i = 0; i < size_of(element); ++i) bytes.push_back(std::byte(bits >> (8 * i)));
 }
 
-/// Plain literals, by far most table elements, without the machinery.
+/// Plain literals, by far the most common table elements, without lowering.
 bool plain_literal(const Ast& ast, ExprId id, Type t, uint64_t* bits) {
   const Expr* e = &ast.exprs[id];
   bool negative = false;
@@ -524,7 +524,7 @@ KernelLowering::KernelLowering(ModuleContext& context, std::string name)
 
 KernelLowering::~KernelLowering() {
   count_ops();
-  scopes_.close_to(scope_base_);  // open where lowering was given up
+  scopes_.close_to(scope_base_);  // those open when lowering stopped
   context_.innermost = around_;
 }
 
@@ -616,7 +616,7 @@ Diagnostic& KernelLowering::error(TokenId token, Code code, std::string message)
 
 namespace {
 
-/// A size of `workgroup` or `subgroup`: a constant from 1.
+/// A size of `workgroup` or `subgroup`: a constant of at least 1.
 uint32_t constant_size(ModuleContext& c, ExprId e, std::string_view what,
                        const FormulaResolver& resolve) {
   FormulaPool pool;
@@ -641,7 +641,7 @@ void KernelLowering::header(const Decl& d) {
   p.op_id = d.op_id;
   p.requires_forward_progress = d.forward_progress;
   scopes_.open();
-  std::unordered_map<uint32_t, uint32_t> parameter;  // by symbol; of equal names the first
+  std::unordered_map<uint32_t, uint32_t> parameter;  // by symbol; for equal names the first
   for (uint32_t i = 0; i < d.params.size(); ++i)
     parameter.emplace(ast_.tokens[d.params[i].name].symbol, i);
   const auto resolver = [&](uint32_t upto) {
@@ -738,7 +738,7 @@ Program lower_kernel(ModuleContext& context, const Decl& decl) {
   } catch (GiveUp) {
     return std::move(k.builder.program);
   }
-  // With errors only the header is of use: graphs are still checked against it.
+  // After errors only the header is usable: graphs are still checked against it.
   if (context.errors != errors) return std::move(k.builder.program);
   return k.finish();
 }

@@ -43,7 +43,7 @@ std::string_view operator_for(Opcode op) {
   }
 }
 
-/// Is the op called by its mnemonic in the language?
+/// Returns whether the language calls the op by its mnemonic.
 bool is_callable(Opcode op) {
   const OpInfo& i = info(op);
   if (!operator_for(op).empty()) return false;
@@ -148,7 +148,8 @@ ValueId KernelLowering::literal(ExprId id, Type type) {
   }
 }
 
-/// An error about a literal. The sign belongs to it if it stands directly before it.
+/// Reports an error about a literal. The sign belongs to the literal if it stands directly before
+/// it.
 Diagnostic& KernelLowering::literal_error(const Expr& e, bool negative, Code code,
                                           std::string message) {
   Diagnostic& d = error(e.token, code, std::move(message));
@@ -413,8 +414,8 @@ ValueId KernelLowering::unary(const Expr& e, Type expected) {
   return apply(e.op == Tok::Minus ? Opcode::Neg : Opcode::Not, t, {&v, 1}, e.token);
 }
 
-/// A chain a + b + c … leans to the left: walk down to its first operand, then build upwards. So a
-/// long chain costs no stack.
+/// A chain a + b + c … leans to the left: walk down to its first operand, then build upwards. A
+/// long chain thus uses no stack.
 ValueId KernelLowering::binary(ExprId id, Type expected) {
   std::vector<ExprId> spine;
   ExprId left = id;
@@ -481,8 +482,8 @@ ValueId KernelLowering::combine(const Expr& e, TokenId left, ValueId a, ExprId r
   return apply(*op, t, ops, e.token);
 }
 
-/// May the right side of && be evaluated though it is not needed? Pure ops are total; loads are
-/// kept behind the test so that the sanitizer sees what the source says.
+/// Returns whether the right side of && may be evaluated although it is not needed. Pure ops are
+/// total; loads stay guarded by the test so that the sanitizer sees the accesses of the source.
 bool KernelLowering::cheap(ExprId id) const {
   std::vector<ExprId> todo = {id};
   for (size_t n = 0; !todo.empty(); ++n) {
@@ -543,7 +544,8 @@ ValueId KernelLowering::cast(const Expr& e) {
         .with_fix("keep the value as f32; a store to the buffer rounds it");
     return none;
   }
-  // A literal takes the cast's type if it is of its kind; else its own, and is converted.
+  // A literal takes the cast's type if it is of the same kind; otherwise its own type, and is
+  // converted.
   const Expr& a = ast_.exprs[e.a];
   Type hint = Type::Void;
   if (a.literal && (a.float_literal ? is_float(e.type) : is_integer(e.type))) hint = e.type;
@@ -649,7 +651,7 @@ bool KernelLowering::options(const Expr& e, uint32_t from, Opcode op, MemoryRef*
     else if (!load && w == "device" && role != Role::Shared)
       ref->scope = Scope::Grid;
     else if (!load && w == "device")
-      ref->scope = Scope::Workgroup;  // a workgroup's memory has no wider audience
+      ref->scope = Scope::Workgroup;  // shared memory is visible to its workgroup only
     else {
       error(o.token, Code::AtomicOption,
             fmt::format("`{}` takes no such option", ast_.text(e.token)))
@@ -877,7 +879,7 @@ ValueId KernelLowering::table_call(const Expr& e, Opcode op, Type expected) {
   ValueId operands[4] = {none, none, none, none};
   TokenId typed_by = e.token;
   bool ok = true;
-  for (uint32_t i = 0; i < n; ++i) {  // what has a type of its own, in order
+  for (uint32_t i = 0; i < n; ++i) {  // arguments with their own type, in order
     const ExprId a = arg(e, i);
     const Expr& x = ast_.exprs[a];
     if (row.operands[i] != 'T') {
@@ -910,7 +912,8 @@ ValueId KernelLowering::table_call(const Expr& e, Opcode op, Type expected) {
     t = expected;
     bool any_float = false;
     for (uint32_t i = 0; i < n; ++i) any_float |= ast_.exprs[arg(e, i)].float_literal;
-    // The result may have another type than the operands (is_nan): then the context says nothing.
+    // The result may have another type than the operands (is_nan): then the context determines
+    // nothing.
     if (row.result != 'T' || t == Type::Void) t = any_float ? Type::F32 : Type::U32;
   }
   for (uint32_t i = 0; i < n && ok; ++i)

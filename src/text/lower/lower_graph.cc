@@ -19,7 +19,7 @@ struct GraphLowering {
   Ast& ast = context.ast;
   GraphAppender nodes{graph};
   uint64_t num_nodes = 0;
-  std::unordered_map<uint32_t, GraphBufferId> buffer_of_symbol;  // of equal names the first
+  std::unordered_map<uint32_t, GraphBufferId> buffer_of_symbol;  // for equal names the first
   std::unordered_map<uint32_t, const Param*> param_of_symbol;
 
   GraphBufferId find(uint32_t symbol) const {
@@ -30,7 +30,7 @@ struct GraphLowering {
   FormulaId formula(ExprId e) {
     return lower_formula(context, graph.formulas, e, [&](uint32_t symbol) {
       const GraphBufferId i = find(symbol);
-      if (i == none) {  // a parameter that comes later?
+      if (i == none) {  // possibly a later parameter
         const auto p = param_of_symbol.find(symbol);
         return p == param_of_symbol.end() ? FormulaName{} : FormulaName{0, !p->second->array, true};
       }

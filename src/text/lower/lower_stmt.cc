@@ -71,7 +71,7 @@ bool KernelLowering::has_return(Range list) const {
   return false;
 }
 
-/// `if c { …return } rest`: the rest is the other arm.
+/// `if c { …return } rest`: the rest is the else block.
 bool KernelLowering::rest_joins_else(const Stmt& s) const {
   return s.kind == StmtKind::If && ends(s.body) && !has_return(s.other);
 }
@@ -79,7 +79,7 @@ bool KernelLowering::rest_joins_then(const Stmt& s) const {
   return s.kind == StmtKind::If && s.has_else && ends(s.other) && !has_return(s.body);
 }
 
-/// Can the returns of a function be expressed by ifs alone? Then it needs no flag.
+/// Returns whether ifs alone can express the returns of a function. It then needs no flag.
 bool KernelLowering::structured_returns(Range list) const {
   for (uint32_t i = 0; i < list.count; ++i) {
     const StmtId id = ast_.ids[list.begin + i];
@@ -100,8 +100,8 @@ bool KernelLowering::structured_returns(Range list) const {
   return true;
 }
 
-/// The statements of a block. In a function, what follows a statement that may have
-/// returned runs only if it did not.
+/// Lowers the statements of a block. In a function, the statements after one that may have returned
+/// run only if it did not.
 void KernelLowering::statements(Range list) {
   uint32_t opened = 0;
   for (uint32_t i = 0; i < list.count; ++i) {
@@ -112,7 +112,8 @@ void KernelLowering::statements(Range list) {
     const bool may_return = in_function && context_.has_return[id] && s.kind != StmtKind::Return;
     if (may_return && calls_.back().returned == none && i + 1 < list.count &&
         s.kind == StmtKind::If && (rest_joins_else(s) || rest_joins_then(s))) {
-      // The arm that returns comes first; the other arm and the rest of the block are the else.
+      // The branch that returns comes first; the other branch and the rest of the block are the
+      // else block.
       const bool then_ends = rest_joins_else(s);
       ValueId c = none;
       if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);
@@ -146,7 +147,7 @@ void KernelLowering::statements(Range list) {
       const bool loop = s.kind == StmtKind::For || s.kind == StmtKind::While;
       if (call.loops > 0) {
         if (!loop) continue;  // the return has left the innermost loop already
-        // Also behind a loop that is the last statement: the loop around it must not go on.
+        // Also after a loop that is the last statement: the enclosing loop must not continue.
         builder.begin_if(builder.get(call.returned));
         builder.break_loop();
         builder.end_if();
@@ -418,7 +419,7 @@ void KernelLowering::store(const Stmt& s) {
     e.op = plain_op(s.op);
     e.token = s.name;
     e.b = s.b;
-    // The operator's token, for carets: behind the index.
+    // The operator's token, for carets: after the index.
     for (TokenId k = ast_.exprs[s.b].token; k > s.name; --k)
       if (ast_.tokens[k].kind == s.op) {
         e.token = k;
@@ -446,7 +447,7 @@ bool KernelLowering::condition(ExprId id, ValueId* out) {
 
 void KernelLowering::if_(const Stmt& s) {
   ValueId c = none;
-  if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);  // go on, to find more errors
+  if (!condition(s.a, &c)) c = builder.constant(Type::Bool, 0);  // continue, to find more errors
   const bool fixed = is_fixed(s.a, true);
   fixed_branches_ += fixed;
   at(s.token);
@@ -461,7 +462,7 @@ void KernelLowering::if_(const Stmt& s) {
 }
 
 void KernelLowering::for_(const Stmt& s) {
-  // One type for lo, hi and step: that of the first that is not a literal.
+  // One type for lo, hi and step: the type of the first one that is not a literal.
   Type t = Type::Void;
   TokenId typed_by = s.token;
   ValueId v[3] = {none, none, none};
@@ -656,7 +657,7 @@ ValueId KernelLowering::inline_call(const Expr& e, const Decl& decl, bool statem
   return result;
 }
 
-/// A call in a function that is checked alone: a value of the result's type stands for it.
+/// A call in a function that is checked alone: a value of the result's type replaces it.
 ValueId KernelLowering::unexpanded(const Expr& e, const Decl& decl) {
   const auto index = [&](const Decl* d) { return uint32_t(d - ast_.decls.data()); };
   context_.checked_calls.push_back({index(calls_.back().decl), index(&decl), e.token});
@@ -685,7 +686,7 @@ ValueId KernelLowering::inline_body(const Decl& decl, const std::vector<Binding>
   return decl.result == Type::Void ? none : builder.get(c.result);
 }
 
-/// As if a kernel called it with zeros and buffers of the right roles.
+/// Lowers the function as if a kernel called it with zeros and buffers of the right roles.
 void KernelLowering::function_alone(const Decl& decl) {
   Decl kernel;
   enter_kernel(kernel);

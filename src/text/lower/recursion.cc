@@ -1,4 +1,4 @@
-// Finds functions that call themselves among those that are checked without being expanded.
+// Finds recursive functions among those that are checked without being expanded.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ class RecursionSearch {
  public:
   explicit RecursionSearch(ModuleContext& context)
       : context_(context), calls_(context.checked_calls) {
-    // The calls of a function stand together: each is lowered once.
+    // The calls of a function are adjacent: each function is lowered once.
     for (uint32_t i = 0; i < calls_.size(); ++i)
       ++calls_of_.try_emplace(calls_[i].caller, Range{i, 0}).first->second.count;
   }

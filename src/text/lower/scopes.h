@@ -3,8 +3,8 @@
 // Names that a body binds: parameters, variables, arrays, local constants. One table per module, so
 // that lowering a kernel or a constant costs nothing for the names of other declarations.
 //
-// Bodies nest strictly: a function while its caller waits, a constant while its user waits. Names
-// belong to a call; those of other calls are hidden.
+// Bodies nest strictly: the caller of a function and the user of a constant are suspended
+// meanwhile. Names belong to a call; those of other calls are hidden.
 
 #include <cstdint>
 #include <vector>
@@ -25,7 +25,7 @@ struct Binding {
   BindingKind kind = BindingKind::Let;
   uint32_t symbol = 0;
   uint32_t id = none;    // value, variable or buffer
-  Role role = Role::In;  // a buffer as seen here: a fn's `in` parameter is not written through
+  Role role = Role::In;  // a buffer as seen here: a fn must not write through its `in` parameter
   Constant constant;
   bool counter = false;      // a loop's counter
   uint32_t call = 0;         // the call it belongs to
@@ -44,13 +44,13 @@ class Scopes {
     drop(scopes_.back());
     scopes_.pop_back();
   }
-  /// How many scopes are open. close_to() closes those opened since, also after an error.
+  /// The number of open scopes. close_to() closes those opened since, also after an error.
   size_t depth() const { return scopes_.size(); }
   void close_to(size_t depth) {
     while (scopes_.size() > depth) close();
   }
 
-  /// A number for a call that no other call of the module has.
+  /// Returns a number that no other call of the module has.
   uint32_t new_call() { return ++calls_; }
 
   /// The innermost binding of a symbol in `call`, which must be the call being lowered; null if
