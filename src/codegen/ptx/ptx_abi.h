@@ -35,13 +35,13 @@ using emit_gpu::kernel_symbol;
 using emit_gpu::num_workgroups_offset;
 using emit_gpu::stop_offset;
 
-/// What the driver must know of a kernel besides its text.
+/// The properties of a kernel, besides its text, that the driver needs.
 struct KernelInfo {
   uint32_t abi = abi_version;
   uint32_t parameter_bytes = 0;       // of the block above
-  uint32_t subgroup_size = 0;         // what the program observes
+  uint32_t subgroup_size = 0;         // the size that the program observes
   uint64_t static_shared_bytes = 0;   // up to 48 KiB, declared in the text
-  uint64_t dynamic_shared_bytes = 0;  // above: to be given with the launch, after raising the limit
+  uint64_t dynamic_shared_bytes = 0;  // above 48 KiB: specified at launch, after raising the limit
   uint64_t private_bytes = 0;         // local memory of an invocation's arrays
   bool uses_control = false;
   bool uses_stop = false;
