@@ -35,21 +35,21 @@ using emit_gpu::num_workgroups_offset;
 using emit_gpu::stop_offset;
 using emit_gpu::zero_offset;
 
-/// Added to ControlBlock::stopped_at: the device ended the loop by itself, and nothing that follows
-/// is right (Profile::long_loops).
+/// Added to ControlBlock::stopped_at: the device ended the loop early, and all later results are
+/// wrong (Profile::long_loops).
 inline constexpr uint32_t cut_loop = 0x80000000;
 
-/// What the driver must know of a kernel besides its words.
+/// The properties of a kernel, besides its words, that the driver needs.
 struct KernelInfo {
   uint32_t abi = abi_version;
   uint32_t parameter_bytes = 0;  // of the block above
   bool block_in_memory = false;
-  uint32_t subgroup_size = 0;    // what the program observes
+  uint32_t subgroup_size = 0;    // the size that the program observes
   uint32_t native_subgroup = 0;  // the size that the pipeline must be created with; 0: any
   bool full_subgroups = false;   // the pipeline must ask for full subgroups
   uint64_t shared_bytes = 0;     // of one workgroup, as declared
   bool uses_control = false;
-  bool uses_zeros = false;  // one of these two at most
+  bool uses_zeros = false;  // at most one of uses_control and uses_zeros is set
   bool uses_stop = false;
   bool linear_grid = false;
 };

@@ -29,8 +29,8 @@ Lanes choose_lanes(const GpuAnalysis& f, const emit_exact::Profile& profile) {
   return profile.subgroup_shuffle ? Lanes::Shuffle : Lanes::Slots;
 }
 
-/// Is a buffer that the kernel writes used before a barrier, or in a loop that has one? Of the ops
-/// of the body each counts as a whole.
+/// True if a buffer that the kernel writes is used before a barrier, or in a loop that contains
+/// one. Each op of the body counts as a whole.
 bool uses_written_before_barrier(const Program& p, const GpuAnalysis& f) {
   bool uses = false, found = false;
   for (OpId op = p.blocks[body_block].first; op != none; op = p.op(op).next) {

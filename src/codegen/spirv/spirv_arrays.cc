@@ -15,7 +15,8 @@ constexpr uint32_t most_initialized = 64;
 
 }  // namespace
 
-/// What an array is declared as. Packed ones are words; private narrow elements have a word each.
+/// The type that an array is declared with. Packed arrays are words; private narrow elements have a
+/// word each.
 Id Emitter::element_type(BufferId buffer) {
   const Buffer& b = p_.buffers[buffer];
   const uint32_t size = size_of(b.element);

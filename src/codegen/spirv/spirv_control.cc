@@ -1,6 +1,6 @@
-// Flow: every `if` and loop is a construct with a place where it ends. What blocks give to each
-// other goes through phis, so each edge is kept with its values until the block it leads to begins.
-// Code that nobody reaches is not written.
+// Control flow: every `if` and loop is a construct with a merge block. Blocks pass values through
+// phis, so each edge is kept with its values until its target block begins. Unreachable code is not
+// written.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t max_unrolled_ops = 4096;
 constexpr uint64_t max_unrolled_trips = 64;
-// Of a loop with more trips, one iteration of the SPIR-V loop has several bodies.
+// A loop with more trips has several bodies per iteration of the SPIR-V loop.
 constexpr uint64_t max_bodies = 16;
 constexpr uint64_t max_ops_of_bodies = 256;
 
@@ -76,8 +76,8 @@ OpId Emitter::only_break(BlockId block) const {
   return none;
 }
 
-/// `if c { break }` is a branch to the end of the loop: no construct of its own, for which devices
-/// would let the lanes of a subgroup wait for each other.
+/// `if c { break }` is a branch to the end of the loop, not a separate construct: at the end of a
+/// construct, devices would make the lanes of a subgroup wait for each other.
 bool Emitter::break_if(OpId id) {
   const Op& o = p_.op(id);
   if (o.results.count || !options_.profile.long_loops) return false;
@@ -137,7 +137,8 @@ void Emitter::if_op(OpId id) {
   }
 }
 
-/// The head of a loop: phis of what it carries. `next`: what the way back gives, known later.
+/// The header of a loop: phis of its carried values. `next`: the values from the back-edge, known
+/// later.
 std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueId> init, Id back,
                                    std::span<const Id> next) {
   const bool is_for = p_.op(loop.op).code == Opcode::For;
@@ -150,8 +151,8 @@ std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueI
   return loop.args;
 }
 
-/// Where a device ends loops that it finds too long, each loop records whether one of its own exits
-/// left it. The record is volatile, and in an array at an offset that is not a compile-time
+/// Where a device ends loops that it considers too long, each loop records whether one of its own
+/// exits left it. The record is volatile, and in an array at an offset that is not a compile-time
 /// constant: Mesa 22.3.6 turns volatile variables into values and deduces that the loop has no
 /// other exit.
 void Emitter::open_left(Loop& loop) {
@@ -197,7 +198,7 @@ void Emitter::end_body(Loop& loop) {
   }
 }
 
-/// The way back begins: what the edges give becomes the ids that the head's phis name.
+/// Begins the continue block: the values of its edges become the ids that the header's phis name.
 void Emitter::begin_next(Loop& loop, std::span<const Id> next) {
   begin(loop.next);
   for (size_t k = 0; k < next.size(); ++k) {

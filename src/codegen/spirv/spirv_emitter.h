@@ -1,14 +1,15 @@
 #pragma once
 
-// The state of writing one function: the kernel, or what it calls. The parts: spirv_functions.cc
-// and spirv_kernel.cc the functions, parameters and ids; spirv_values.cc types, constants and wide
-// numbers; spirv_arrays.cc memory of its own; spirv_control.cc flow; spirv_memory.cc,
-// spirv_vectors.cc, spirv_elements.cc loads and stores; spirv_atomics.cc; spirv_sync.cc barriers
-// and the stop word; spirv_traps.cc; ops*.cc pure ops; spirv_subgroup.cc and spirv_lanes.cc.
+// The state of writing one function: the kernel, or a function that it calls. The parts:
+// spirv_functions.cc and spirv_kernel.cc the functions, parameters and ids; spirv_values.cc types,
+// constants and wide numbers; spirv_arrays.cc the kernel's arrays and tables; spirv_control.cc
+// control flow; spirv_memory.cc, spirv_vectors.cc, spirv_elements.cc loads and stores;
+// spirv_atomics.cc; spirv_sync.cc barriers and the stop flag; spirv_traps.cc; spirv_ops*.cc pure
+// ops; spirv_subgroup.cc and spirv_lanes.cc.
 //
-// A value of the program is one id. bool is a bool; integers up to 32 bits are 32 bits, extended by
-// their sign as their type says, at all times; 64-bit integers, f32 and f64 have types of their
-// own. What blocks give to each other goes through phis.
+// A value of the program is one id. bool is a bool; integers up to 32 bits are 32 bits, always
+// sign- or zero-extended as their type says; 64-bit integers, f32 and f64 have their own types.
+// Blocks pass values through phis.
 
 #include <array>
 #include <functional>
@@ -182,11 +183,11 @@ class Emitter {
   void clear_shared();
   void clear_private();
   void for_each(Id first, uint32_t end, uint32_t step, const std::function<void(Id)>& body);
-  Id shared_words(const char* name, uint32_t count);  // memory of our own
+  Id shared_words(const char* name, uint32_t count);  // memory that the emitter adds
 
   // ---- spirv_control.cc
-  /// What becomes of the current block: it goes on; those who are here have trapped, and skip what
-  /// is left of it; or nobody is here.
+  /// The state of the current block. On: it continues. Trapped: its invocations have trapped and
+  /// skip the rest of the block. Gone: no invocation reaches it.
   enum class Flow : uint8_t { On, Trapped, Gone };
   struct Edge {
     Id label = 0;
@@ -197,7 +198,7 @@ class Emitter {
   struct Loop {
     OpId op = none;
     Id next = 0, exit = 0;
-    Id left = 0;  // where loops may be cut: where is 1 if it was left by a way of its own
+    Id left = 0;  // where devices may end loops: the pointer to a record that is 1 if one of its own exits left it
     std::vector<Id> args;
     std::vector<Edge> backs, exits;
   };
@@ -383,7 +384,7 @@ class Emitter {
   std::vector<Loop*> loops_;
   std::vector<Id> yielded_;
   Flow flow_ = Flow::On;
-  // What was computed at the function's start.
+  // Values that were computed at the function's start.
   struct OnceKey {
     OnceKey(std::string_view literal, uint64_t of = 0, uint32_t and_of = 0)
         : first(of), second(and_of), name(literal) {}
@@ -394,7 +395,7 @@ class Emitter {
     auto operator<=>(const OnceKey&) const = default;
   };
   std::map<OnceKey, Wide> once_;
-  // What was computed of an index before, in this block or one around it.
+  // Values that were computed from an index before, in this block or one around it.
   enum class Fact : uint32_t { Inside, Distance, Address };
   struct FactKey {
     Fact what;
@@ -407,10 +408,10 @@ class Emitter {
   std::map<FactKey, Wide> known_;
   std::vector<FactKey> known_order_;
   LocId last_line_ = none;
-  Id never_ = 0;        // what inside() gives for an index that is always outside
+  Id never_ = 0;        // the result of inside() for an index that is always outside
   Id dead_ = 0;         // a variable
-  Id left_ = 0;         // an array: was each loop left by a way of its own?
-  uint32_t lefts_ = 0;  // of it in use
+  Id left_ = 0;         // an array: for each loop, whether one of its own exits left it
+  uint32_t lefts_ = 0;  // elements of it in use
   Id trap_function_ = 0;
   std::array<Id, 3> counters_ = {0, 0, 0};
 
@@ -422,7 +423,7 @@ class Emitter {
     known_order_.push_back(key);
     return made;
   }
-  /// Code that may be passed by: what is computed in it is not known behind it.
+  /// Emits code that may be skipped: values computed in it are not known after it.
   template <class Fn>
   void apart(Fn&& fn) {
     const size_t before = known_order_.size();

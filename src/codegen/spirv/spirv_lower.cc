@@ -39,7 +39,8 @@ Result<LoweredProgram> lower(const Program& program, const EmitOptions& options)
   // exp, log, sin, … become arithmetic.
   expand_functions(p);
 
-  // What the device lacks or computes wrongly: floats, then 64-bit integers, then bit fields.
+  // Legalizes ops that the device lacks or computes wrongly: floats, then 64-bit integers, then bit
+  // fields.
   Result<Program> legal =
       emit_exact::expand(p, options.profile, options.subgroup_size, options.functions);
   if (!legal) return find_missing_features(program, options);

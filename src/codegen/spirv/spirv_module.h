@@ -58,8 +58,8 @@ class Module {
 
   Id type_void() { return intern(spv::OpTypeVoid, {}); }
   Id type_bool() { return intern(spv::OpTypeBool, {}); }
-  /// Integers have no sign of their own: instructions say how they are meant. Of 64 bits it asks
-  /// for the capability; those of narrow ones depend on what they are used for.
+  /// Integer types are unsigned: instructions determine the signedness. A type of 64 bits requests
+  /// the capability; the capabilities of narrow types depend on their use.
   Id type_int(uint32_t width);
   Id type_float(uint32_t width);
   Id type_vector(Id element, uint32_t n) { return intern(spv::OpTypeVector, {element, n}); }

@@ -72,15 +72,15 @@ Id Emitter::get(ValueId v) {
   if (made_[v]) return made_[v];
   const auto c = constant(v);
   if (!c)
-    return made_[v];  // a value of code that nobody reaches has no id; checked programs have none
+    return made_[v];  // unreachable code has no id; checked programs have none
   const Type t = p_.type(v);
   if (!options_.profile.zero_operands && is_one(t, *c)) return made_[v] = unseen(t, *c);
   return made_[v] = constant_of(t, *c);
 }
 
-/// The number x, but the device's compiler does not know it. It folds an operand that it knows to
-/// be zero wrong, also where it is not written as a constant: an element of a private array that
-/// nobody writes, the bits of an integer.
+/// The number x, hidden from the device's compiler. That compiler folds an operand wrong if it
+/// knows that the operand is zero, even where it is not written as a constant: an element of a
+/// private array that is never written, the bits of an integer.
 Id Emitter::hidden(Type t, Id x) {
   if (opaque_.contains(x)) return x;
   const Id zero = once({"zero", width_of(t)}, [&] {

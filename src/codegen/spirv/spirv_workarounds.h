@@ -14,7 +14,7 @@
 
 namespace vyre::emit_spirv {
 
-/// Forms of code that avoid bugs. All devices get them, because they cost nothing.
+/// Forms of code that avoid bugs. All devices get them, because they have no cost.
 struct Workarounds {
   bool end_loops_by_last_value = true;
   bool hide_negative_starts = true;
@@ -31,7 +31,7 @@ struct WorkaroundInfo {
   Vendor vendor = Vendor::Nvidia;
   bool found_by_self_test = false;  // else the flag is false for this vendor
   std::string_view symptom;
-  std::string_view test;  // a program that has met the bug, or uses what it breaks
+  std::string_view test;  // a program that hits the bug, or uses the affected operation
 };
 
 std::span<const WorkaroundInfo> all_workarounds();
