@@ -1,6 +1,6 @@
 #pragma once
 
-// The subgroup size of a kernel whose program and options fix none.
+// Chooses the subgroup size of a kernel whose program and options do not fix one.
 
 #include "codegen/llvm/llvm_lower.h"
 

@@ -69,7 +69,7 @@ Result<Listing> list_code(const Program& program, EmitOptions options) {
       here = known ? program.place(program.op(OpId(number - 1)).loc) : Place{};
     }
     if (word.empty() || is_noise(word)) continue;
-    // A directive or a label is no instruction. Functions without locations come one after the
+    // A directive or a label is not an instruction. Functions without locations come one after the
     // other.
     const bool is_instruction = word.data() != line.data() && word[0] != '.';
     if (word.starts_with(".type")) here = {};

@@ -1,12 +1,12 @@
 #pragma once
 
-// What compiled CPU code and the runtime that calls it agree on. Plain data: the same on every
-// target that we emit for (64-bit, little-endian), so that an object file can be kept, moved and
-// linked into anything.
+// The interface between compiled CPU code and the runtime that calls it. Plain data: the same on
+// every 64-bit, little-endian target, so that an object file can be kept, moved and linked into any
+// program.
 //
-// Compiled code refers to nothing outside but what LaunchArgs points to and these C symbols:
-// memset, memcpy, and on targets without the instruction fma and fmaf. Fields are only ever added
-// at the end, together with a new abi_version.
+// Compiled code refers only to memory that LaunchArgs points to and to these C symbols: memset,
+// memcpy, and on targets without the instruction fma and fmaf. Fields are only ever added at the
+// end, together with a new abi_version.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ using KernelFunction = uint32_t (*)(const LaunchArgs* args, uint64_t first, uint
                                     std::byte* arena);
 inline constexpr const char* kernel_symbol = "vyre_kernel";
 
-/// What the runtime must know of a compiled kernel besides its code.
+/// The properties of a compiled kernel, besides its code, that the runtime needs.
 struct KernelInfo {
   uint32_t abi = abi_version;
   uint32_t subgroup_size = 0;  // lanes that run together

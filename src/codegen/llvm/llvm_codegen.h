@@ -12,7 +12,7 @@ namespace vyre::emit_llvm {
 /// This thread's own: LLVM keeps state in it while it compiles.
 llvm::TargetMachine& target_machine(Isa isa, Effort effort = Effort::Full);
 
-/// Tells the module and its functions what they are for, where the emitter has not done so.
+/// Sets the target of the module and its functions, where the emitter has not done so.
 void set_target(Module& module);
 
 }  // namespace vyre::emit_llvm

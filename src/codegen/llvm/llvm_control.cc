@@ -388,8 +388,8 @@ void Emitter::if_uniform(OpId id) {
     if (c.values[i]) set(p_.result(id, i), load_slot(c.values[i], type_of(p_.result(id, i))));
 }
 
-/// Lanes disagree: one arm after the other, each skipped if nobody wants it. An arm that only
-/// yields gives its values beforehand.
+/// A divergent condition: one branch after the other, each skipped if no lane takes it. A branch
+/// that only yields stores its values first.
 void Emitter::if_masked(OpId id) {
   const Op& o = p_.op(id);
   const auto is_empty = [&](uint32_t arm) {

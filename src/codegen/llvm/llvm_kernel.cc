@@ -1,4 +1,4 @@
-// The function of a kernel: what is loaded once, and the loop over workgroups.
+// The function of a kernel: values that are loaded once, and the loop over workgroups.
 
 #include <llvm/IR/MDBuilder.h>
 
@@ -198,8 +198,8 @@ llvm::Value* Emitter::zeros() {
   return zeros_;
 }
 
-/// Of a parameter, a shared array or a table. An empty buffer may be null: then it is zeros of our
-/// own, so that reading element 0 is always possible.
+/// The pointer of a parameter, a shared array or a table. An empty buffer may be null: then it is
+/// the address of zeros in the module, so that element 0 can always be read.
 llvm::Value* Emitter::pointer_of(BufferId i) {
   if (pointers_[i]) return pointers_[i];
   const Buffer& buffer = p_.buffers[i];

@@ -175,7 +175,7 @@ llvm::Value* OpLowering::convert_x86(llvm::Value* x, unsigned bits, bool is_sign
   for (unsigned first = 0; first < lanes; first += form->lanes) {
     llvm::SmallVector<llvm::Value*, 4> arguments = {slice(x, first, form->lanes)};
     if (signature->getNumParams() >
-        1) {  // what masked lanes get, the mask, the rounding mode of now
+        1) {  // the value of masked lanes, the mask, the current rounding mode
       arguments.push_back(llvm::Constant::getNullValue(signature->getParamType(1)));
       arguments.push_back(llvm::Constant::getAllOnesValue(signature->getParamType(2)));
     }

@@ -25,7 +25,7 @@ class OpLowering {
   llvm::Value* constant(Type type, uint64_t bits) const;
 
   /// Any op whose effect is Pure and that has operands. `type`: Op::type. `source`: the type of
-  /// operand 0 (casts, bitcasts). exp … atan2 are not for it: expand_functions() comes first.
+  /// operand 0 (casts, bitcasts). Not for exp … atan2: expand_functions() replaces them before.
   llvm::Value* pure(Opcode code, Type type, Type source, llvm::ArrayRef<llvm::Value*> operands);
 
   /// Subgroup ops over vectors with one element a lane. `active`, <S x i1>: the lanes that take
@@ -87,13 +87,13 @@ class OpLowering {
   /// (a < b ? a : b), which gives b if one is NaN or both are zeros: one instruction on x86.
   llvm::Value* min_or_second(llvm::Value* a, llvm::Value* b);
   llvm::Value* max_or_second(llvm::Value* a, llvm::Value* b);
-  /// Truncating conversion of a vector by the x86 instruction: what does not fit gives the top bit
-  /// (signed) or all ones (unsigned, which needs AVX-512).
+  /// Truncating conversion of a vector by the x86 instruction: a number that does not fit gives the
+  /// top bit (signed) or all ones (unsigned, which needs AVX-512).
   llvm::Value* convert_x86(llvm::Value* x, unsigned bits, bool is_signed);
-  /// Lanes first … first+count-1 of a vector; those past its end are anything.
+  /// Lanes first … first+count-1 of a vector; those past its end are undefined.
   llvm::Value* slice(llvm::Value* vector, unsigned first, unsigned count);
   llvm::Value* concat(llvm::ArrayRef<llvm::Value*> parts);
-  /// fn on each lane, for what has no vector form.
+  /// Applies fn to each lane, for ops without a vector form.
   llvm::Value* each_lane(llvm::ArrayRef<llvm::Value*> operands,
                          llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> fn);
 

@@ -81,8 +81,8 @@ llvm::Value* OpLowering::saturate_vector(Type to, Type from, llvm::Value* x) {
       x = b_.CreateSelect(ordered, min_or_second(limit(above - 1), x), zero);
       return convert_x86(x, 32, true);
     }
-    // The top bit alone is what a number too large or too small gives: right for the small one, and
-    // its complement for the large one.
+    // A number too large or too small gives the top bit alone: right for the small one, and the
+    // complement is right for the large one.
     llvm::Value* large = b_.CreateSExt(b_.CreateFCmpOGE(x, limit(above)), result);
     llvm::Value* inside = b_.CreateXor(convert_x86(x, word, true), large);
     return b_.CreateSelect(ordered, inside, llvm::ConstantInt::get(result, 0));
@@ -97,7 +97,7 @@ llvm::Value* OpLowering::saturate_vector(Type to, Type from, llvm::Value* x) {
     return b_.CreateXor(convert_x86(b_.CreateFSub(x, limit(above / 2)), 32, true),
                         llvm::ConstantInt::get(result, 1u << 31));
   }
-  // From 2^31 on `low` is the top bit and `high` what comes below it (the subtraction is exact
+  // From 2^31 on `low` is the top bit and `high` the bits below it (the subtraction is exact
   // there), or the top bit as well from 2^32 on.
   llvm::Value* low = convert_x86(x, 32, true);
   llvm::Value* high = convert_x86(b_.CreateFSub(x, limit(above / 2)), 32, true);

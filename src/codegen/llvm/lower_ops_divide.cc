@@ -120,7 +120,8 @@ llvm::Value* OpLowering::quotient_by_floats(Type type, llvm::Value* a, llvm::Val
     return b_.CreateOr(b_.CreateTrunc(quotient, result), ones);
   }
   if (narrow) {
-    // What does not fit into 32 bits gives 0x80000000, whose low bits are the 0 of a signed x/0.
+    // A quotient that does not fit into 32 bits gives 0x80000000, whose low bits are the 0 of a
+    // signed x/0.
     llvm::Value* quotient = b_.CreateTrunc(convert_x86(ratio, 32, true), a->getType());
     return is_signed || for_rest ? quotient
                                  : b_.CreateOr(quotient, b_.CreateSExt(by_zero, a->getType()));

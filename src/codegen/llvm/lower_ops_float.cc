@@ -56,7 +56,7 @@ llvm::Value* OpLowering::float_min_max(bool min, llvm::Value* a, llvm::Value* b)
     if (simple(b)) return min ? min_or_second(a, b) : max_or_second(a, b);
   }
   if (x86() && !a->getType()->isVectorTy()) {
-    // In a vector register, whose other lanes nobody looks at: LLVM would take the comparison of
+    // In a vector register, whose other lanes are unused: LLVM would move the comparison of
     // scalars, and then their bits, to the integer registers.
     auto* vector =
         llvm::FixedVectorType::get(a->getType(), 128 / a->getType()->getScalarSizeInBits());

@@ -1,4 +1,4 @@
-// Integers and bool. LLVM's plain operations wrap; what is left are amounts and corners.
+// Integers and bool. LLVM's plain operations wrap; shift amounts and corner cases need more code.
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -56,7 +56,7 @@ llvm::Value* OpLowering::integer(Opcode code, Type type, llvm::ArrayRef<llvm::Va
 
 llvm::Value* OpLowering::mulhi(bool is_signed, llvm::Value* a, llvm::Value* b) {
   const unsigned width = a->getType()->getScalarSizeInBits();
-  // There is no vector multiplication of 64 by 64 bits; one lane is one instruction.
+  // Vectors have no multiplication of 64 by 64 bits; one lane is one instruction.
   if (width == 64 && a->getType()->isVectorTy())
     return each_lane({a, b}, [&](auto lane) { return mulhi(is_signed, lane[0], lane[1]); });
   llvm::Type* wide = shaped(b_.getIntNTy(2 * width), a);

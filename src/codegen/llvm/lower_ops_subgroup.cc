@@ -17,7 +17,7 @@ unsigned lanes_of(const llvm::Value* v) {
   return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
 }
 
-/// What changes nothing.
+/// The identity of a reduction.
 llvm::Constant* identity(Opcode code, Type type, llvm::Type* shape) {
   const unsigned width = shape->getScalarSizeInBits();
   const auto number = [&](const llvm::APInt& n) { return llvm::ConstantInt::get(shape, n); };
@@ -112,7 +112,7 @@ llvm::Value* OpLowering::scan_add(Type type, llvm::Value* v) {
       mask.push_back(lane < distance ? lanes : lane - distance);
     return b_.CreateShuffleVector(v, fill, mask);
   };
-  // Lanes without a lower neighbour keep their value: they add what changes nothing.
+  // Lanes without a lower neighbour keep their value: they add the identity.
   llvm::Constant* nothing = identity(Opcode::SubgroupAdd, type, v->getType());
   for (int d = 1; d < lanes; d *= 2) v = pure(Opcode::Add, type, type, {up(d, nothing), v});
   return up(1, llvm::Constant::getNullValue(v->getType()));

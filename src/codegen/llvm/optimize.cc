@@ -1,10 +1,9 @@
-// The passes that pay for their time. The emitter writes SSA that is already scalar where it can
-// be, so what is left is to clean up: masks and addresses that are computed twice, selects on
-// constants, blocks that lead to the next one only, and what does not change in a loop. LLVM's
-// vectorizers have nothing to do here (lanes are vectors already) and its larger pipelines cost
-// more than the kernel.
+// The pass pipeline of LLVM. The emitter writes SSA that is already scalar where possible. So the
+// passes only clean up: masks and addresses that are computed twice, selects on constants, blocks
+// that only lead to the next one, and loop invariants. LLVM's vectorizers have no effect here
+// (lanes are vectors already), and its larger pipelines cost more than the kernel.
 //
-// Nothing here changes a float's value: no fast-math flag is ever set.
+// No pass changes a float's value: no fast-math flag is ever set.
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -47,8 +46,8 @@ struct Managers {
   llvm::PassBuilder builder;
 };
 
-/// Not at all for what is too large: slots become values where loops join, each variable in each
-/// loop, and unoptimized code would keep all of these apart on the stack.
+/// Does nothing for kernels that are too large: slots become values where loops join, each variable
+/// in each loop, and unoptimized code would keep all of these apart on the stack.
 void optimize_here(Module& module) {
   set_target(module);
   Module::State& state = module.state();

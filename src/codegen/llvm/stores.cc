@@ -1,5 +1,5 @@
-// Stores. Out of bounds, and in lanes that are switched off, nothing is written, and never a
-// neighbour.
+// Stores. Out-of-bounds elements and inactive lanes write nothing, and no neighbouring element is
+// written.
 
 #include "codegen/llvm/llvm_emitter.h"
 
@@ -161,7 +161,7 @@ void Emitter::store_scatter(const Place& p, ValueId index, V raw) {
   }
 }
 
-/// The array of each lane has one element more than it says, which takes what is dropped.
+/// The array of each lane has one additional element, which takes out-of-bounds stores.
 void Emitter::store_private(const Place& p, ValueId index, V raw) {
   const bool one_row = is_uniform(index) && !lane_major_[p.buffer];
   V at = index64(p, index, one_row);
