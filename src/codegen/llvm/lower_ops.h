@@ -90,7 +90,7 @@ class OpLowering {
   /// Truncating conversion of a vector by the x86 instruction: a number that does not fit gives the
   /// top bit (signed) or all ones (unsigned, which needs AVX-512).
   llvm::Value* convert_x86(llvm::Value* x, unsigned bits, bool is_signed);
-  /// Lanes first … first+count-1 of a vector; those past its end are undefined.
+  /// Lanes first … first+count-1 of a vector; those past its end are unspecified.
   llvm::Value* slice(llvm::Value* vector, unsigned first, unsigned count);
   llvm::Value* concat(llvm::ArrayRef<llvm::Value*> parts);
   /// Applies fn to each lane, for ops without a vector form.

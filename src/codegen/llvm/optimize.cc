@@ -46,8 +46,8 @@ struct Managers {
   llvm::PassBuilder builder;
 };
 
-/// Does nothing for kernels that are too large: slots become values where loops join, each variable
-/// in each loop, and unoptimized code would keep all of these apart on the stack.
+/// Does nothing for kernels that are too large (Effort::Quick): promoting slots would create a phi
+/// per variable and loop, and unoptimized code keeps each of these separately on the stack.
 void optimize_here(Module& module) {
   set_target(module);
   Module::State& state = module.state();

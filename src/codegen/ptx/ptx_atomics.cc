@@ -66,10 +66,10 @@ void Emitter::atomic_op(OpId id) {
 }
 
 /// Implements the op by a compare-and-swap loop. For f32 in global memory this keeps subnormals,
-/// which the instruction flushes. For f32 and 64 bits in shared memory there are no instructions.
-/// There ptxas inserts such a loop itself, but after its uniformity analysis: the counter of an
-/// enclosing loop was seen to advance once for each part of a warp that had diverged in the
-/// inserted loop. ptxas analyzes the loop that is written here.
+/// which the instruction flushes. Shared memory lacks instructions for f32 and 64 bits. There
+/// ptxas inserts such a loop itself, but after its uniformity analysis: the counter of an enclosing
+/// loop was seen to advance once for each part of a warp that had diverged in the inserted loop.
+/// ptxas analyzes the loop that is written here.
 void Emitter::swap_until_same(const Atomic& a, Type t, const Text& old, const Text& v) {
   const Text at = fmt::format("[{}+{}]", a.place.address, a.place.offset);
   const bool is_float = t == Type::F32;

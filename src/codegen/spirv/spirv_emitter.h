@@ -198,7 +198,7 @@ class Emitter {
   struct Loop {
     OpId op = none;
     Id next = 0, exit = 0;
-    Id left = 0;  // where devices may end loops: the pointer to a record that is 1 if one of its own exits left it
+    Id left = 0;  // where devices may end loops: the address of a word that is 1 if an exit left it
     std::vector<Id> args;
     std::vector<Edge> backs, exits;
   };
@@ -410,7 +410,7 @@ class Emitter {
   LocId last_line_ = none;
   Id never_ = 0;        // the result of inside() for an index that is always outside
   Id dead_ = 0;         // a variable
-  Id left_ = 0;         // an array: for each loop, whether one of its own exits left it
+  Id left_ = 0;         // an array: for each loop, whether an exit of the loop left it
   uint32_t lefts_ = 0;  // elements of it in use
   Id trap_function_ = 0;
   std::array<Id, 3> counters_ = {0, 0, 0};

@@ -71,8 +71,7 @@ Id Emitter::constant_of(Type t, uint64_t bits) {
 Id Emitter::get(ValueId v) {
   if (made_[v]) return made_[v];
   const auto c = constant(v);
-  if (!c)
-    return made_[v];  // unreachable code has no id; checked programs have none
+  if (!c) return made_[v];  // unreachable code has no id; checked programs have none
   const Type t = p_.type(v);
   if (!options_.profile.zero_operands && is_one(t, *c)) return made_[v] = unseen(t, *c);
   return made_[v] = constant_of(t, *c);
