@@ -25,7 +25,7 @@ Term strict(const Term& number) {
   return number ^ magnitude_of(number >> (width_of(number.type) - 1));
 }
 
-/// Bits against a number that is no zero.
+/// Compares bits with a number that is not zero.
 Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s) {
   if (code == Opcode::Eq) return u == constant;
   if (code == Opcode::Ne) return u != constant;
@@ -116,7 +116,7 @@ Term Floats::extreme(Opcode code, const Term& a, const Term& b) {
   if (is_native(code, a.type, a.type)) return native(code, a, b);
   const Shape s = shape_of(a.type);
   const Opcode wins = code == Opcode::Min ? Opcode::Lt : Opcode::Gt;
-  // Against a number that is no zero nothing can tie but equal bits, and a NaN loses.
+  // Against a number that is not zero only equal bits tie, and a NaN loses.
   for (const bool swapped : {false, true}) {
     const Term &x = swapped ? b : a, &k = swapped ? a : b;
     if (!k.is_constant() || (k.bits & s.magnitude) > s.infinity) continue;

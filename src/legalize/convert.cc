@@ -75,7 +75,7 @@ Term Floats::narrow(const Term& x) {
 Term Floats::to_integer(Type to, const Term& x) {
   const Shape f = shape_of(x.type);
   const bool wide = x.type == Type::F64 || width_of(to) == 64;
-  const Shape w = shape_of(wide ? Type::F64 : Type::F32);  // in whose words it is computed
+  const Shape w = shape_of(wide ? Type::F64 : Type::F32);  // in whose words it computes
   const Term word = bits(x), stored = word & f.magnitude;
   const Term negative = (word & f.sign) != 0;
   const Term field = cast(w.word, stored >> f.fraction);

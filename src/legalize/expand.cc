@@ -30,7 +30,7 @@ Profile usable(Profile profile) {
   return profile;
 }
 
-/// What is left to do when floats are expanded.
+/// The stages after the expansion of floats.
 Program expand_words(Program program, const Profile& profile) {
   program = expand_integers(
       std::move(program),

@@ -9,8 +9,8 @@ namespace {
 
 bool is_wide(Type t) { return t == Type::I64 || t == Type::U64 || t == Type::F64; }
 
-/// Is the reduction made of shuffles? Those of floats always are: the order counts, and so does
-/// each step.
+/// True if the reduction is made of shuffles. Reductions of floats always are: the order counts,
+/// and so does each step.
 bool by_shuffles(const Op& o, const Profile& p) {
   return is_reduction(o.code) &&
          (is_float(o.type) || (is_wide(o.type) && (!p.subgroup_extended_types || !p.int64)));
@@ -20,8 +20,8 @@ bool by_halves(const Op& o, const Profile& p) {
   return is_shuffle(o.code) && is_wide(o.type) && p.int64 && !p.subgroup_extended_types;
 }
 
-/// The values that flow depends on, or that must be uniform for another reason. What goes through
-/// blocks counts all together.
+/// The values that control flow depends on, or that must be uniform for another reason. All values
+/// that pass through blocks count as one.
 IdMap<ValueId, bool> find_deciding(const Program& p) {
   IdMap<ValueId, bool> deciding(p.values.size(), false);
   std::vector<ValueId> work;
@@ -75,7 +75,7 @@ IdMap<ValueId, bool> find_loop_tests(const Program& p) {
   return ends;
 }
 
-/// Is the op one that this stage leaves as it is?
+/// True if this stage leaves the op as it is.
 bool stays(const Program& p, OpId id, const Profile& profile,
            const IdMap<ValueId, bool>& ends_loops) {
   const Op& o = p.op(id);

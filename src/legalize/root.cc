@@ -31,7 +31,7 @@ Term Floats::sqrt(const Term& x) {
 }
 
 Term Floats::long_sqrt(const Term& x) {
-  // The root of an f32 that is no f32 is far enough from all that lie halfway between two.
+  // The root of an f32, if it is not an f32, is far enough from all numbers halfway between two.
   if (x.type == Type::F32 && has_f64() && p_.sqrt64)
     return narrow(c_.op(Opcode::Sqrt, Type::F64, {widen(x)}));
 

@@ -129,8 +129,8 @@ Term soft_div(const Term& a, const Term& b) {
     digits += s.spare;
   }
   Term significand = q << (s.width - digits);
-  // A quotient of two significands never ends right behind the last bit that counts, so what is
-  // left tells all but whether it is more than half.
+  // A quotient of two significands never ends right after its last significant bit, so the
+  // remainder determines everything except whether it is more than half.
   if (digits == s.fraction + 1) {
     const uint64_t half = 1ull << (s.width - digits - 1);
     significand = significand | select((rest << 1) >= divisor, a.code->constant(s.word, half), 0);

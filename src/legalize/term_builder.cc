@@ -13,7 +13,7 @@ bool is_comparison(Opcode code) { return code >= Opcode::Eq && code <= Opcode::G
 }  // namespace
 
 TermBuilder::TermBuilder(const Program& like) : IrBuilder(program), program(without_body(like)) {
-  // Room enough for most, so that little is moved: memory that nobody touches costs nothing.
+  // Enough capacity for most programs, so that little is moved: untouched memory costs nothing.
   constexpr size_t growth = 16;
   program.ops.reserve(growth * like.ops.size());
   program.values.reserve(growth * like.values.size());
@@ -50,7 +50,7 @@ Term TermBuilder::op(Opcode code, Type type, std::span<const Term> operands, uin
   return term(made);
 }
 
-/// What needs no op: integers and bools that are constants, or change nothing.
+/// Simplifies ops that need no code: integers and bools that are constant, or unchanged operands.
 bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t attr,
                            Term& result) {
   if (!is_pure(code) || x.empty()) return false;

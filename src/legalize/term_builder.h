@@ -67,7 +67,7 @@ class TermBuilder : public IrBuilder {
     return term(set_results(id, {&type, 1})[0]);
   }
 
-  /// What is made until close() is visible until then only.
+  /// Ops that are created until close() are visible only until then.
   void open() { known_.open(); }
   void close() { known_.close(); }
 
