@@ -192,7 +192,7 @@ class Divider {
     return arguments;
   }
 
-  /// Ends the block of the outer loop: the inner loop, and what leaves both.
+  /// Ends the block of the outer loop: the inner loop, and the exits of both.
   void put_inner(OpId loop, std::vector<ValueId> operands, bool breaks) {
     if (breaks) operands.push_back(constant(Type::Bool, 0));
     p_.op(loop).operands = p_.add_list(operands);
@@ -218,9 +218,10 @@ class Divider {
 
   ValueId constant(Type t, uint64_t bits) { return b_.constant(t, bits); }
 
-  /// trips * step, or the largest number where that does not fit, and what is left up to that
-  /// number: from a start above it, a chunk ends at the loop's end. Emitters that compute types of
-  /// 8 and 16 bits in words need not cut results here: they fit, or are not used.
+  /// Returns trips * step, or the largest number where that does not fit, and the distance from it
+  /// to that number: from a start above this distance, a chunk ends at the loop's end. Emitters
+  /// that compute types of 8 and 16 bits in words need not truncate results here: they fit, or are
+  /// not used.
   std::pair<ValueId, ValueId> chunk_and_room(Type t, ValueId step, uint32_t trips) {
     const uint64_t max = max_of(t);
     if (const auto by = constant_bits(p_, step)) {

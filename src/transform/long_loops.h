@@ -36,7 +36,7 @@ namespace vyre {
 /// counter of back-edges up to the next poll.
 using PollWeights = IdMap<OpId, uint8_t>;
 
-/// What the counter of back-edges starts with. An invocation polls when it is 0 or less.
+/// The initial value of the counter of back-edges. An invocation polls when it is 0 or less.
 inline constexpr uint32_t back_edges_per_poll = 256;
 
 struct LongLoopOptions {

@@ -96,7 +96,7 @@ class LoopCopy {
     return none;
   }
 
-  /// An `if` or region that is no loop may hold a break of the loop that got a flag.
+  /// An `if` or region may contain a break of the loop that got a flag.
   bool holds_own_exits(OpId op) const {
     return p_.op(op).code == Opcode::If || p_.op(op).code == Opcode::Region;
   }
