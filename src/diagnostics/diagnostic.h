@@ -1,6 +1,6 @@
 #pragma once
 
-// Every error of every layer is a Diagnostic: a stable code, where, what, and how to fix it. The
+// Every error of every layer is a Diagnostic: a stable code, a location, a message, and a fix. The
 // codes are rows of codes.def, their pages Markdown files (code_table.h).
 
 #include <cstdint>
@@ -58,7 +58,7 @@ struct RenderOptions {
   bool colour = false;
 };
 
-/// For people: message, place, the line with a caret, notes, fix.
+/// Readable text: message, location, the line with a caret, notes, fix.
 std::string render(const Diagnostic& d, const Sources& sources, RenderOptions options = {});
 std::string render(const Diagnostics& list, const Sources& sources, RenderOptions options = {});
 

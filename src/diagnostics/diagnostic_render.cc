@@ -1,4 +1,4 @@
-// Diagnostics for people.
+// Renders diagnostics as readable text.
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ Heading heading(Severity s) {
   return {"error", Style::Error};
 }
 
-// A message may quote what the user wrote, which may be a name of 50 MB.
+// A message may quote source text, which may be a name of 50 MB.
 constexpr size_t longest_message = 8192;
 
 uint32_t digits(uint32_t n) {

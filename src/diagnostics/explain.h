@@ -9,7 +9,7 @@
 
 namespace vyre {
 
-/// What `vyre explain CODE` prints: heading, and the page with its code indented.
+/// The output of `vyre explain CODE`: heading, and the page with its code indented.
 std::string explain_text(const CodeInfo& code);
 
 /// Where the documentation says more: the code's page, and the chapter of the language if there is

@@ -21,7 +21,7 @@ struct ListingLine {
 };
 
 struct Listing {
-  std::string language;  // for people: "x86-64-v3 assembly"
+  std::string language;  // to display: "x86-64-v3 assembly"
   std::vector<std::string> files;
   std::vector<ListingLine> lines;
 

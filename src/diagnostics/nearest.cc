@@ -1,4 +1,4 @@
-// "Did you mean …?": edit distance with an upper bound.
+// Suggestions for misspelled names ("Did you mean …?"): edit distance with an upper bound.
 
 #include <algorithm>
 #include <array>

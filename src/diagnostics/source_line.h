@@ -23,7 +23,7 @@ std::string printable(std::string_view text);
 class SourceLines {
  public:
   explicit SourceLines(const Sources& sources) : sources_(sources) {}
-  /// The line without its newline; none if the text is unknown or has no such line.
+  /// The line without its newline; none if the text is unknown or has fewer lines.
   std::optional<std::string_view> find(const std::string& file, uint32_t number);
 
  private:

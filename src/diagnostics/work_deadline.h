@@ -9,7 +9,7 @@
 
 namespace vyre {
 
-/// Thrown by WorkDeadline::poll(). What the work was making is incomplete.
+/// Thrown by WorkDeadline::poll(). The result of the interrupted work is incomplete.
 struct WorkEnded {};
 
 /// While it lives, the work of this thread ends when `is_over` returns true. One inside another
