@@ -291,8 +291,8 @@ bool Emitter::has_native_gather(const Place& p) const {
 }
 
 /// Loads elements at indices that are all inside. Uses the gather instruction where it takes whole
-/// registers: it is no faster than scalar loads on current machines, but takes a hundredth of the
-/// code to compile.
+/// registers: on current machines it is as slow as scalar loads, but takes a hundredth of the code
+/// to compile.
 llvm::Value* Emitter::gather(const Place& p, V index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();

@@ -151,8 +151,8 @@ std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueI
   return loop.args;
 }
 
-/// Where a device ends loops that it considers too long, each loop records whether one of its own
-/// exits left it. The record is volatile, and in an array at an offset that is not a compile-time
+/// Where a device ends loops that it considers too long, each loop records whether an exit of the
+/// program left it. The record is volatile, and in an array at an offset that is not a compile-time
 /// constant: Mesa 22.3.6 turns volatile variables into values and deduces that the loop has no
 /// other exit.
 void Emitter::open_left(Loop& loop) {
