@@ -10,7 +10,7 @@
 namespace vyre {
 namespace {
 
-constexpr uint64_t most_elements = 1 << 16;  // of an array that is looked at
+constexpr uint64_t most_elements = 1 << 16;  // per array; larger ones are zeroed
 constexpr uint64_t most_work = 1 << 20;      // lanes and elements that are touched in all
 constexpr uint64_t most_trips = 64;          // of a loop that is walked trip by trip
 
@@ -420,7 +420,7 @@ class Walk {
   IdMap<BufferId, uint64_t> count_;
   IdMap<OpId, Parts> parts_;  // by op; empty if nothing ever leaves
   IdMap<ValueId, std::optional<Numbers>> numbers_;
-  std::vector<ValueId> known_;  // those of numbers_ that were asked for
+  std::vector<ValueId> known_;  // the values in numbers_
   uint64_t work_ = 0;
 };
 

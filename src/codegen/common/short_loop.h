@@ -14,8 +14,8 @@ struct ShortLoop {
   uint64_t ops = 0;  // of one body
 };
 
-/// The ops of a loop's blocks, if they are straight enough to be written several times: the body
-/// falls through, invocations do not meet in it, and it has no loop inside.
+/// The ops of a loop's blocks, if the loop can be unrolled: the body falls through and contains no
+/// barrier, subgroup op or loop.
 inline std::optional<uint64_t> ops_of_straight_loop(const Program& p, OpId loop) {
   const Op& o = p.op(loop);
   const BlockId body = o.first_block + (o.n_blocks - 1);

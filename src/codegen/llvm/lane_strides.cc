@@ -187,7 +187,7 @@ class ShapeFinder {
     for (uint32_t k = 0; k < args.size(); ++k) {
       const ValueId a = args[k];
       if (!is_integer(p_.type(a)) || k_.uniform(a) || !of_[a].stride) continue;
-      // Lanes that come back by different ways have different bases.
+      // Lanes from different back-edges have different bases.
       if (!several && of_[p_.operand(exit, k)].stride == of_[a].stride) continue;
       general_[a] = true;
       again_ = true;

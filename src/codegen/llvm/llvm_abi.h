@@ -30,9 +30,9 @@ struct LaunchArgs {
 };
 
 /// The symbol `vyre_kernel`: runs the workgroups first … last-1 in linear order (x fastest) on the
-/// calling thread. `arena` is memory of this worker's own: KernelInfo::arena_bytes, 64-byte
-/// aligned. The caller has set rounding to nearest and subnormals on. Returns 0 when done; if it
-/// was stopped, one more than the OpId of the loop or barrier where it was.
+/// calling thread. `arena` is memory that only this worker uses: KernelInfo::arena_bytes, 64-byte
+/// aligned. The caller has set rounding to nearest and enabled subnormals. Returns 0 when done; if
+/// stopped, one more than the OpId of the loop or barrier at which it stopped.
 using KernelFunction = uint32_t (*)(const LaunchArgs* args, uint64_t first, uint64_t last,
                                     std::byte* arena);
 inline constexpr const char* kernel_symbol = "vyre_kernel";

@@ -56,7 +56,7 @@ llvm::Value* canonical(llvm::IRBuilder<>& b, llvm::Value* v) {
 
 }  // namespace
 
-/// One atomic at an address; gives the old value, or null for a store.
+/// One atomic at an address; returns the old value, or null for a store.
 llvm::Value* Emitter::atomic_step(llvm::IRBuilder<>& b, OpId id, bool plain, V address, V v, V w) {
   const Op& o = p_.op(id);
   const Type t = o.type;

@@ -46,14 +46,14 @@ void set_llvm_option(llvm::StringRef option, llvm::StringRef value) {
 void bound_compile_time() {
   // CodeGenPrepare starts again with the first block after each change, up to this many blocks.
   set_llvm_option("cgpp-huge-func", "200");
-  // The register allocator looks at this many blocks for the region of a split live range.
+  // The register allocator examines this many blocks for the region of a split live range.
   set_llvm_option("grow-region-complexity-budget", "500");
 }
 
 void initialize_targets() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // Where LLVM calls malloc; operator new throws anyway.
+    // For code of LLVM that calls malloc; operator new throws anyway.
     llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     bound_compile_time();
     LLVMInitializeX86TargetInfo();
@@ -110,7 +110,7 @@ bool add_passes(const Module::State& state, llvm::legacy::PassManager& passes,
   return true;
 }
 
-/// Has LLVM tell the size of every frame above `told_from`.
+/// Makes LLVM report the size of every frame above `told_from`.
 void measure_stack(Module::State& state) {
   constexpr llvm::StringRef told_from = "16384";
   for (llvm::Function& function : *state.module)

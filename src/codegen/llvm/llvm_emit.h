@@ -40,7 +40,7 @@ struct EmitOptions {
   uint32_t subgroup_size =
       0;                  // 0: chosen for the program and the target; a program that fixes one wins
   bool stoppable = true;  // poll LaunchArgs::stop
-  bool lines = false;     // instructions know their op (lines.cc); only for list_code()
+  bool lines = false;     // instructions record their op (lines.cc); only for list_code()
 };
 
 /// LLVM IR of one program: function `vyre_kernel` of llvm_abi.h. Owns its LLVM context.
@@ -72,7 +72,8 @@ std::string to_text(Module& module);                       // LLVM IR
 Result<std::string> to_assembly(Module& module);           // of the module's target
 Result<std::vector<std::byte>> to_object(Module& module);  // ELF
 
-/// The assembly that emit() and optimize() give for the options, each instruction with its place.
+/// The assembly of emit() and optimize() with the options, each instruction with its source
+/// location.
 Result<Listing> list_code(const Program& program, EmitOptions options);
 
 }  // namespace vyre::emit_llvm

@@ -335,7 +335,8 @@ llvm::Value* Emitter::call_gather(const Place& p, ValueId index) {
   return call;
 }
 
-/// One array a lane. Where all lanes want the same element, and lanes are neighbours, a vector.
+/// Loads from the arrays of the lanes, one array per lane. A vector load if all lanes load the same
+/// element and their arrays are interleaved.
 llvm::Value* Emitter::load_private(const Place& p, ValueId index) {
   if (!is_uniform(index) || lane_major_[p.buffer]) return load_gather(p, index);
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);

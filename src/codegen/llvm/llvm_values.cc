@@ -136,7 +136,7 @@ Emitter::Slot Emitter::slot(llvm::Type* type) {
 }
 
 /// A vector of bits that crosses blocks would become one of 16-bit lanes on targets without mask
-/// registers: it is kept in the width that compares give.
+/// registers: it is stored in the width of comparison results.
 llvm::Type* Emitter::stored_type(llvm::Type* type) {
   if (type != mask_type() || mask_width_ == 1) return type;
   return llvm::FixedVectorType::get(b_.getIntNTy(mask_width_), S_);

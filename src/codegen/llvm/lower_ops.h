@@ -1,12 +1,12 @@
 #pragma once
 
-// Pure ops, subgroup ops and the elements of memory in LLVM IR, exactly as the specification says,
-// and in the cheapest form that we know for the target (LLVM's own vector forms of division and
-// saturating conversion are scalarized, so most corners are compare-and-select here).
+// Pure ops, subgroup ops and the elements of memory in LLVM IR, exactly as specified, and in the
+// cheapest known form for the target. (LLVM's own vector forms of division and saturating
+// conversion are scalarized, so most corner cases use compare-and-select here.)
 //
 // A value of type T is a scalar (i1, i8 … i64, float, double) or a vector of lanes of it. All
-// operands of a call have the same shape; the caller splats. A bool is an i1 or <S x i1>. No NaN
-// bits are promised but where the specification makes them visible.
+// operands of a call have the same shape; the caller splats. A bool is an i1 or <S x i1>. NaN bits
+// are guaranteed only where the specification makes them visible.
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -84,7 +84,7 @@ class OpLowering {
   llvm::Constant* splat_float(const llvm::Value* like, double number) const;  // floats like `like`
   llvm::Value* bits_of(llvm::Value* x);  // of a float, as an integer
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> operands);
-  /// (a < b ? a : b), which gives b if one is NaN or both are zeros: one instruction on x86.
+  /// (a < b ? a : b), which returns b if one is NaN or both are zeros: one instruction on x86.
   llvm::Value* min_or_second(llvm::Value* a, llvm::Value* b);
   llvm::Value* max_or_second(llvm::Value* a, llvm::Value* b);
   /// Truncating conversion of a vector by the x86 instruction: a number that does not fit gives the

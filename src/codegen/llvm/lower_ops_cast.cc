@@ -1,6 +1,6 @@
-// Conversions. Float to integer truncates and saturates, and NaN gives 0: native on AArch64; on x86
-// a scalar is LLVM's business, and a vector is clamped in floats where the limits are exact, else
-// mended after the conversion.
+// Conversions. Float to integer truncates and saturates, and NaN gives 0: native on AArch64. On x86
+// a scalar is converted by LLVM; a vector is clamped in floats where the limits are exact, else
+// corrected after the conversion.
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -30,7 +30,7 @@ llvm::Value* OpLowering::cast(Type to, Type from, llvm::Value* x) {
       return is_signed(from) ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
     };
     auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(result);
-    // On AArch64 LLVM takes vectors of 64 bits to f32 by way of f64, which rounds twice.
+    // On AArch64 LLVM converts vectors of 64 bits to f32 through f64, which rounds twice.
     if (x86() || !lanes || width_of(from) != 64 || to == Type::F64) return convert(x, result);
     llvm::Value* all = llvm::PoisonValue::get(result);
     for (unsigned i = 0; i < lanes->getNumElements(); ++i)
@@ -64,7 +64,7 @@ llvm::Value* OpLowering::saturate_vector(Type to, Type from, llvm::Value* x) {
 
   if (width < 32) {
     if (is_signed(to)) {
-      // A NaN goes through both, comes out of the conversion as 0x80000000, and is cut to 0.
+      // A NaN passes through both, is converted to 0x80000000, and truncated to 0.
       x = max_or_second(limit(-above), x);
       x = min_or_second(limit(above - 1), x);
     } else {

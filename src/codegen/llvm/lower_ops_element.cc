@@ -42,8 +42,8 @@ llvm::Value* OpLowering::from_f16(llvm::Value* raw) {
   llvm::Type *words = shaped(b_.getInt32Ty(), raw), *floats = shaped(b_.getFloatTy(), raw);
   if (isa_ != Isa::X86_64_V2)
     return b_.CreateFPExt(b_.CreateBitCast(raw, shaped(b_.getHalfTy(), raw)), floats);
-  // Exponent and fraction at their places in an f32 are the number times 2^-112, subnormals
-  // included; only infinities and NaNs miss their exponent.
+  // The exponent and fraction at their positions in an f32 are the number times 2^-112, subnormals
+  // included; only infinities and NaNs have a wrong exponent.
   llvm::Value* bits = b_.CreateZExt(raw, words);
   llvm::Value* magnitude = b_.CreateShl(b_.CreateAnd(bits, 0x7fff), 13);
   llvm::Value* scaled =

@@ -78,9 +78,9 @@ llvm::Value* OpLowering::count_zeros(Opcode code, llvm::Value* a) {
     const auto id = leading ? llvm::Intrinsic::ctlz : llvm::Intrinsic::cttz;
     return call(id, {a, b_.getFalse()});
   }
-  // The exponent of the number as a float tells where its highest bit is. The float must not round
-  // up to the next power of two: for clz the bit below the highest is cleared (others may be, too),
-  // for ctz there is only one bit. 0 becomes 0.0 with exponent 0, and 2^31 a negative number.
+  // The exponent of the number as a float gives the position of its highest bit. The float must not
+  // round up to the next power of two: for clz the bit below the highest is cleared (others may be,
+  // too), for ctz there is only one bit. 0 becomes 0.0 with exponent 0, and 2^31 a negative number.
   llvm::Type* floats = shaped(b_.getFloatTy(), a);
   const auto exponent = [&](llvm::Value* x) {  // with the sign above it
     return b_.CreateLShr(b_.CreateBitCast(b_.CreateSIToFP(x, floats), a->getType()), 23);

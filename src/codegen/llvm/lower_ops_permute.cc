@@ -14,7 +14,7 @@ unsigned lanes_of(const llvm::Value* v) {
   return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
 }
 
-/// Registers that instructions may look through before memory is the shorter way.
+/// The maximum number of registers for permute instructions; with more, memory is faster.
 constexpr unsigned most_registers = 4;
 
 }  // namespace

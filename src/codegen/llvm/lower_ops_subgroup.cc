@@ -1,5 +1,5 @@
-// Subgroup operations on vectors with one element a lane. Lanes that take no part count as absent:
-// they bring the identity to a reduction, 0 to a scan, nothing to a vote, and a shuffle from them
+// Subgroup operations on vectors with one element per lane. Inactive lanes count as absent: they
+// contribute the identity to a reduction, 0 to a scan, nothing to a vote, and a shuffle from them
 // gives 0.
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -69,7 +69,7 @@ llvm::Value* OpLowering::subgroup(Opcode code, Type type, llvm::ArrayRef<llvm::V
   }
 }
 
-/// The value that all lanes get.
+/// The value of all lanes.
 llvm::Value* OpLowering::reduce(Opcode code, Type type, llvm::Value* v) {
   namespace op = llvm::Intrinsic;
   if (type == Type::Bool) {
@@ -152,7 +152,7 @@ llvm::Value* OpLowering::move_lanes(Opcode code, llvm::Value* v, llvm::Value* op
                        : code == Opcode::SubgroupShuffleDown ? b_.CreateAdd(own, operand)
                        : code == Opcode::SubgroupShuffleXor  ? b_.CreateXor(own, operand)
                                                              : operand;
-  // A distance below the size can't wrap back into the subgroup.
+  // A distance below the size cannot wrap back into the subgroup.
   llvm::Value* exists = b_.CreateICmpULT(index, splat(index, lanes));
   if (code == Opcode::SubgroupShuffleUp || code == Opcode::SubgroupShuffleDown)
     exists = b_.CreateAnd(exists, b_.CreateICmpULT(operand, splat(operand, lanes)));

@@ -54,7 +54,7 @@ void optimize_here(Module& module) {
   if (state.effort == Effort::Quick) return;
   const LlvmOwner<Managers> managers(new Managers(state.isa));
   auto& [loops, functions, groups, modules, builder] = *managers;
-  // The only functions outside are ours: no call is to be taken for one of the C library's.
+  // The only external functions are vyre's: no call may be treated as one of the C library.
   functions.registerPass([&] {
     llvm::TargetLibraryInfoImpl library(llvm::Triple(state.module->getTargetTriple()));
     library.disableAllFunctions();

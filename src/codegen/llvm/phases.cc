@@ -44,7 +44,8 @@ void Emitter::workgroup_op(OpId id) {
       return flush();
     case Opcode::Test: return flush();
     default: {
-      // The same for the whole workgroup, and ahead of asserts and returns that stand before it.
+      // The op is uniform over the workgroup, and is executed before asserts and returns that
+      // precede it.
       const bool before = std::exchange(speculating_, true);
       this->op(id);
       speculating_ = before;
@@ -122,7 +123,7 @@ void Emitter::workgroup_while(OpId id) {
   copy_across(from, results);
 }
 
-/// The values that an exit, or a loop at its start, gives to homes.
+/// Stores the values of an exit, or of a loop at its start, to homes.
 void Emitter::yield_across(OpId exit, const std::vector<ValueId>& to) {
   const auto from = p_.operands(exit);
   copy_across({from.begin(), from.end()}, to);

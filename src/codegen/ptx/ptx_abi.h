@@ -1,22 +1,21 @@
 #pragma once
 
-// What a compiled PTX kernel and the driver that launches it agree on.
+// The interface between a compiled PTX kernel and the driver that launches it.
 //
 // One entry, `vyre_kernel`. Its parameter block (codegen/common/gpu_abi.h) is passed whole
 // (CU_LAUNCH_PARAM_BUFFER_POINTER):
 //
-//   control  all zeros before the launch (but see ControlBlock); not used if
+// control  all zeros before the launch (but see ControlBlock); not used if
 //            KernelInfo::uses_control is false
 //   stop     must lie in device memory: kernels read it at device scope. The host may write it
-//   while
-//            the kernel runs. Not used if KernelInfo::uses_stop is false
+//            while the kernel runs. Not used if KernelInfo::uses_stop is false
 //   buffers  any address if empty
 //
 // The block of threads is the program's workgroup, (x, y, z). The grid is
 //   Grid::Direct  num_workgroups as it is: x up to 2^31-1, y and z up to 65,535;
-//   Grid::Linear  any (X, Y, 1) with X*Y >= the number of workgroups: a block computes its place
-//                 from its number, x fastest, and those past the end leave. For launches that the
-//                 direct form cannot have. Not for native grid barriers.
+//   Grid::Linear  any (X, Y, 1) with X*Y >= the number of workgroups: a block computes its position
+//                 from its number, x fastest, and blocks past the end return. For launches that
+//                 exceed the limits of Grid::Direct. Not for native grid barriers.
 //
 // Fields are only ever added, together with a new abi_version.
 

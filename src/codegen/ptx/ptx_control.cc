@@ -157,7 +157,7 @@ void Emitter::for_op(OpId id) {
       ins("setp.gt.{} {}, {}, {}", bits, more, left, get(step));
     }
     if (lowered_.polls[id] && options_.stoppable) {
-      // Only where there is another trip: most loops over chunks have one.
+      // Only if there is another trip: most loops over chunks have one.
       ins("@!{} bra $L{}", more, loop.exit);
       poll(id, body);
     } else {

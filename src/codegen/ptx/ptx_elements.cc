@@ -6,7 +6,7 @@
 
 namespace vyre::emit_ptx {
 
-/// How an element is loaded and stored.
+/// The type, register class and suffix that load and store an element.
 Emitter::Raw Emitter::raw_of(Type element) {
   switch (element) {
     case Type::Bool:
@@ -101,7 +101,7 @@ Emitter::Text Emitter::to_raw(Type element, ValueId value, bool visible) {
   }
 }
 
-/// The element k places after the one that the place names.
+/// The element k positions after that of the Place.
 void Emitter::load_element(const Place& p, uint32_t k, const Text& to) {
   const Raw raw = raw_of(p.element);
   const bool direct = p.element != Type::Bool && !is_storage_only(p.element);

@@ -21,10 +21,10 @@ enum class Arch : uint8_t { Sm75, Sm80, Sm90, Sm100 };
 inline constexpr std::array all_archs = {Arch::Sm75, Arch::Sm80, Arch::Sm90, Arch::Sm100};
 std::string_view name(Arch arch);  // "sm_75"
 std::optional<Arch> parse_arch(std::string_view name);
-/// The lowest `.version` that knows it: "6.3".
+/// The lowest `.version` that supports it: "6.3".
 std::string_view ptx_version(Arch arch);
 
-/// How blocks of threads are numbered (ptx_abi.h).
+/// The numbering of blocks of threads (ptx_abi.h).
 enum class Grid : uint8_t { Direct, Linear };
 
 struct EmitOptions {

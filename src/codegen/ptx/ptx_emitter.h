@@ -66,7 +66,7 @@ class Emitter {
   Text get(ValueId v);
   /// The same, always a register.
   Text reg(ValueId v);
-  /// The register of a value, which is made if there is none yet.
+  /// The register of a value; allocated if there is none yet.
   Text dest(ValueId v);
   void set(ValueId v, Text text) { made_[v] = std::move(text); }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
@@ -201,7 +201,7 @@ class Emitter {
   void vote(OpId id);
   void reduce_bools(Opcode code, const Text& to, const Text& v);
   Text lane();         // in the subgroup
-  Text member_mask();  // of the own subgroup, in the warp
+  Text member_mask();  // of the lane's subgroup, in the warp
   Text
   live_mask();  // … of the lanes that have not trapped; the same register for all of a subgroup op
   Text warp_lane();
@@ -209,7 +209,7 @@ class Emitter {
   Text segment();  // the first lane of the subgroup in the warp
   bool may_lack_lanes() const { return f_.has_traps || f_.invocations % f_.lanes != 0; }
   Text shuffle(std::string_view mode, Type t, const Text& v, const Text& lane, const Text& mask);
-  // Subgroups of two warps meet in shared memory.
+  // Subgroups of two warps exchange values in shared memory.
   bool is_pair() const { return f_.lanes == 64; }
   bool uses_pairs() const { return is_pair() && f_.has_subgroup_ops; }
   void pair_sync();

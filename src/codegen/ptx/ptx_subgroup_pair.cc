@@ -11,7 +11,7 @@
 
 namespace vyre::emit_ptx {
 
-/// All lanes of the subgroup get here before any goes on. Orders memory between them.
+/// Waits for all lanes of the subgroup. Orders memory between them.
 void Emitter::pair_sync() {
   if (pair_turn_.empty()) {
     pair_turn_ = word();

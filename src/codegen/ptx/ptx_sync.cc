@@ -31,9 +31,9 @@ Emitter::Text Emitter::stop_flag() {
   });
 }
 
-/// `bar.sync` wants all threads of a warp together. Those of subgroups that are parts of a warp, or
-/// that wait in a loop, may have come apart (one barrier of a block of one warp was seen not to
-/// wait for them), so the warp is put together first.
+/// `bar.sync` needs all threads of a warp together. Threads of subgroups that are parts of a warp,
+/// or that wait in a loop, may have diverged (one barrier of a block of one warp was seen not to
+/// wait for them), so the warp reconverges first.
 void Emitter::workgroup_barrier() {
   if (f_.has_subgroup_ops && f_.lanes != 32) {
     ins("bar.warp.sync {}", warp_mask());

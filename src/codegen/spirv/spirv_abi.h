@@ -1,21 +1,22 @@
 #pragma once
 
-// What a compiled SPIR-V kernel and the driver that dispatches it agree on.
+// The interface between a compiled SPIR-V kernel and the driver that dispatches it.
 //
 // One entry, `vyre_kernel`, a compute shader; buffers by device address, no descriptors. Its
 // parameter block is that of codegen/common/gpu_abi.h:
 //
-//   control    device address of 8 bytes that are zero instead, if the kernel reads those
+// control    the device address of 8 zero bytes instead, if the kernel reads those
 //              (KernelInfo::uses_zeros)
-//   offset 28  constant zeros are taken from here where a device would fold them
+//   offset 28  constant zeros are read from here where a device would fold them
 //   buffers    an empty buffer's address is that of 8 bytes which may be read
 //
-// If it has at most Profile::push_constant_bytes it is the push constants; else the push constants
-// are one u64, the device address of the block (KernelInfo::block_in_memory).
+// If the block has at most Profile::push_constant_bytes, it is the push constants; else the push
+// constants are one u64, the device address of the block (KernelInfo::block_in_memory).
 //
 // The dispatch is num_workgroups as it is, if each is at most Profile::most_workgroups and
-// EmitOptions::linear_grid is not set; else any (X, Y, Z) with X*Y*Z >= the number of workgroups: a
-// workgroup computes its place from its number, x fastest, and those past the end leave.
+// EmitOptions::linear_grid is not set. Otherwise it is any (X, Y, Z) with X*Y*Z >= the number of
+// workgroups: a workgroup computes its position from its number, x fastest, and those past the end
+// return.
 //
 // Fields are only ever added, together with a new abi_version.
 
@@ -46,7 +47,7 @@ struct KernelInfo {
   bool block_in_memory = false;
   uint32_t subgroup_size = 0;    // the size that the program observes
   uint32_t native_subgroup = 0;  // the size that the pipeline must be created with; 0: any
-  bool full_subgroups = false;   // the pipeline must ask for full subgroups
+  bool full_subgroups = false;   // the pipeline must request full subgroups
   uint64_t shared_bytes = 0;     // of one workgroup, as declared
   bool uses_control = false;
   bool uses_zeros = false;  // at most one of uses_control and uses_zeros is set

@@ -23,7 +23,8 @@ IdMap<BufferId, bool> find_packed(const Program& p, const emit_exact::Profile& p
 Lanes choose_lanes(const GpuAnalysis& f, const emit_exact::Profile& profile) {
   if (f.lanes == 1) return Lanes::Alone;
   const uint32_t native = profile.subgroup_size;
-  // Where lanes are numbered in another way, ids follow the device's numbers, and all must be full.
+  // If lanes are numbered in another way, ids follow the device's numbers, and all subgroups must
+  // be full.
   const bool numbered = profile.linear_lanes || f.invocations % native == 0;
   if (f.lanes > native || !numbered) return Lanes::Workgroup;
   return profile.subgroup_shuffle ? Lanes::Shuffle : Lanes::Slots;

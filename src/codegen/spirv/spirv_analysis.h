@@ -14,7 +14,7 @@
 
 namespace vyre::emit_spirv {
 
-/// How the lanes of a subgroup exchange values.
+/// The way that the lanes of a subgroup exchange values.
 enum class Lanes : uint8_t {
   Alone,      // one lane
   Shuffle,    // by instructions: the device's subgroups are these, or aligned multiples of them
@@ -23,7 +23,7 @@ enum class Lanes : uint8_t {
 };
 
 struct SpirvAnalysis : GpuAnalysis {
-  IdMap<BufferId, uint32_t> pieces;  // by buffer: elements that expansion made of one
+  IdMap<BufferId, uint32_t> pieces;  // by buffer: elements of the lowered program per element
   IdMap<BufferId, bool> packed;      // by buffer: an array of narrow elements that is held as words
   IdMap<OpId, bool>
       saturates;  // by op: a 64-bit sum or difference that may be part of one that does
@@ -49,8 +49,8 @@ struct SpirvAnalysis : GpuAnalysis {
   Uniformity flow(OpId op) const { return uniformity ? uniformity->flow(op) : Uniformity::Varying; }
 };
 
-/// Sums and differences of 64 bits that something may be made of that saturates: they are limited
-/// before or after, chosen, or masked. Empty if the device's compiler may see them.
+/// Sums and differences of 64 bits that may be part of a saturating operation: their operands or
+/// results are limited, selected, or masked. Empty if the device's compiler may see them.
 IdMap<OpId, bool> find_saturating(const Program& program, const emit_exact::Profile& profile);
 
 /// `given` is the program that was lowered.

@@ -1,4 +1,4 @@
-// Memory of the kernel's own: shared and private arrays, and tables.
+// The kernel's shared and private arrays, and tables.
 
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ void Emitter::clear_shared() {
       when(inside, [&] { clear(first); });
       continue;
     }
-    // Everyone clears one element and goes on by the size of the workgroup.
+    // Every invocation clears one element and advances by the size of the workgroup.
     for_each(first, count, f_.invocations, clear);
   }
   if (any) control_barrier(spv::ScopeWorkgroup);

@@ -175,7 +175,7 @@ void Emitter::set_left(const Loop& loop, Id is_left) {
   eff(spv::OpStore, {loop.left, word, spv::MemoryAccessVolatileMask});
 }
 
-/// Behind a loop: says so if the device has ended it.
+/// After a loop: records if the device has ended it.
 void Emitter::report_cut(const Loop& loop) {
   if (options_.profile.long_loops) return;
   const Id left = ins(spv::OpLoad, u32(), {loop.left, spv::MemoryAccessVolatileMask});
@@ -186,7 +186,7 @@ void Emitter::report_cut(const Loop& loop) {
   });
 }
 
-/// The end of a body: back, or out if all who are here have trapped.
+/// The end of a body: back, or out if all its invocations have trapped.
 void Emitter::end_body(Loop& loop) {
   if (flow_ == Flow::On) {
     loop.backs.push_back({here_, std::move(yielded_)});
@@ -214,7 +214,7 @@ void Emitter::begin_next(Loop& loop, std::span<const Id> next) {
   }
 }
 
-/// Looks whether to leave, on the way back. Ends in the block `back`.
+/// Checks at the back-edge whether to leave. Ends in the block `back`.
 Id Emitter::leave_at_back_edge(const Loop& loop, Id back) {
   const Id leaves = loop.backs.empty() ? 0 : check_back_edge(loop.op);
   jump(back);
@@ -230,7 +230,7 @@ void Emitter::go_back(Loop& loop, Id head, Id back, std::vector<Id>& next, Id le
   eff(spv::OpBranchConditional, {leaves, loop.exit, head});
 }
 
-/// Behind a loop: its results, and leaving the kernel if the loop was left to stop it.
+/// After a loop: its results, and returning from the kernel if the stop flag ended the loop.
 void Emitter::end_loop(Loop& loop) {
   begin(loop.exit);
   flow_ = loop.exits.empty() ? Flow::Gone : Flow::Trapped;
@@ -254,14 +254,14 @@ void Emitter::end_loop(Loop& loop) {
   if (may_stop) leave_if(leaves);
 }
 
-/// NVIDIA's compiler leaves loops as they are unless it is asked.
+/// NVIDIA's compiler unrolls loops only on request.
 bool Emitter::is_unrolled(OpId loop) const {
   const auto found = short_loop(p_, loop);
   return options_.unroll && found && !lowered_.polls[loop] && found->trips <= max_unrolled_trips &&
          found->trips <= max_unrolled_ops / found->ops;
 }
 
-/// How many bodies an iteration of the SPIR-V loop has: a number that divides the loop's trips.
+/// The number of bodies per iteration of the SPIR-V loop: it divides the loop's trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
   const auto found = short_loop(p_, loop);
   if (!options_.unroll || !found || lowered_.polls[loop]) return 1;
@@ -270,7 +270,7 @@ uint32_t Emitter::bodies_of(OpId loop) const {
   return 1;
 }
 
-/// The last number that a `for` gives, if constants say so and there is one.
+/// The last value of a `for` counter, if its bounds are constants and there is one.
 std::optional<uint64_t> Emitter::last_of(OpId loop) const {
   if (!options_.workarounds.end_loops_by_last_value) return std::nullopt;
   const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));

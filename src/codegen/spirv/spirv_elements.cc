@@ -1,7 +1,7 @@
 // Elements in memory: a bool is a byte, f16 and bf16 are two. Memory holds integers; floats are
-// their bits. Up to 32 bits they come and go as words. Where the device has no narrow elements,
-// they are parts of words, which a store changes by an exclusive or, so that neighbours stay as
-// they are.
+// their bits. Elements of up to 32 bits are loaded and stored as words. Where the device has no
+// narrow elements, they are parts of words, which a store changes by an atomic `and` and an atomic
+// `or`, so that neighbours do not change.
 
 #include "codegen/spirv/spirv_emitter.h"
 #include "ir/eval/eval.h"
@@ -121,7 +121,7 @@ Id Emitter::raw_load(const Place& p, uint32_t k) {
   return ins(is_signed(p.element) ? spv::OpSConvert : spv::OpUConvert, u32(), {raw});
 }
 
-/// The address of zeros comes where that of the control block does.
+/// Kernels that use the control block have its address in the parameter for zeros.
 bool Emitter::has_zeros() const {
   return !f_.has_traps && !(f_.polls_any && options_.stoppable) && options_.profile.long_loops;
 }
@@ -195,7 +195,7 @@ Id Emitter::to_raw(Type element, ValueId value, bool visible) {
       return visible ? canonical_bits(element, x, never_nan(value)) : bits_of(element, x);
     case Type::F16: return float_to_half(x);
     case Type::BF16: {
-      // Add half of the last place, or a little less before an even one. That could carry a NaN
+      // Add half of the last place, or a little less if the result is even. That could carry a NaN
       // into a number.
       const Id bits = bits_of(Type::F32, x);
       const Id last = ins(spv::OpShiftRightLogical, u32(), {bits, c32(16)});

@@ -84,7 +84,7 @@ class Emitter {
     jump(end);
     begin(end);
   }
-  /// The same for values: zeros where it does not hold.
+  /// The same for values: zeros where the condition is false.
   template <class Fn>
   Id when_value(Id condition, Id type, Fn&& fn) {
     if (!condition) return fn();
@@ -111,7 +111,7 @@ class Emitter {
   Id get(ValueId v);
   void set(ValueId v, Id id) { made_[v] = id; }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
-  /// The same number, which the device's compiler does not know any more.
+  /// The same number, hidden from the device's compiler.
   Id hidden(Type t, Id x);
   Id unseen(uint32_t bits);
   Id unseen(Type t, uint64_t bits);
@@ -125,8 +125,8 @@ class Emitter {
   Id from_bits(Type t, Id bits);
   Id part(Id vector, uint32_t k) { return ins(spv::OpCompositeExtract, u32(), {vector, k}); }
   Id pair(Id low, Id high) { return ins(spv::OpCompositeConstruct, words(2), {low, high}); }
-  // Numbers of 64 bits that are not the program's: one id, or two words where there are no 64-bit
-  // integers. (Programs have no 64-bit values then, nor f64: see legalize/expand.h.)
+  // 64-bit numbers that the emitter adds: one id, or two words where the device has no 64-bit
+  // integers. (Programs then have no 64-bit values, nor f64: see legalize/expand.h.)
   struct Wide {
     Id low = 0, high = 0;
   };
@@ -314,7 +314,7 @@ class Emitter {
   Id inside_all(BufferId buffer, ValueId index, uint32_t n);
   std::vector<Id> load_vector(const Place& p, uint32_t n);
   void store_vector(const Place& p, std::span<const Id> raw);
-  /// The element k places after the one that the place names.
+  /// True if the address of zeros is available.
   bool has_zeros() const;
   Wide zeros();
   Id load_element(const Place& p, uint32_t k);
@@ -359,7 +359,7 @@ class Emitter {
   Id lanes_first();  // the number of the subgroup's first invocation in the workgroup
   Id native_lane();
   Id segment();  // the first lane of the subgroup in the device's
-  /// The value that each lane gives, as lane `from` of the subgroup has it.
+  /// Each lane's value v, as seen in lane `from` of the subgroup.
   Id exchange(Type t, Id v, Id from);
   void lanes_barrier();
   bool lacks_lanes() const { return f_.invocations % f_.lanes != 0; }
@@ -378,7 +378,7 @@ class Emitter {
   Id here_ = 0, start_here_ = 0;       // the block that is being written
   IdMap<ValueId, Id> made_;            // by value
   bool in_unrolled_ = false;           // the body of a loop that is to be unrolled
-  std::unordered_set<Id> opaque_;      // numbers that the device's compiler cannot know
+  std::unordered_set<Id> opaque_;      // numbers that are hidden from the device's compiler
   IdMap<BufferId, uint32_t> offsets_;  // by buffer: in the parameter block
   IdMap<BufferId, Id> arrays_;         // by buffer
   std::vector<Loop*> loops_;

@@ -11,7 +11,7 @@
 
 namespace vyre::emit_spirv {
 
-/// Its id. `body` gets the parameters, and gives the result or 0.
+/// Returns its id. `body` receives the parameters, and returns the result or 0.
 Id Emitter::function(const Signature& s, const std::function<Id(std::span<const Id>)>& body) {
   const Id first = label(), start = start_here_ = label();
   std::vector<Id> parameters;

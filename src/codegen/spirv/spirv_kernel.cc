@@ -113,8 +113,8 @@ Id Emitter::function_variable(Id type, Id initial) {
 
 // ---- Parameters.
 
-/// The push constants as the block lies in memory: wide numbers, num_workgroups, wide numbers.
-/// Where there are no 64-bit integers all of it is words.
+/// The push constants in the layout of the block: wide numbers, num_workgroups, wide numbers.
+/// Without 64-bit integers all of it is words.
 Id Emitter::push_constants() {
   Id& push = unit_.push;
   if (push) return push;
@@ -182,7 +182,7 @@ Emitter::Wide Emitter::pointer_of(BufferId buffer) {
   return p;
 }
 
-/// In elements of the expanded program, of which one of the given one may have several.
+/// In elements of the lowered program; an element of the given program may have several.
 Emitter::Wide Emitter::count_of(BufferId buffer) {
   if (!is_parameter(p_.buffers[buffer].role)) return wide(f_.buffers[buffer].count);
   const BufferId same = f_.buffers[buffer].length_of;

@@ -33,7 +33,7 @@ bool hides_start(const Program& p, OpId loop, const EmitOptions& options) {
 Result<LoweredProgram> lower(const Program& program, const EmitOptions& options) {
   Program p = program;
 
-  // Each op names the one of `program` that it comes from; later stages keep the name.
+  // Each op records its origin in `program`; later stages keep the record.
   mark_origins(p);
 
   // exp, log, sin, … become arithmetic.

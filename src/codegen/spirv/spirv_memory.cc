@@ -142,7 +142,7 @@ Id Emitter::pointer(Wide address, Id type) {
   return ins(spv::OpBitcast, to, {pair(address.low, address.high)});
 }
 
-/// A zero that no compiler knows, nor that all invocations have the same.
+/// A zero whose value and uniformity are hidden from the compiler.
 Id Emitter::lane_zero() {
   return once({"lane zero"}, [&] {
     const Id lane = builtin_word(spv::BuiltInLocalInvocationIndex);
@@ -228,8 +228,8 @@ void Emitter::store_op(OpId id) {
   when(if_alive(in), [&] { store_element(place, 0, raw); });
 }
 
-/// A little-endian value at any byte: one access where the address is aligned, else put together
-/// from the words that hold its bytes.
+/// A little-endian value at any byte: one access where the address is aligned, else composed from
+/// the words that hold its bytes.
 void Emitter::load_as(OpId id) {
   const Type t = p_.op(id).type;
   const MemoryRef ref = p_.memory(id);

@@ -102,8 +102,8 @@ class Module {
   Id file(std::string_view path);
   void mode(spv::ExecutionMode m, std::initializer_list<uint32_t> operands);
 
-  /// The whole module around the functions, of which `entry` is the one to start at; their words
-  /// are in pieces.
+  /// The whole module around the functions, with the entry point `entry`; the words of the
+  /// functions are in pieces.
   std::vector<uint32_t> finish(Id entry, std::string_view entry_name,
                                std::span<const Words> functions);
 

@@ -45,7 +45,7 @@ Id Emitter::integer(Opcode code, Type t, std::span<const Id> in) {
     case Opcode::Not: return unary(spv::OpNot);
     case Opcode::PopCount: return unary(spv::OpBitCount);
     case Opcode::ReverseBits: return unary(spv::OpBitReverse);
-    case Opcode::Clz: {  // of 0 the instruction gives -1
+    case Opcode::Clz: {  // the instruction returns -1 for 0
       const Id top = extended(GLSLstd450FindUMsb, u32(), {in[0]});
       return ins(spv::OpISub, u32(), {c32(31), top});
     }

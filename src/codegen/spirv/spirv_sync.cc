@@ -171,7 +171,8 @@ Id Emitter::poll_lanes(OpId loop) {
   return leaves ? ins(spv::OpLogicalOr, b(), {leaves, ghosts}) : ghosts;
 }
 
-/// The first invocation looks for all of them. With ghosts, the others say whether they live.
+/// The first invocation polls for all of them. With ghosts, each other invocation reports if it is
+/// alive.
 Id Emitter::poll_together(OpId loop) {
   return look_sometimes(counter(Meeting::Workgroup), lowered_.polls[loop], [&] {
     const Id array = shared_words("verdict", 2);

@@ -57,7 +57,7 @@ void Emitter::trap(Id code, OpId id) {
   };
   if (f_.has_ghosts) {
     when(alive(), tell);
-    // Where the whole workgroup is, it ends.
+    // In control flow that is uniform over the workgroup, the whole workgroup ends.
     if (p_.op(id).code != Opcode::Assert && f_.flow(id) >= Uniformity::Workgroup) {
       eff(spv::OpReturn, {});
       flow_ = Flow::Gone;

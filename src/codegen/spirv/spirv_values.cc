@@ -17,7 +17,7 @@ bool is_one(Type t, uint64_t bits) {
 
 uint64_t sign_bit(Type t) { return uint64_t{1} << (width_of(t) - 1); }
 
-/// As narrow numbers are held: extended as the type says.
+/// The bits of a narrow number in its register: extended as the type says.
 uint64_t extended_bits(Type t, uint64_t bits) {
   const uint64_t value = bits & low_mask(width_of(t));
   return is_signed(t) && value & sign_bit(t) ? value | ~low_mask(width_of(t)) : value;
@@ -93,8 +93,8 @@ Id Emitter::hidden(Type t, Id x) {
   return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits, zero}));
 }
 
-/// A constant that the device's compiler does not know: shifted by a zero of which it knows
-/// nothing, because no compiler takes such a shift apart to join the constant with something else.
+/// A constant that is hidden from the device's compiler: shifted by a hidden zero, because no
+/// compiler splits such a shift to combine the constant with another.
 Id Emitter::unseen(uint32_t bits) {
   return once({"unseen", bits}, [&] {
     return ins(spv::OpShiftRightLogical, u32(), {c32(bits), param_word(zero_offset)});

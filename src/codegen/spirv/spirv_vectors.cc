@@ -86,7 +86,7 @@ void Emitter::store_n(OpId id) {
   begin(end);
 }
 
-/// All of it as words, from which wide elements are put together and narrow ones cut out.
+/// Loads all elements as words, from which wide elements are composed and narrow ones extracted.
 std::vector<Id> Emitter::load_vector(const Place& p, uint32_t n) {
   const uint32_t size = size_of(p.element), bytes = n * size, count = bytes / 4;
   const Id type = words(count);

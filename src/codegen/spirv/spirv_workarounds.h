@@ -1,10 +1,11 @@
 #pragma once
 
-// The table of bugs of vendors' compilers that generated SPIR-V avoids. Each row is a toggle.
+// The table of bugs in vendors' compilers that generated SPIR-V avoids. Each row is a toggle.
 //
 // A row is a form of code for all devices (Workarounds, a part of EmitOptions), or a capability
 // (Profile) that a device has and that is not used where it is wrong. The self-test of a Vulkan
-// device finds most wrong capabilities; of the others the table says on which driver they are off.
+// device finds most wrong capabilities; for the others the table lists the drivers on which they
+// are disabled.
 
 #include <cstdint>
 #include <span>
