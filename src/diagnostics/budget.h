@@ -25,7 +25,7 @@ class Budget {
   /// 0 means no limit. The time begins now.
   explicit Budget(double seconds = 0, uint64_t bytes = 0);
 
-  /// Counts a step of at most a few microseconds. True once in a while if there are limits: call
+  /// Counts a step of at most a few microseconds. Periodically true if there are limits: call
   /// check() then.
   bool due() { return limited_ && (++steps_ & 255) == 0; }
 

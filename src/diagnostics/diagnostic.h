@@ -18,7 +18,7 @@ namespace vyre {
 std::string to_string(Code code);
 Severity severity_of(Code code);
 
-/// A place in a source file. line 0: no place is known (an API call, a wire file).
+/// A location in a source file. line 0: unknown (an API call, a wire file).
 struct Place {
   std::string file;
   uint32_t line = 0;
@@ -44,7 +44,7 @@ struct Diagnostic {
   Diagnostic& with_fix(std::string text);
 };
 
-/// Makes a diagnostic with the severity that codes.def gives the code.
+/// Creates a diagnostic with the severity of the code in codes.def.
 Diagnostic diagnose(Code code, Place place, std::string message);
 
 using Diagnostics = std::vector<Diagnostic>;

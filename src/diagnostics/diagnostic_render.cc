@@ -60,7 +60,7 @@ class Renderer {
     paint(Style::Strong, ": " + indented(d.message, 2));
     out_ += '\n';
     place(d.place, '^', head.style);
-    // With a place the source shows the op; without one its mnemonic is all there is.
+    // With a location the source shows the op; without one only its mnemonic is available.
     if (d.place.line == 0 && !d.op.empty()) remark("op", Style::Strong, d.op);
     for (const Note& n : d.notes) {
       remark("note", Style::Strong, n.message);

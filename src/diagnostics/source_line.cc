@@ -98,7 +98,7 @@ std::vector<Cell> cells(std::string_view line, size_t from, uint32_t columns) {
   return out;
 }
 
-/// Where to start so that at most `columns` columns stand before byte `target`.
+/// The start for which at most `columns` columns precede byte `target`.
 size_t start_before(std::string_view line, size_t target, uint32_t columns) {
   size_t from = target - std::min<size_t>(target, size_t{4} * columns);
   if (from > 0)

@@ -1,7 +1,7 @@
 #pragma once
 
-// A source line as a terminal can show it: tabs become spaces, bytes that are no UTF-8 and control
-// characters become escapes, long lines are cut around the place that matters.
+// A source line in a form that a terminal can show: tabs become spaces, invalid UTF-8 and control
+// characters become escapes, long lines are cut around the reported column.
 
 #include <cstdint>
 #include <map>

@@ -27,7 +27,8 @@ class WorkDeadline {
   WorkDeadline(const WorkDeadline&) = delete;
   WorkDeadline& operator=(const WorkDeadline&) = delete;
 
-  /// That of this thread; null if it has none. A loop asks once and polls for each op.
+  /// The deadline of this thread; null if it has none. A loop calls this once and polls for each
+  /// op.
   static WorkDeadline* current() { return current_; }
 
   /// Polls that of this thread, if it has one.

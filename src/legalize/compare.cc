@@ -43,7 +43,7 @@ Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s)
   }
 }
 
-/// Bits against zero, of which there are two.
+/// Compares bits with zero, which has two representations.
 Term compare_zero(Opcode code, const Term& u, const Shape& s) {
   switch (code) {
     case Opcode::Eq: return (u << 1) == 0;
@@ -105,7 +105,8 @@ Term Floats::compare_with(Opcode code, const Term& x, const Term& constant) {
   const uint64_t magnitude = constant.bits & s.magnitude;
   if (magnitude > s.infinity) return c_.constant(Type::Bool, code == Opcode::Ne);
   if (magnitude == 0) return compare_zero(code, bits(x), s);
-  // Flushing the other one to a zero of its sign changes nothing. (Equal bits cost as little.)
+  // Flushing the other operand to a zero of its sign changes nothing. (Comparing bits for equality
+  // has the same cost.)
   const bool ordering = code != Opcode::Eq && code != Opcode::Ne;
   const bool right = x.type == Type::F32 && (p_.compare32 || p_.compare_normal32);
   if (right && ordering && is_large_constant(constant)) return native(code, x, constant);

@@ -15,7 +15,7 @@ bool by_shuffles(const Op& o, const Profile& p) {
   return is_reduction(o.code) &&
          (is_float(o.type) || (is_wide(o.type) && (!p.subgroup_extended_types || !p.int64)));
 }
-/// Where there are no 64-bit integers, the next stage does it.
+/// Without 64-bit integers the next stage does it.
 bool by_halves(const Op& o, const Profile& p) {
   return is_shuffle(o.code) && is_wide(o.type) && p.int64 && !p.subgroup_extended_types;
 }
@@ -122,7 +122,7 @@ class FloatStage : public Remake {
     const bool halves = profile_.int64 && !profile_.subgroup_extended_types && is_wide(o.type);
     const Term value = reduce_by_shuffles(c, o.code, operand(id, 0), size, halves, step);
     if (o.code == Opcode::SubgroupScanAdd || !deciding_[from.result(id)]) return value;
-    // All lanes have the same value. Where that matters, everybody must be able to see it.
+    // All lanes have the same value. Where uniformity matters, a broadcast makes it explicit.
     const Term first = c.constant(Type::U32, 0);
     return halves ? shuffle(Opcode::SubgroupBroadcast, value, first)
                   : c.op(Opcode::SubgroupBroadcast, o.type, {value, first});

@@ -11,7 +11,7 @@ bool is_native(const Profile& p, Opcode code, Type type, Type source) {
       if (type == source) return true;
       if (is_float(type) && is_float(source)) return type == Type::F64 ? p.widen : p.narrow;
       if (!is_float(type) && !is_float(source)) return true;
-      // 64-bit integers become pairs later, which know nothing of floats.
+      // 64-bit integers become pairs later, and pairs have no float conversions.
       if (!p.int64 && (width_of(type) == 64 || width_of(source) == 64)) return false;
       if (type == Type::Bool) return source == Type::F64 ? p.compare64 : p.compare32;
       return type == Type::F64 || source == Type::F64 ? p.convert64 : p.convert32;

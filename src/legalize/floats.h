@@ -55,7 +55,7 @@ class Floats {
   Term long_form(Opcode code, std::span<const Term> operands);
 
  private:
-  /// The long form, or the op that stands for it.
+  /// The out-of-line expansion, or the op that stands for it.
   Term by_long_form(Opcode code, std::initializer_list<Term> operands);
   bool is_short(Opcode code, Type type) const;
   Term long_add(const Term& a, const Term& b);

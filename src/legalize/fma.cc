@@ -13,7 +13,7 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   if (a.type == Type::F64 || !p_.fused32) return slowly();
   const Term result = c_.op(Opcode::Fma, a.type, {a, b, c});
   if (!finds_small32()) return unless_subnormal(a, b, c, result, slowly);
-  // Half as many ops as with integers; they also find zeros, which the long form knows.
+  // Half as many ops as with integers; they also find zeros, which the long form handles.
   const auto size = [&](const Term& x) {
     return c_.marked(OpMark::MayFlush, Opcode::Abs, x.type, {x});
   };

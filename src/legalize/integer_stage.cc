@@ -143,7 +143,7 @@ class IntegerForms {
 
   /// Divisors of 0, and of -1 where MIN / -1 does not fit a word, are replaced by 1.
   Term divided(Opcode code, const Term& a, const Term& b) const {
-    if (native_.pairs && width_ == 64) {  // total: only CeilDiv gets here
+    if (native_.pairs && width_ == 64) {  // total: only CeilDiv reaches this
       const Term quotient = a / b;
       return rounded_up(quotient, is_left_over(op(Opcode::Rem, a, b), b));
     }

@@ -136,7 +136,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   const Clock::time_point deadline = Clock::now() + options.timeout;
   int status = 0;
   for (;;) {
-    // The end is asked for before the pipes are drained, so that nothing the child wrote is missed.
+    // waitpid is called before the pipes are drained, so that all output of the child is read.
     const pid_t ended = ::waitpid(pid, &status, WNOHANG);
     const bool fits = drain(out.read_end, result.out, options.max_output) &&
                       drain(err.read_end, result.err, options.max_output);

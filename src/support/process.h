@@ -22,7 +22,7 @@ struct ProcessOptions {
 struct ProcessResult {
   /// The program could not be started (errno), otherwise 0; then nothing else is set.
   int start_error = 0;
-  int exit_code = -1;  // 128 + the signal's number when a signal ended it, as a shell says it
+  int exit_code = -1;  // 128 + the signal's number when a signal ended it, as in a shell
   int signal = 0;
   bool timed_out = false;
   bool stopped = false;

@@ -140,7 +140,7 @@ class Coarsener {
     in(op, 1, [&] { return otherwise(), none; });
   }
 
-  /// Pure ops that do not depend on the place in x.
+  /// Copies pure ops that do not depend on the position in x.
   void copy_what_is_the_same() {
     IdMap<ValueId, bool> differs(p_.values.size(), false);
     for (const auto* list : {&parts_.head, &parts_.body})

@@ -23,11 +23,12 @@ namespace vyre::plan {
 /// of ops.
 bool can_coarsen(const Program& program);
 
-/// How many invocations one should do the work of: 1 if the program has no coarse form, writes
-/// nothing, has many ops or moves many bytes as it is.
+/// The number of invocations that one should do the work of. 1 if the program has no coarse form,
+/// writes nothing, has many ops, or moves many bytes per invocation already.
 uint32_t coarsening(const Program& program);
 
-/// The program for workgroups that each do `by` neighbours in x. Linear.
+/// The program for workgroups that each do the work of `by` neighbours in x. Linear in the number
+/// of ops.
 Program coarsen(const Program& program, uint32_t by);
 
 }  // namespace vyre::plan

@@ -27,7 +27,7 @@ struct Body {
   uint64_t unpolled = 1;  // iterations of nested loops that run without a poll
   bool has_polls = false;
   bool has_chunk = false;  // it is a loop over chunks
-  bool waits = false;      // invocations meet
+  bool waits = false;      // contains a barrier or subgroup op
   bool breaks = false;     // a `break` leaves it
 };
 
@@ -176,8 +176,8 @@ class Divider {
     put_inner(loop, std::move(operands), flag_breaks(loop));
   }
 
-  /// Puts a new loop in the place of `loop`, which it will hold. Returns its first block; new ops
-  /// go to the end of a block from then on.
+  /// Replaces `loop` by a new loop that will contain it. Returns its first block; new ops are then
+  /// appended at the end of a block.
   BlockId wrap(OpId loop, Opcode code, std::span<const ValueId> operands, uint8_t blocks) {
     const OpId outer = b_.open(code, operands, blocks);
     p_.op(outer).results = p_.op(loop).results;

@@ -9,7 +9,7 @@
 namespace vyre::plan {
 namespace {
 
-/// How exits leave an op.
+/// The effects of exits on an op that contains them.
 enum Mark : uint8_t {
   returns = 1,      // a return inside must become a flag
   leaves_loop = 2,  // a break or continue of a split loop around the op
@@ -366,7 +366,7 @@ class Structurer {
     w_.exit(Opcode::Yield, next);
   }
 
-  /// The end of a test that stands in the body: go on with the old body, or stop.
+  /// The end of a test that was moved into the body: continue with the old body, or stop.
   Outcome test_in_body(ValueId condition, const Shape& shape) {
     const Loop& loop = *loop_;
     const OpId op = w_.open(Opcode::If, {&condition, 1}, 2);

@@ -5,7 +5,7 @@
 // One entry, `vyre_kernel`. Its parameter block (codegen/common/gpu_abi.h) is passed whole
 // (CU_LAUNCH_PARAM_BUFFER_POINTER):
 //
-// control  all zeros before the launch (but see ControlBlock); not used if
+//   control  all zeros before the launch (but see ControlBlock); not used if
 //            KernelInfo::uses_control is false
 //   stop     must lie in device memory: kernels read it at device scope. The host may write it
 //            while the kernel runs. Not used if KernelInfo::uses_stop is false

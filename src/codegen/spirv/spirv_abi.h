@@ -5,7 +5,7 @@
 // One entry, `vyre_kernel`, a compute shader; buffers by device address, no descriptors. Its
 // parameter block is that of codegen/common/gpu_abi.h:
 //
-// control    the device address of 8 zero bytes instead, if the kernel reads those
+//   control    the device address of 8 zero bytes instead, if the kernel reads those
 //              (KernelInfo::uses_zeros)
 //   offset 28  constant zeros are read from here where a device would fold them
 //   buffers    an empty buffer's address is that of 8 bytes which may be read
