@@ -65,7 +65,7 @@ IdMap<ValueId, bool> find_loop_tests(const Program& p) {
   std::vector<OpId> order;
   walk(p, [&](OpId id) { order.push_back(id); });
   IdMap<ValueId, bool> ends(p.values.size(), true);
-  for (size_t k = order.size(); k-- > 0;) {  // uses before what they use
+  for (size_t k = order.size(); k-- > 0;) {  // uses before definitions
     const Op& o = p.op(order[k]);
     const bool joins = (o.code == Opcode::And || o.code == Opcode::Or) && o.type == Type::Bool;
     const bool passes = o.code == Opcode::Test || (joins && ends[p.result(order[k])]);

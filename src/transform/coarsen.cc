@@ -19,7 +19,7 @@ constexpr uint32_t ops_of_function = 24;  // approximate cost of sin and similar
 
 /// The replicated code: the head, then the body where the guard holds.
 struct Parts {
-  std::vector<OpId> head;  // has no effects
+  std::vector<OpId> head;  // without writes
   ValueId guard = none;    // none: no guard, and the head is empty
   bool unless = false;     // the body runs where the guard does not hold
   std::vector<OpId> body;

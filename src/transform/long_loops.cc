@@ -19,7 +19,7 @@ constexpr uint32_t min_chunk_trips = 2;
 // At most 16 chunks of 4,096 ops pass between two polls.
 constexpr uint8_t chunk_weight = 16;
 
-/// A loop and what it contains.
+/// A loop and its contents.
 struct Body {
   OpId loop = none;
   uint64_t ops = 0;       // that an iteration executes at most, loops that do not poll included

@@ -19,7 +19,7 @@ enum Mark : uint8_t {
 /// The loop around a barrier that is being made.
 struct Loop {
   OpId from = none;
-  std::vector<Type> types;    // of what it carries for the program
+  std::vector<Type> types;    // of the program's carried values
   std::vector<ValueId> args;  // the copies of its arguments
   bool stops = false;         // it carries a flag: left by break, return, or a test that failed
   bool returns = false;       // it carries a flag: left by return
@@ -30,7 +30,7 @@ struct Loop {
 struct Outcome {
   bool trapped = false;
   std::vector<ValueId> results;  // for the op that holds the block
-  ValueId left = none;           // the ops after the op must be skipped
+  ValueId left = none;           // the rest of the block must be skipped
   ValueId returned = none;
   ValueId stopped = none;
   std::vector<ValueId> next;  // for the innermost split loop: its next carried values
@@ -187,7 +187,7 @@ class Structurer {
     const std::vector<ValueId> values = mapped(p_.operands(op));
     switch (p_.op(op).code) {
       case Opcode::Yield:
-        (shape.next && !shape.left ? out.next : out.results) = values;  // a loop's body, or an arm
+        (shape.next && !shape.left ? out.next : out.results) = values;  // a loop body or branch
         return out;
       case Opcode::Test: return test_in_body(values[0], shape);
       case Opcode::Break: out.stopped = w_.boolean(true); [[fallthrough]];

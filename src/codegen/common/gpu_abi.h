@@ -13,8 +13,8 @@
 //                     scalar: u64 bits (the low bytes count)
 //                     buffer: u64 device address (aligned to 256 bytes), u64 count of elements
 //
-// ptx_abi.h and spirv_abi.h say how the block is passed and what may be left out. Fields are only
-// ever added, together with a new abi_version of both.
+// ptx_abi.h and spirv_abi.h define how the block is passed and which fields are optional. Fields
+// are only ever added, together with a new abi_version of both.
 
 #include <cstdint>
 

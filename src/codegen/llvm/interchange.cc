@@ -7,9 +7,8 @@
 namespace vyre::emit_llvm {
 namespace {
 
-constexpr uint32_t most_carried =
-    4;                          // each costs a load and a store per trip instead of a register
-constexpr int most_depth = 16;  // of the search through an index
+constexpr uint32_t most_carried = 4;  // each costs a load and a store per trip
+constexpr int most_depth = 16;        // of the search through an index
 
 class Finder {
  public:

@@ -43,9 +43,8 @@ class Emitter {
   struct Made {
     V value = nullptr;
     V base = nullptr;
-    uint32_t epoch =
-        0;  // the parallel region it was computed in; 0: code that runs once per workgroup
-    Run likely = {};  // for values with a likely stride
+    uint32_t epoch = 0;  // its parallel region; 0: code that runs once per workgroup
+    Run likely = {};     // for values with a likely stride
   };
 
   // ---- llvm_kernel.cc

@@ -202,8 +202,7 @@ class Emitter {
   void reduce_bools(Opcode code, const Text& to, const Text& v);
   Text lane();         // in the subgroup
   Text member_mask();  // of the lane's subgroup, in the warp
-  Text
-  live_mask();  // … of the lanes that have not trapped; the same register for all of a subgroup op
+  Text live_mask();    // … without trapped lanes; one register for all of a subgroup op
   Text warp_lane();
   Text warp_mask();
   Text segment();  // the first lane of the subgroup in the warp

@@ -104,7 +104,7 @@ void Emitter::grid_barrier(OpId at) {
   ins("add.u32 {}, {}, 1", now, generation);
   ins("st.release.gpu.global.u32 {}, {}", word_at, now);
   label(others);
-  ins("bar.warp.sync {}", warp_mask());  // the first thread of this warp has waited in a loop
+  ins("bar.warp.sync {}", warp_mask());  // thread 0 has waited in a loop
   workgroup_barrier();
   ins("fence.acq_rel.gpu");
 }
