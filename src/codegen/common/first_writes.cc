@@ -112,7 +112,7 @@ class Walk {
          at = p_.blocks[p_.op(at).parent].parent) {
       const Op& o = p_.op(at);
       Parts& parts = parts_[at];
-      if (!together && (parts.far || (from_loop && parts.behind))) return;  // so is all around
+      if (!together && (parts.far || (from_loop && parts.behind))) return;  // as are all around
       parts.exits = true;
       together = together && (o.code != Opcode::If || is_common(p_.operand(at, 0)));
       if (is_loop(o.code)) {
