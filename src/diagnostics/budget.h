@@ -25,7 +25,7 @@ class Budget {
   /// 0 means no limit. The time begins now.
   explicit Budget(double seconds = 0, uint64_t bytes = 0);
 
-  /// Counts a step of at most a few microseconds. True once in a while if there are limits: call
+  /// Counts a step of at most a few microseconds. Periodically true if there are limits: call
   /// check() then.
   bool due() { return limited_ && (++steps_ & 255) == 0; }
 
@@ -34,7 +34,7 @@ class Budget {
 
   bool limited() const { return limited_; }
 
-  /// The diagnostic of an exceeded budget. `what` is the work: "reading the program".
+  /// The diagnostic of an exceeded budget. `what` names the work: "reading the program".
   Diagnostic diagnostic(const BudgetExceeded& exceeded, const std::string& what, Place place) const;
 
  private:
@@ -46,8 +46,8 @@ class Budget {
   Clock::time_point deadline_;
 };
 
-/// While it lives, what polls the WorkDeadline of this thread checks the time of the budget: loops
-/// over the ops of programs then throw BudgetExceeded, too.
+/// While it lives, every poll of this thread's WorkDeadline also checks the time of the budget:
+/// loops over the ops of programs then throw BudgetExceeded, too.
 class BudgetPoll {
  public:
   explicit BudgetPoll(const Budget& budget) {

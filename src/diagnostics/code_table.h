@@ -12,7 +12,8 @@
 
 namespace vyre {
 
-/// `page` is Markdown: what the code means, an example, the fix. It starts and ends with a newline.
+/// `page` is Markdown: the meaning of the code, an example, the fix. It starts and ends with a
+/// newline.
 struct CodeInfo {
   Code code;
   std::string_view name;

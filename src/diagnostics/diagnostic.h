@@ -1,6 +1,6 @@
 #pragma once
 
-// Every error of every layer is a Diagnostic: a stable code, where, what, and how to fix it. The
+// Every error of every layer is a Diagnostic: a stable code, a location, a message, and a fix. The
 // codes are rows of codes.def, their pages Markdown files (code_table.h).
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace vyre {
 std::string to_string(Code code);
 Severity severity_of(Code code);
 
-/// A place in a source file. line 0: no place is known (an API call, a wire file).
+/// A location in a source file. line 0: unknown (an API call, a wire file).
 struct Place {
   std::string file;
   uint32_t line = 0;
@@ -44,7 +44,7 @@ struct Diagnostic {
   Diagnostic& with_fix(std::string text);
 };
 
-/// Makes a diagnostic with the severity that codes.def gives the code.
+/// Creates a diagnostic with the severity of the code in codes.def.
 Diagnostic diagnose(Code code, Place place, std::string message);
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -58,7 +58,7 @@ struct RenderOptions {
   bool colour = false;
 };
 
-/// For people: message, place, the line with a caret, notes, fix.
+/// Readable text: message, location, the line with a caret, notes, fix.
 std::string render(const Diagnostic& d, const Sources& sources, RenderOptions options = {});
 std::string render(const Diagnostics& list, const Sources& sources, RenderOptions options = {});
 

@@ -1,4 +1,4 @@
-// Diagnostics as data. In a file of its own because the JSON header is costly to compile.
+// Diagnostics as JSON. A separate file because the JSON header is costly to compile.
 
 #include "diagnostics/code_table.h"
 #include "diagnostics/diagnostic.h"
@@ -49,7 +49,7 @@ Json to_object(const Diagnostic& d) {
 std::string to_json(const Diagnostics& list) {
   Json out = Json::array();
   for (const Diagnostic& d : list) out.push_back(to_object(d));
-  // Names and files may hold any bytes: what is no UTF-8 becomes U+FFFD instead of an exception.
+  // Names and files may hold any bytes: invalid UTF-8 becomes U+FFFD instead of an exception.
   return json_text(out, 2);
 }
 

@@ -1,4 +1,4 @@
-// Diagnostics for people.
+// Renders diagnostics as readable text.
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ Heading heading(Severity s) {
   return {"error", Style::Error};
 }
 
-// A message may quote what the user wrote, which may be a name of 50 MB.
+// A message may quote source text, which may be a name of 50 MB.
 constexpr size_t longest_message = 8192;
 
 uint32_t digits(uint32_t n) {
@@ -60,7 +60,7 @@ class Renderer {
     paint(Style::Strong, ": " + indented(d.message, 2));
     out_ += '\n';
     place(d.place, '^', head.style);
-    // With a place the source shows the op; without one its mnemonic is all there is.
+    // With a location the source shows the op; without one only its mnemonic is available.
     if (d.place.line == 0 && !d.op.empty()) remark("op", Style::Strong, d.op);
     for (const Note& n : d.notes) {
       remark("note", Style::Strong, n.message);

@@ -25,8 +25,8 @@ constexpr Layer layers[] = {
     {9999, "Other", "Everything else."},
 };
 
-/// Where docs/language.md tells about the rule that a code stands for; codes without a row have
-/// their own page only.
+/// The chapter of docs/language.md that describes the rule of a code; codes without a row have only
+/// their page.
 struct Chapter {
   Code first, last;
   std::string_view anchor;

@@ -9,11 +9,11 @@
 
 namespace vyre {
 
-/// What `vyre explain CODE` prints: heading, and the page with its code indented.
+/// The output of `vyre explain CODE`: heading, and the page with its code indented.
 std::string explain_text(const CodeInfo& code);
 
-/// Where the documentation says more: the code's page, and the chapter of the language if there is
-/// one. "See docs/errors.md#v0140", a line each.
+/// References to the documentation: the code's page, and the chapter of the language if there is
+/// one. "See docs/errors.md#v0140", one per line.
 std::string explain_links(const CodeInfo& code);
 
 /// The whole of docs/errors.md: codes grouped by layer, an anchor (`#v0301`) each.

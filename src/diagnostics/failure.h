@@ -1,7 +1,7 @@
 #pragma once
 
-// Whose fault an error is. The command line turns it into its exit code: 1 the program failed, 2
-// the input was bad, 3 the device or the system failed.
+// Classifies errors by their cause. The command line turns the class into its exit code: 1 the
+// program failed, 2 the input was bad, 3 the device or the system failed.
 
 #include "diagnostics/diagnostic.h"
 
@@ -9,10 +9,11 @@ namespace vyre {
 
 enum class Failure : uint8_t { BadInput, ProgramFailed, System };
 
-/// By the ranges of codes.def. Launches: 501..519 say what a running program did (a trap, a limit
-/// passed), 521..539 what the machine could not do, 551..559 what the sanitizer found. Devices:
-/// 702..709 an unavailable device, 718..722 one that is too small for the program, 723 a limit
-/// passed, 731..799 GPU drivers. 805 is a bug of a pass. Every other code is about the input.
+/// Classifies by the ranges of codes.def. Launches: 501..519 failures of a running program (a trap,
+/// an exceeded limit), 521..539 failures of the machine, 551..559 findings of the sanitizer.
+/// Devices: 702..709 an unavailable device, 718..722 one that is too small for the program, 723 an
+/// exceeded limit, 731..799 GPU drivers. 805 is a bug of a pass. Every other code is about the
+/// input.
 constexpr Failure classify(Code code) {
   const auto number = static_cast<unsigned>(code);
   const auto in = [number](unsigned first, unsigned last) {
@@ -24,7 +25,7 @@ constexpr Failure classify(Code code) {
   return Failure::BadInput;
 }
 
-/// Of a list: the first error decides.
+/// Classifies a list: the first error decides.
 inline Failure classify(const Diagnostics& list) {
   for (const Diagnostic& d : list)
     if (d.severity == Severity::Error) return classify(d.code);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Text of which every line knows the source line that it came from: a printed program, the code
-// that a backend made of it.
+// Text with the source line of each of its lines: a printed program, or the code that a backend
+// generated from it.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace vyre {
 struct ListingLine {
   std::string text;
   uint32_t file = 0;    // in Listing::files
-  uint32_t line = 0;    // 0: it came from no line
+  uint32_t line = 0;    // 0: it has no source line
   uint32_t column = 0;  // 1-based; 0: not known
 };
 
 struct Listing {
-  std::string language;  // for people: "x86-64-v3 assembly"
+  std::string language;  // to display: "x86-64-v3 assembly"
   std::vector<std::string> files;
   std::vector<ListingLine> lines;
 
@@ -30,7 +30,7 @@ struct Listing {
       lines.push_back({std::move(text)});
       return;
     }
-    // Programs come from a handful of files.
+    // Programs have only a few files.
     const auto it = std::find(files.begin(), files.end(), place.file);
     const auto file = static_cast<uint32_t>(it - files.begin());
     if (it == files.end()) files.push_back(place.file);

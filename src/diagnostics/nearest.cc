@@ -1,4 +1,4 @@
-// "Did you mean …?": edit distance with an upper bound.
+// Suggestions for misspelled names ("Did you mean …?"): edit distance with an upper bound.
 
 #include <algorithm>
 #include <array>
@@ -9,15 +9,15 @@
 namespace vyre {
 namespace {
 
-// No legal name is longer, so a longer one is not a misspelt one. The bound also keeps a 50 MB name
-// from costing more than a look at its length.
+// No legal name is longer, so a longer one is not a misspelling. The bound also limits the cost of
+// a 50 MB name to a comparison of its length.
 constexpr size_t longest_name = 255;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; }
 
-/// Insertions, deletions, changes and swaps of neighbours that make `b` of `a`, or limit + 1 if
-/// there are more. Case costs nothing. Only cells within `limit` of the diagonal are computed, and
-/// a row without a cell at or below the limit ends it: O(limit · length).
+/// The number of insertions, deletions, changes and swaps of neighbours that turn `a` into `b`, or
+/// limit + 1 if there are more. Changes of case are free. Only cells within `limit` of the diagonal
+/// are computed, and a row without a cell at or below the limit ends the search: O(limit · length).
 size_t distance(std::string_view a, std::string_view b, size_t limit) {
   const size_t too_far = limit + 1;
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return too_far;

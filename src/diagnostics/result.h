@@ -1,6 +1,6 @@
 #pragma once
 
-// Result<T>: a value, or the diagnostics that say why there is none. No exception crosses our API.
+// Result<T>: a value, or the diagnostics that explain its absence. No exception crosses the API.
 
 #include <cassert>
 #include <utility>

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t tab_width = 4;
 constexpr std::string_view cut_mark = "…";
 
-/// One character of the source: its bytes there, and what is shown for it.
+/// One character of the source: its bytes there, and the text that is shown for it.
 struct Cell {
   size_t begin = 0;
   size_t bytes = 1;
@@ -98,7 +98,7 @@ std::vector<Cell> cells(std::string_view line, size_t from, uint32_t columns) {
   return out;
 }
 
-/// Where to start so that at most `columns` columns stand before byte `target`.
+/// The start for which at most `columns` columns precede byte `target`.
 size_t start_before(std::string_view line, size_t target, uint32_t columns) {
   size_t from = target - std::min<size_t>(target, size_t{4} * columns);
   if (from > 0)
@@ -160,8 +160,7 @@ Excerpt excerpt(std::string_view line, uint32_t column, uint32_t length, uint32_
   const auto end_of = [](const std::vector<Cell>& c) {
     return c.empty() ? 0 : c.back().begin + c.back().bytes;
   };
-  if (end_of(shown) < line.size() &&
-      mark > 0)  // too long: keep some of what stands before the mark
+  if (end_of(shown) < line.size() && mark > 0)  // too long: keep some of the text before the mark
     shown = cells(line, start_before(line, mark, window / 2), window);
 
   Excerpt out;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A source line as a terminal can show it: tabs become spaces, bytes that are no UTF-8 and control
-// characters become escapes, long lines are cut around the place that matters.
+// A source line in a form that a terminal can show: tabs become spaces, invalid UTF-8 and control
+// characters become escapes, long lines are cut around the reported column.
 
 #include <cstdint>
 #include <map>
@@ -23,7 +23,7 @@ std::string printable(std::string_view text);
 class SourceLines {
  public:
   explicit SourceLines(const Sources& sources) : sources_(sources) {}
-  /// The line without its newline; none if the text is unknown or has no such line.
+  /// The line without its newline; none if the text is unknown or has fewer lines.
   std::optional<std::string_view> find(const std::string& file, uint32_t number);
 
  private:

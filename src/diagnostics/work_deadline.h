@@ -9,7 +9,7 @@
 
 namespace vyre {
 
-/// Thrown by WorkDeadline::poll(). What the work was making is incomplete.
+/// Thrown by WorkDeadline::poll(). The result of the interrupted work is incomplete.
 struct WorkEnded {};
 
 /// While it lives, the work of this thread ends when `is_over` returns true. One inside another
@@ -27,7 +27,8 @@ class WorkDeadline {
   WorkDeadline(const WorkDeadline&) = delete;
   WorkDeadline& operator=(const WorkDeadline&) = delete;
 
-  /// That of this thread; null if it has none. A loop asks once and polls for each op.
+  /// The deadline of this thread; null if it has none. A loop calls this once and polls for each
+  /// op.
   static WorkDeadline* current() { return current_; }
 
   /// Polls that of this thread, if it has one.

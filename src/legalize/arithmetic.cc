@@ -81,8 +81,8 @@ Term Floats::div(const Term& a, const Term& b) {
 }
 
 Term Floats::long_div(const Term& a, const Term& b) {
-  // A quotient of two f32 that is no f32 and not halfway between two is at least 2^-50 of it away
-  // from all of these, subnormal ones included: rounding to f64 first changes nothing.
+  // A quotient of two f32 that is neither an f32 nor halfway between two is at least 2^-50 of it
+  // away from all of these, subnormal ones included: rounding to f64 first changes nothing.
   if (a.type == Type::F32 && has_f64() && p_.div64) {
     const Term y = widen(b), x = widen(a);
     return narrow(native(Opcode::Div, x, y));

@@ -17,7 +17,7 @@ Term count_ones(const Term& x) {
   return (bytes * 0x01010101) >> 24;
 }
 
-/// Halves the place of the first bit again and again.
+/// Bisects the position of the first bit.
 Term leading_zeros(const Term& x) {
   Term rest = x, n = x.code->constant(x.type, 32);
   for (uint32_t step = 16; step > 0; step /= 2) {

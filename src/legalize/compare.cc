@@ -25,7 +25,7 @@ Term strict(const Term& number) {
   return number ^ magnitude_of(number >> (width_of(number.type) - 1));
 }
 
-/// Bits against a number that is no zero.
+/// Compares bits with a number that is not zero.
 Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s) {
   if (code == Opcode::Eq) return u == constant;
   if (code == Opcode::Ne) return u != constant;
@@ -43,7 +43,7 @@ Term compare_bits(Opcode code, const Term& u, uint64_t constant, const Shape& s)
   }
 }
 
-/// Bits against zero, of which there are two.
+/// Compares bits with zero, which has two representations.
 Term compare_zero(Opcode code, const Term& u, const Shape& s) {
   switch (code) {
     case Opcode::Eq: return (u << 1) == 0;
@@ -105,7 +105,8 @@ Term Floats::compare_with(Opcode code, const Term& x, const Term& constant) {
   const uint64_t magnitude = constant.bits & s.magnitude;
   if (magnitude > s.infinity) return c_.constant(Type::Bool, code == Opcode::Ne);
   if (magnitude == 0) return compare_zero(code, bits(x), s);
-  // Flushing the other one to a zero of its sign changes nothing. (Equal bits cost as little.)
+  // Flushing the other operand to a zero of its sign changes nothing. (Comparing bits for equality
+  // has the same cost.)
   const bool ordering = code != Opcode::Eq && code != Opcode::Ne;
   const bool right = x.type == Type::F32 && (p_.compare32 || p_.compare_normal32);
   if (right && ordering && is_large_constant(constant)) return native(code, x, constant);
@@ -116,7 +117,7 @@ Term Floats::extreme(Opcode code, const Term& a, const Term& b) {
   if (is_native(code, a.type, a.type)) return native(code, a, b);
   const Shape s = shape_of(a.type);
   const Opcode wins = code == Opcode::Min ? Opcode::Lt : Opcode::Gt;
-  // Against a number that is no zero nothing can tie but equal bits, and a NaN loses.
+  // Against a number that is not zero only equal bits tie, and a NaN loses.
   for (const bool swapped : {false, true}) {
     const Term &x = swapped ? b : a, &k = swapped ? a : b;
     if (!k.is_constant() || (k.bits & s.magnitude) > s.infinity) continue;

@@ -58,7 +58,7 @@ Term Floats::narrow(const Term& x) {
     const Term sum = c_.op(Opcode::Add, Type::F64, {real(magnitude), c_.constant(Type::F64, base)});
     tiny = cast(Type::U32, bits(sum) - base);
   } else {
-    // The first bits of the significand, and whether there are others.
+    // The first bits of the significand, and a sticky bit for the others.
     const Term significand = ((magnitude << 11) | (1ull << 63));
     const Term lost = one_if(Type::U32, cast(Type::U32, significand) != 0);
     const Term wide_exponent =
@@ -71,11 +71,11 @@ Term Floats::narrow(const Term& x) {
   return real(select(magnitude > (0x7ffull << 52), 0x7fc00000u, signed_number));
 }
 
-/// Truncated, saturated, NaN gives 0.
+/// Truncates and saturates; NaN gives 0.
 Term Floats::to_integer(Type to, const Term& x) {
   const Shape f = shape_of(x.type);
   const bool wide = x.type == Type::F64 || width_of(to) == 64;
-  const Shape w = shape_of(wide ? Type::F64 : Type::F32);  // in whose words it is computed
+  const Shape w = shape_of(wide ? Type::F64 : Type::F32);  // in whose words it computes
   const Term word = bits(x), stored = word & f.magnitude;
   const Term negative = (word & f.sign) != 0;
   const Term field = cast(w.word, stored >> f.fraction);

@@ -7,7 +7,7 @@
 namespace vyre::emit_exact {
 namespace {
 
-/// The first thing that the device lacks and that cannot be put together.
+/// The first feature that the device lacks and that cannot be expanded.
 std::string missing(const Program& p, OpId id, const Profile& profile) {
   const Op& o = p.op(id);
   const auto is_f64 = [&](ValueId v) { return p.type(v) == Type::F64; };
@@ -30,7 +30,7 @@ Profile usable(Profile profile) {
   return profile;
 }
 
-/// What is left to do when floats are expanded.
+/// The stages after the expansion of floats.
 Program expand_words(Program program, const Profile& profile) {
   program = expand_integers(
       std::move(program),

@@ -1,32 +1,31 @@
 #pragma once
 
-// Programs of which a device cannot run some ops, or not exactly, become programs that it can: the
-// same bytes from the ops that are left. Plain IR to IR, so the interpreter is the judge of every
-// expansion: it must give the same bytes before and after.
+// Legalization: rewrites programs of which a device cannot run some ops, or not exactly, into
+// programs that it can run, with the same results. It maps IR to IR, so the interpreter can check
+// every expansion: it must compute the same bytes before and after.
 //
-// Who emits the result must know:
+// An emitter of the result must know:
 //
 //  - Ops may have the mark that their row declares (OpMark, ir/ops.h). A `bitcast` from a float to
 //    an integer with AnyNan may give any NaN's bits; one without is that of the specification. With
-//    `functions`, a float op with ByFunction is a call: the native op would be wrong, and form() is
-//    what it must compute.
-//  - Reductions and scans of subgroups over floats are shuffles and scalar ops, whatever the
-//    profile. The same of 64-bit integers where subgroup_extended_types or int64 is missing; their
+//    `functions`, a float op with ByFunction is a call: the native op would be wrong, and form()
+//    gives its meaning.
+//  - Reductions and scans of subgroups over floats are shuffles and scalar ops, with every profile.
+//    So are those over 64-bit integers where subgroup_extended_types or int64 is missing; their
 //    shuffles and broadcasts are then two of 32 bits, and the ballot is a subgroup_or of u32. The
 //    steps are those of subgroups as the kernel observes them.
-//  - Without int64 nothing has 64 bits any more (see also wide.h): a buffer, array or table of
-//    64-bit elements has twice as many u32 instead. Its `len` and bounds are those of the u32s,
-//    twice the count of elements that the host gives. Indices and lengths are u32 (or less); more
-//    than 2^32-1 u32s in a buffer are an error before the launch, as for every kernel with `len`.
-//    64-bit scalars stay in Program::buffers, for formulas, and nothing reads them: for each of
-//    them, in order, two u32 scalars are appended to Program::buffers, its lower and its upper
-//    half.
+//  - Without int64 no value has 64 bits (see also wide.h): a buffer, array or table of 64-bit
+//    elements has twice as many u32 instead. Its `len` and bounds are those of the u32s, twice the
+//    count of elements that the host passes. Indices and lengths are u32 (or less); more than
+//    2^32-1 u32s in a buffer are an error before the launch, as for every kernel with `len`.
+//    64-bit scalars stay in Program::buffers, for formulas, and no op reads them: for each of them,
+//    in order, two u32 scalars are appended to Program::buffers, its lower and its upper half.
 //  - Without choose32 an f32 may still be compared with a constant that is neither zero nor
-//    subnormal. The device's compiler must not know that constant: it would make a minimum, which
-//    flushes subnormals, of the comparison and a choice between the two.
-//  - Integer ops are those of IntegerOps. Ops marked InRange may give anything outside of the range
-//    of native instructions.
-//  - Left alone is what the emitter does itself: narrow loads and stores, float atomics, constant
+//    subnormal. That constant must be hidden from the device's compiler: it would combine the
+//    comparison and a selection between the two into a minimum, which flushes subnormals.
+//  - Integer ops are those of IntegerOps. Ops marked InRange have unspecified results outside of
+//    the range of native instructions.
+//  - Not expanded, because the emitter does it: narrow loads and stores, float atomics, constant
 //    zeros, lane numbering, votes, integer reductions, shuffles.
 
 #include "diagnostics/result.h"
@@ -36,11 +35,11 @@
 namespace vyre::emit_exact {
 
 /// The program has passed the checker, has no grid barrier and no functions (opt expands those).
-/// An error (V0734) for what cannot be put together: f64 without f64 (or without 64-bit integers),
-/// 64-bit atomics without them. Buffers keep their numbers; linear in the size of the result. A
-/// program with nothing to expand comes back as it is. `subgroup_size` is what programs observe
-/// that fix none; 0: the profile's. `functions`: the long forms of sums, products, quotients, roots
-/// and fma are not written at each use, but stay ops that are marked.
+/// Returns an error (V0734) for ops that cannot be expanded: f64 without f64 (or without 64-bit
+/// integers), 64-bit atomics without them. Buffers keep their numbers; linear in the size of the
+/// result. A program with nothing to expand is returned as it is. `subgroup_size` is the size for
+/// programs that do not fix one; 0: the profile's. `functions`: the out-of-line expansions of sums,
+/// products, quotients, roots and fma are not written at each use, but stay ops that are marked.
 Result<Program> expand(const Program& program, const Profile& profile, uint32_t subgroup_size = 0,
                        bool functions = false);
 
@@ -65,10 +64,9 @@ inline bool has_mark(const Op& op, OpMark mark) {
   return (info(op.code).marks & uint64_t(mark)) != 0 && op.attr == uint64_t(mark);
 }
 
-/// What an op with the mark ByFunction stands for, with the same profile: no kernel, but a
-/// program whose block 0 has the operands as arguments and yields the result. All are of `type`.
-/// Exact for the operands that get there: what the native op computes right may be kept away by a
-/// test.
+/// The program that an op marked ByFunction stands for, with the same profile. It is not a kernel:
+/// its block 0 has the operands as arguments and yields the result. All are of `type`. Exact for
+/// the operands that reach it: a test may keep away those that the native op computes right.
 Program form(Opcode code, Type type, const Profile& profile);
 
 }  // namespace vyre::emit_exact

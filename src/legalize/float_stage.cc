@@ -9,19 +9,19 @@ namespace {
 
 bool is_wide(Type t) { return t == Type::I64 || t == Type::U64 || t == Type::F64; }
 
-/// Is the reduction made of shuffles? Those of floats always are: the order counts, and so does
-/// each step.
+/// True if the reduction is made of shuffles. Reductions of floats always are: the order counts,
+/// and so does each step.
 bool by_shuffles(const Op& o, const Profile& p) {
   return is_reduction(o.code) &&
          (is_float(o.type) || (is_wide(o.type) && (!p.subgroup_extended_types || !p.int64)));
 }
-/// Where there are no 64-bit integers, the next stage does it.
+/// Without 64-bit integers the next stage does it.
 bool by_halves(const Op& o, const Profile& p) {
   return is_shuffle(o.code) && is_wide(o.type) && p.int64 && !p.subgroup_extended_types;
 }
 
-/// The values that flow depends on, or that must be uniform for another reason. What goes through
-/// blocks counts all together.
+/// The values that control flow depends on, or that must be uniform for another reason. All values
+/// that pass through blocks count as one.
 IdMap<ValueId, bool> find_deciding(const Program& p) {
   IdMap<ValueId, bool> deciding(p.values.size(), false);
   std::vector<ValueId> work;
@@ -65,7 +65,7 @@ IdMap<ValueId, bool> find_loop_tests(const Program& p) {
   std::vector<OpId> order;
   walk(p, [&](OpId id) { order.push_back(id); });
   IdMap<ValueId, bool> ends(p.values.size(), true);
-  for (size_t k = order.size(); k-- > 0;) {  // uses before what they use
+  for (size_t k = order.size(); k-- > 0;) {  // uses before definitions
     const Op& o = p.op(order[k]);
     const bool joins = (o.code == Opcode::And || o.code == Opcode::Or) && o.type == Type::Bool;
     const bool passes = o.code == Opcode::Test || (joins && ends[p.result(order[k])]);
@@ -75,7 +75,7 @@ IdMap<ValueId, bool> find_loop_tests(const Program& p) {
   return ends;
 }
 
-/// Is the op one that this stage leaves as it is?
+/// True if this stage leaves the op as it is.
 bool stays(const Program& p, OpId id, const Profile& profile,
            const IdMap<ValueId, bool>& ends_loops) {
   const Op& o = p.op(id);
@@ -122,7 +122,7 @@ class FloatStage : public Remake {
     const bool halves = profile_.int64 && !profile_.subgroup_extended_types && is_wide(o.type);
     const Term value = reduce_by_shuffles(c, o.code, operand(id, 0), size, halves, step);
     if (o.code == Opcode::SubgroupScanAdd || !deciding_[from.result(id)]) return value;
-    // All lanes have the same value. Where that matters, everybody must be able to see it.
+    // All lanes have the same value. Where uniformity matters, a broadcast makes it explicit.
     const Term first = c.constant(Type::U32, 0);
     return halves ? shuffle(Opcode::SubgroupBroadcast, value, first)
                   : c.op(Opcode::SubgroupBroadcast, o.type, {value, first});

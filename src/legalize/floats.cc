@@ -11,13 +11,13 @@ bool is_native(const Profile& p, Opcode code, Type type, Type source) {
       if (type == source) return true;
       if (is_float(type) && is_float(source)) return type == Type::F64 ? p.widen : p.narrow;
       if (!is_float(type) && !is_float(source)) return true;
-      // 64-bit integers become pairs later, which know nothing of floats.
+      // 64-bit integers become pairs later, and pairs have no float conversions.
       if (!p.int64 && (width_of(type) == 64 || width_of(source) == 64)) return false;
       if (type == Type::Bool) return source == Type::F64 ? p.compare64 : p.compare32;
       return type == Type::F64 || source == Type::F64 ? p.convert64 : p.convert32;
     case Opcode::Neg:
     case Opcode::Abs:
-      // Of f32 the emitter makes masks of them.
+      // For f32 the emitter makes masks of them.
       return type != Type::F64 || (p.add64 && p.mul64 && p.compare64);
     case Opcode::IsNan:
     case Opcode::IsInf:
@@ -84,7 +84,7 @@ Term Floats::expand(Opcode code, Type type, std::span<const Term> x) {
   }
 }
 
-/// Quotients and roots by one op of f64 are no longer than a call.
+/// Quotients and roots by one op of f64 are not longer than a call.
 bool Floats::is_short(Opcode code, Type type) const {
   if (type == Type::F64 || !has_f64() || !p_.widen || !p_.narrow) return false;
   return code == Opcode::Div ? p_.div64 : code == Opcode::Sqrt && p_.sqrt64;

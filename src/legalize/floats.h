@@ -1,12 +1,13 @@
 #pragma once
 
 // Operations on f32 and f64 with the specified results, on a device that may compute some of them
-// wrong. Each function makes the native op where the profile says that it is right, else an exact
-// form from what is right. The forms lean on each other only towards integers, so they end.
+// wrong. Each function creates the native op if the profile says that it is right, else an exact
+// form from ops that are right. The forms depend on each other only towards integers, so expansion
+// ends.
 //
-// What is taken for granted of every device: integers; bitcast, select, load, store, shuffle and
-// the values of control flow move bits as they are; and of wrong f32 ops what profile.h says of
-// normal32 and fused32, and that the sqrt of a number from 1 to 4 is within 2^-21 of it.
+// Assumptions about every device: integer ops are right; bitcast, select, load, store, shuffle and
+// the values of control flow move bits as they are. About wrong f32 ops: those that profile.h
+// states for normal32 and fused32, and that the sqrt of a number from 1 to 4 is within 2^-21 of it.
 
 #include <span>
 
@@ -15,9 +16,9 @@
 
 namespace vyre::emit_exact {
 
-/// Is the op right as it is? `type` is the op's, `source` that of its first operand.
+/// True if the op is right as it is. `type` is the op's, `source` that of its first operand.
 bool is_native(const Profile& profile, Opcode code, Type type, Type source);
-/// Is it a comparison of f32?
+/// True for comparisons of f32.
 bool compares32(Opcode code, Type type, Type source);
 
 class Floats {
@@ -26,7 +27,7 @@ class Floats {
   Floats(TermBuilder& code, const Profile& profile, bool functions)
       : c_(code), p_(profile), functions_(functions) {}
 
-  /// The same of what a form is made of. (It may choose by what it compares.)
+  /// The same for the ops of a form. (A form may select by the results of its comparisons.)
   bool is_native(Opcode code, Type type, Type source) const {
     return emit_exact::is_native(p_, code, type, source) &&
            (p_.choose32 || !compares32(code, type, source));
@@ -49,12 +50,12 @@ class Floats {
   Term fma(const Term& a, const Term& b, const Term& c);
   Term round(Opcode code, const Term& x);
   Term convert(Type to, const Term& x);
-  /// What stands behind the test for operands that the native op computes right, if there is one:
-  /// exact for the others. Add, Mul, Div, Sqrt, Fma.
+  /// The form after the test for operands that the native op computes right, if there is one: exact
+  /// for the others. Add, Mul, Div, Sqrt, Fma.
   Term long_form(Opcode code, std::span<const Term> operands);
 
  private:
-  /// The long form, or the op that stands for it.
+  /// The out-of-line expansion, or the op that stands for it.
   Term by_long_form(Opcode code, std::initializer_list<Term> operands);
   bool is_short(Opcode code, Type type) const;
   Term long_add(const Term& a, const Term& b);
@@ -74,7 +75,7 @@ class Floats {
   Term narrow(const Term& x);
   Term to_integer(Type to, const Term& x);
   Term from_integer(Type to, const Term& x);
-  /// Are f64 add, mul and both conversions there to compute f32 with?
+  /// True if f64 add, mul and both conversions are available to compute f32 with.
   bool has_f64() const { return p_.float64 && p_.add64 && p_.mul64; }
 
   TermBuilder& c_;

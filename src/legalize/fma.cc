@@ -1,5 +1,5 @@
-// fma of f32: the device's own behind a test, or in f64. There the product is exact, and the sum is
-// rounded to odd, so that rounding it once more to f32 is as rounding the exact sum once.
+// fma of f32: the native op after a test of its operands, or in f64. There the product is exact,
+// and the sum is rounded to odd, so rounding it to f32 is the same as rounding the exact sum once.
 
 #include "legalize/float_format.h"
 #include "legalize/floats.h"
@@ -13,7 +13,7 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   if (a.type == Type::F64 || !p_.fused32) return slowly();
   const Term result = c_.op(Opcode::Fma, a.type, {a, b, c});
   if (!finds_small32()) return unless_subnormal(a, b, c, result, slowly);
-  // Half as many ops as with integers; they also find zeros, which the long form knows.
+  // Half as many ops as with integers; they also find zeros, which the long form handles.
   const auto size = [&](const Term& x) {
     return c_.marked(OpMark::MayFlush, Opcode::Abs, x.type, {x});
   };
@@ -25,7 +25,7 @@ Term Floats::fma(const Term& a, const Term& b, const Term& c) {
   return c_.branch(native(Opcode::Lt, least, normal), slowly, [&] { return result; });
 }
 
-/// Are numbers below the normal ones found by native ops, flushed or not?
+/// True if native ops find numbers below the normal ones, flushed or not.
 bool Floats::finds_small32() const {
   return is_native(Opcode::Min, Type::F32, Type::F32) && (p_.compare32 || p_.compare_normal32);
 }
@@ -35,7 +35,7 @@ template <class Fn>
 Term Floats::unless_subnormal(const Term& a, const Term& b, const Term& c, const Term& result,
                               Fn&& otherwise) {
   const Shape s = shape_of(a.type);
-  // The sign is shifted out. One less than a zero is large: a zero is no subnormal.
+  // The sign is shifted out. A zero minus one wraps to a large number: a zero is not subnormal.
   const auto size = [](const Term& x) { return (bits(x) << 1) - 1; };
   const Term x = size(a), y = size(b), z = size(c), r = bits(result) << 1;
   const Term least_of_sums = min(z, r);
@@ -66,7 +66,7 @@ Term Floats::slow_fma(const Term& a, const Term& b, const Term& c) {
   const Term p = native(Opcode::Mul, x, y);
   const Term w = widen(c);
   const Term s = native(Opcode::Add, p, w);
-  // What the sum lost (exact for every order of magnitudes).
+  // The rounding error of the sum (exact for every order of magnitudes).
   const Term from_c = native(Opcode::Sub, s, p);
   const Term from_p = native(Opcode::Sub, s, from_c);
   const Term lost_of_c = native(Opcode::Sub, w, from_c);

@@ -1,4 +1,4 @@
-// Integer ops that a target has no instruction for, made of those that every target has.
+// Integer ops that a target has no instruction for, from ops that every target has.
 
 #include <bit>
 
@@ -91,7 +91,7 @@ class IntegerForms {
   Term word(const Term& x) const { return cast(word_, x); }
   /// A word whose bits above the width are 0.
   Term bits(const Term& x) const { return cast(unsigned_of(word_), as(unsigned_of(type_), x)); }
-  /// A word whose bits above the width may be anything.
+  /// A word whose bits above the width are unspecified.
   Term low(const Term& x) const {
     const OpId def = x.is_constant() ? none : c_.program.values[x.value].def;
     if (!is_narrow_ || def == none || c_.program.op(def).code != Opcode::Cast) return word(x);
@@ -143,7 +143,7 @@ class IntegerForms {
 
   /// Divisors of 0, and of -1 where MIN / -1 does not fit a word, are replaced by 1.
   Term divided(Opcode code, const Term& a, const Term& b) const {
-    if (native_.pairs && width_ == 64) {  // total: only CeilDiv gets here
+    if (native_.pairs && width_ == 64) {  // total: only CeilDiv reaches this
       const Term quotient = a / b;
       return rounded_up(quotient, is_left_over(op(Opcode::Rem, a, b), b));
     }

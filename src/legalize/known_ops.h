@@ -1,7 +1,7 @@
 #pragma once
 
-// Ops that have been made, by what they are. Those of a scope are forgotten when it is closed,
-// newest first: each is the first of its chain then, and nothing has to be looked for.
+// A hash table of created ops, for reuse of equal ones. Ops of a scope are removed when it is
+// closed, newest first: each is then the first of its chain, so no search is needed.
 
 #include <vector>
 

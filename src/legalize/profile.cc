@@ -18,8 +18,8 @@ constexpr Flag flags[] = {
 #undef VYRE_FIELD
 };
 
-// What was measured of devices, as words on top of a device with everything. (NVIDIA: an H200 with
-// driver 580.)
+// Measured capabilities of devices, as words relative to a device with everything. (NVIDIA: an H200
+// with driver 580.)
 struct Preset {
   std::string_view name;
   std::string_view words;

@@ -1,11 +1,11 @@
 #pragma once
 
-// What a device has, and what it computes as the specification says. Found by a self-test (the
-// Vulkan driver), or written by hand. Where a device lacks or fails something, expand() (expand.h)
-// and the emitter put it together from what is left.
+// Device capabilities: the features of a device, and the ops that it computes as specified.
+// Determined by a self-test (the Vulkan driver), or written by hand. Where a device lacks a feature
+// or fails the test, expand() (expand.h) and the emitter use other ops instead.
 //
-// "Right" is always meant of exactly the form that the SPIR-V emitter writes: its modes,
-// decorations, constant and variable operands.
+// "Right" always refers to exactly the form that the SPIR-V emitter writes: its modes, decorations,
+// constant and variable operands.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace vyre::emit_exact {
 
-// X(field, default, what it means)
+// X(field, default, meaning)
 #define VYRE_PROFILE(X)                                                                          \
   /* What it has. */                                                                             \
   X(int64, true, "64-bit integers")                                                              \
@@ -82,13 +82,13 @@ struct Profile {
   bool operator==(const Profile&) const = default;
 };
 
-/// "-fma32 -int64 subgroup_size=8": what differs from a device that has everything. Parsing gives
-/// back the same profile; part of cache keys.
+/// "-fma32 -int64 subgroup_size=8": the difference from a device that has everything. Parsing
+/// returns the same profile; part of cache keys.
 std::string to_text(const Profile& profile);
-/// Changes `base` word by word: "-name", "+name", "subgroup_size=8". The names of devices set
-/// everything to what they are known to have ("lavapipe", "swiftshader", "nvidia", and "full", a
-/// device that has everything); so does "weak": nothing but what Vulkan 1.2 must have, and nothing
-/// computed right beyond what any device does. A word that is none of these is V0607.
+/// Changes `base` word by word: "-name", "+name", "subgroup_size=8". The name of a device sets
+/// everything to its known capabilities ("lavapipe", "swiftshader", "nvidia", and "full", a device
+/// that has everything). "weak" sets the features that Vulkan 1.2 requires, and only the ops that
+/// every device computes right. Any other word is V0607.
 Result<Profile> parse_profile(std::string_view text, const Profile& base = {});
 
 }  // namespace vyre::emit_exact

@@ -31,7 +31,7 @@ Program Remake::run() {
   return c.finish();
 }
 
-/// The body of a `while` sees the values of its test, so that scope stays open until the body ends.
+/// The body of a `while` uses values of its test, so that scope stays open until the body ends.
 void Remake::leave(BlockId block) {
   const OpId owner = from.blocks[block].parent;
   const bool loop = owner != none && is_loop(from.op(owner).code);

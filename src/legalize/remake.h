@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks a program and makes another one from it: every op is copied, or becomes what a derived
-// class makes of it. Values of types that are split have two parts of 32 bits each.
+// Rebuilds a program op by op: each op is copied, or replaced by a derived class. Values of types
+// that are split have two parts of 32 bits each.
 
 #include <vector>
 
@@ -22,7 +22,7 @@ class Remake {
   virtual void visit(OpId id) { copy(id); }
   /// Makes the arguments of a block.
   virtual void enter(BlockId block);
-  /// Do values of this type become two u32?
+  /// True if values of this type become two u32.
   virtual bool splits(Type) const { return false; }
 
   void copy(OpId id);

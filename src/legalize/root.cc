@@ -31,7 +31,7 @@ Term Floats::sqrt(const Term& x) {
 }
 
 Term Floats::long_sqrt(const Term& x) {
-  // The root of an f32 that is no f32 is far enough from all that lie halfway between two.
+  // The root of an f32, if it is not an f32, is far enough from all numbers halfway between two.
   if (x.type == Type::F32 && has_f64() && p_.sqrt64)
     return narrow(c_.op(Opcode::Sqrt, Type::F64, {widen(x)}));
 
@@ -53,7 +53,7 @@ Term Floats::long_sqrt(const Term& x) {
   const Term estimate = bits(c_.op(Opcode::Sqrt, Type::F32, {near})) - 0x3f000000u;  // times 2^23
 
   // The root with one more bit than a significand has. It is never exactly halfway (its square
-  // would have more bits than there are), so that bit alone says where to round.
+  // would have more bits than are available), so that bit alone determines the rounding.
   Term root;
   if (x.type == Type::F32) {
     const Term guess = estimate << 1;

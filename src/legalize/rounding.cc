@@ -10,12 +10,12 @@ Term Floats::round(Opcode code, const Term& x) {
   const Shape s = shape_of(x.type);
   const Term word = bits(x), magnitude = word & s.magnitude, sign = word & s.sign;
   const Term below_one = magnitude < (s.bias << s.fraction);
-  // The bits behind the point; none from 2^fraction on, for infinities and NaN.
+  // The bits after the point; none from 2^fraction on, for infinities and NaN.
   const Term whole = min((magnitude >> s.fraction) - s.bias, c_.constant(s.word, s.fraction));
   const Term behind = c_.constant(s.word, s.leading - 1) >> whole;
   const Term one = c_.constant(s.word, s.bias << s.fraction), zero = c_.constant(s.word, 0);
 
-  Term small = zero, more = zero;  // of a number below 1; what is added before the cut
+  Term small = zero, more = zero;  // the result for a number below 1; the addend before truncation
   if (code == Opcode::Round) {
     small = select(magnitude > ((s.bias - 1) << s.fraction), one, zero);
     // A half goes up if the bit before the point is set.

@@ -112,8 +112,8 @@ Term soft_div(const Term& a, const Term& b) {
   const Term ma = a & s.magnitude, mb = b & s.magnitude;
   const Term sign = (a ^ b) & s.sign;
   const Parts x = to_the_top(ma), y = to_the_top(mb);
-  // Long division in steps of as many bits as a word has above a significand. The quotient is made
-  // to begin with a 1, so the first step gives all of its bits but one.
+  // Long division in steps of as many bits as a word has above a significand. The quotient is
+  // scaled to begin with a 1, so the first step produces all of its bits but one.
   const Term divisor = y.significand >> s.spare;
   const Term smaller = x.significand < y.significand;
   const Term dividend = (x.significand >> s.spare) << one_if(s.word, smaller);
@@ -129,8 +129,8 @@ Term soft_div(const Term& a, const Term& b) {
     digits += s.spare;
   }
   Term significand = q << (s.width - digits);
-  // A quotient of two significands never ends right behind the last bit that counts, so what is
-  // left tells all but whether it is more than half.
+  // A quotient of two significands never ends right after its last significant bit, so the
+  // remainder determines everything except whether it is more than half.
   if (digits == s.fraction + 1) {
     const uint64_t half = 1ull << (s.width - digits - 1);
     significand = significand | select((rest << 1) >= divisor, a.code->constant(s.word, half), 0);

@@ -1,8 +1,8 @@
 #pragma once
 
-// IEEE arithmetic by integers alone, on the bits of f32 (u32) or f64 (u64): the way of last resort,
-// and what stands behind the tests of faster ways. Round to nearest even, subnormals kept; a NaN
-// result is some NaN.
+// Soft-float routines: IEEE arithmetic by integers alone, on the bits of f32 (u32) or f64 (u64).
+// They are used where no faster form is right, and after the tests of faster forms. They round to
+// nearest even and keep subnormals; a NaN result is some NaN.
 
 #include "legalize/term_builder.h"
 

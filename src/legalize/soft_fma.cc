@@ -1,5 +1,4 @@
-// fma by integers: the product in two words, so that the sum is exact but for a last bit that says
-// whether anything was lost.
+// fma by integers: the product in two words, so that the sum is exact except for a sticky last bit.
 
 #include "legalize/float_format.h"
 #include "legalize/soft.h"

@@ -15,9 +15,9 @@ Program expand_floats(const Program& program, const Profile& profile, bool funct
 /// The long form of an op: the operands are the arguments of block 0, which yields the result.
 Program float_form(Opcode code, Type type, const Profile& profile);
 
-/// (expand_integers of expand.h: ops on integers that the target has no instruction for.)
+/// (expand_integers is in expand.h: ops on integers that the target has no instruction for.)
 
-/// 64-bit integers as pairs of u32; wide.h says how. Needs integers expanded for pairs.
+/// 64-bit integers as pairs of u32; described in wide.h. Needs integers expanded for pairs.
 bool needs_wide_stage(const Program& program);
 Program expand_wide(const Program& program, const Profile& profile);
 

@@ -13,7 +13,7 @@ bool is_comparison(Opcode code) { return code >= Opcode::Eq && code <= Opcode::G
 }  // namespace
 
 TermBuilder::TermBuilder(const Program& like) : IrBuilder(program), program(without_body(like)) {
-  // Room enough for most, so that little is moved: memory that nobody touches costs nothing.
+  // Enough capacity for most programs, so that little is moved: untouched memory costs nothing.
   constexpr size_t growth = 16;
   program.ops.reserve(growth * like.ops.size());
   program.values.reserve(growth * like.values.size());
@@ -50,13 +50,13 @@ Term TermBuilder::op(Opcode code, Type type, std::span<const Term> operands, uin
   return term(made);
 }
 
-/// What needs no op: integers and bools that are constants, or change nothing.
+/// Simplifies ops that need no code: integers and bools that are constant, or unchanged operands.
 bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint64_t attr,
                            Term& result) {
   if (!is_pure(code) || x.empty()) return false;
   const Type to = result_type(info(code).result, type);
-  // A float's bits and back. Between floats and integers only NaNs could tell, and they can't
-  // where any NaN will do.
+  // Bits of a float and back. Between floats and integers only NaNs could differ, and they cannot
+  // where any NaN is allowed.
   const bool any_nan = attr == uint64_t(OpMark::AnyNan);
   if (code == Opcode::Bitcast && x[0].is_constant()) {
     const bool is_nan =
@@ -74,7 +74,7 @@ bool TermBuilder::simplify(Opcode code, Type type, std::span<const Term> x, uint
       return true;
     }
   }
-  if (code == Opcode::Cast && !x[0].is_constant()) {  // a word that was in range, and back
+  if (code == Opcode::Cast && !x[0].is_constant()) {  // a word in range, widened and cast back
     const OpId def = program.values[x[0].value].def;
     if (def != none && program.op(def).code == Opcode::Cast &&
         has_mark(program.op(def), OpMark::InRange) && program.type(program.operand(def, 0)) == to) {

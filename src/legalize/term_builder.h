@@ -1,10 +1,9 @@
 #pragma once
 
-// The program that an expansion is making: terms with operators, so that expansions read like the
-// formulas they are.
+// The IR builder of expansions: terms with operators, so that expansions read like formulas.
 //
-// Ops are not repeated where an equal pure op is visible already, operations on constants are done
-// at once, and constants stand once, at the very beginning. Expansions need not care for any of it.
+// A pure op is not repeated where an equal one is visible. Operations on constants are folded, and
+// each constant exists once, at the very beginning. Expansions need not handle any of this.
 
 #include <cassert>
 #include <initializer_list>
@@ -67,7 +66,7 @@ class TermBuilder : public IrBuilder {
     return term(set_results(id, {&type, 1})[0]);
   }
 
-  /// What is made until close() is visible until then only.
+  /// Ops that are created until close() are visible only until then.
   void open() { known_.open(); }
   void close() { known_.close(); }
 

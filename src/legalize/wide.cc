@@ -44,9 +44,9 @@ Term quotient_word(const Term& high, const Term& low, const Term& divisor) {
 Pair unsigned_quotient(const Pair& a, const Pair& b) {
   TermBuilder& c = *a.low.code;
   const Term zero = c.constant(Type::U32, 0);
-  // A divisor of one word: the quotient's upper word, then the lower one from what is left. One of
-  // two words: the quotient is one word, and from the divisor's first 32 bits and half of the
-  // dividend it comes out right or one too large.
+  // A divisor of one word: the quotient's upper word, then the lower one from the remainder. A
+  // divisor of two words: the quotient is one word. Computed from the divisor's first 32 bits and
+  // half of the dividend, it is right or one too large.
   const Term one_word = b.high == 0;
   const Term n = clz(select(one_word, b.low, b.high));
   const Term carried = above(b.low, n);

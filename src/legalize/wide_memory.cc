@@ -1,6 +1,6 @@
 // Memory without 64-bit values. A buffer of 64-bit elements has two u32 for each, so its length is
-// even, and the last but one u32 index is out of bounds of every buffer, with the one behind it.
-// What is in bounds is decided once for both halves.
+// even. The u32 index 2^32 - 2 is out of bounds of every buffer, and so is the index after it. One
+// test decides for both halves.
 
 #include "legalize/wide_stage.h"
 
@@ -38,7 +38,7 @@ Term WideStage::first_word(OpId id, uint32_t plus) {
   return select(inside, at.index << 1, nowhere);
 }
 
-/// What is known of the address is known of the first element.
+/// The properties of the address hold for the first element only.
 uint64_t WideStage::attr_of(OpId id, uint32_t plus) const {
   MemoryRef m = from.memory(id);
   if (plus) m.align_log2 = 0;

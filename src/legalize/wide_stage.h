@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes a program without 64-bit values: see expand.h for what becomes of buffers and scalars.
+// Rewrites a program to one without 64-bit values: expand.h describes its buffers and scalars.
 
 #include "legalize/profile.h"
 #include "legalize/remake.h"

@@ -9,8 +9,8 @@
 namespace vyre {
 namespace {
 
-// Reserved, not touched: only what is used costs memory. The smaller one is for little address
-// space; the reader of the language needs no more.
+// Reserved, not touched: only pages that are used cost memory. The smaller size is for small
+// address spaces; the reader of the language needs no more.
 constexpr size_t stack_bytes[] = {128u << 20, 16u << 20};
 
 thread_local bool on_big_stack = false;

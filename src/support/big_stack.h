@@ -7,9 +7,9 @@
 
 namespace vyre {
 
-/// Calls fn and returns when it is done. What fn throws, the caller gets. On a thread that already
-/// runs on a large stack, fn is called directly. Throws std::bad_alloc if a stack
-/// of 16 MiB cannot be allocated; where the system refuses threads, fn runs on the caller's stack.
+/// Calls fn and returns when it is done. An exception of fn propagates to the caller. On a thread
+/// that already runs on a large stack, fn is called directly. Throws std::bad_alloc if a stack of
+/// 16 MiB cannot be allocated; where the system refuses threads, fn runs on the caller's stack.
 void run_on_big_stack(const std::function<void()>& fn);
 
 }  // namespace vyre

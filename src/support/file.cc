@@ -40,8 +40,8 @@ FileContents too_large(const std::string& path, std::uint64_t max_bytes) {
 /// Reads until the end. The stated size is a hint: it is 0 in /proc and for pipes.
 FileContents read_to_end(int fd, std::uint64_t stated, const std::string& path,
                          std::uint64_t max_bytes) {
-  // One byte more than the size first, so that an ordinary file takes one read and one that says
-  // "end".
+  // Reads one byte more than the size first, so that an ordinary file takes one read and one that
+  // returns the end.
   FileContents result;
   constexpr std::uint64_t kStep = 1 << 16;
   std::size_t used = 0;
@@ -49,7 +49,7 @@ FileContents read_to_end(int fd, std::uint64_t stated, const std::string& path,
   for (;;) {
     if (used == result.bytes.size()) {
       const std::uint64_t grown = std::max<std::uint64_t>(room, result.bytes.size() * 2);
-      // One byte over the cap tells "exactly the cap" from "more".
+      // One byte over the cap distinguishes "exactly the cap" from "more".
       const std::uint64_t size =
           max_bytes < UINT64_MAX ? std::min<std::uint64_t>(grown, max_bytes + 1) : grown;
       result.bytes.resize(static_cast<std::size_t>(size));

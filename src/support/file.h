@@ -1,7 +1,7 @@
 #pragma once
 
-// Whole files in and out. Errors are values: a FileError holds errno and what was being done, and
-// the caller turns it into a diagnostic with a code of its own layer.
+// Reads and writes whole files. Errors are values: a FileError holds errno and the failed step, and
+// the caller turns it into a diagnostic with a code of its layer.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace vyre {
 
-/// What went wrong with a file. `code` is an errno value (EFBIG when a size cap was exceeded).
+/// The error of a file operation. `code` is an errno value (EFBIG if a size cap was exceeded).
 struct FileError {
   int code = 0;
   std::string what;  // "open 'a.vyre': No such file or directory"

@@ -30,9 +30,9 @@ std::uint64_t hash64(std::string_view text);
 Hash128 hash128(std::span<const std::byte> bytes);
 Hash128 hash128(std::string_view text);
 
-/// Hashes what is added piece by piece. Only the concatenation of the pieces counts: whoever adds
-/// strings or lists adds their lengths too. `add_value` takes integers and enums in little-endian
-/// order.
+/// Hashes data piece by piece. Only the concatenation of the pieces counts: a caller that adds
+/// strings or lists must add their lengths too. `add_value` takes integers and enums in
+/// little-endian order.
 class Hasher {
  public:
   Hasher();

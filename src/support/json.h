@@ -20,8 +20,8 @@ Json parse_json(std::string_view text);
 template <class Json>
 Json try_parse_json(std::string_view text, int max_depth = std::numeric_limits<int>::max());
 
-/// Returns a whole number from 0 on that T holds. Throws Json::type_error for any other value;
-/// get() converts fractions and negative numbers, and the conversion of large ones is undefined.
+/// Returns a non-negative whole number that fits T. Throws Json::type_error for any other value;
+/// get() converts fractions and negative numbers, and its conversion of large ones is undefined.
 template <class T, class Json>
 T whole_number(const Json& value) {
   if (!value.is_number_unsigned())

@@ -43,8 +43,8 @@ std::string resolved(std::string path) {
   return path;
 }
 
-/// The permissions a newly created file gets. Reading the umask means setting it, which other
-/// threads would see, so the kernel's report is used; 022 where there is none.
+/// The permissions of a newly created file. Reading the umask requires setting it, which affects
+/// other threads, so the kernel's report is read; 022 where there is none.
 mode_t default_mode() {
   mode_t mask = 022;
   const FileContents status = read_file("/proc/self/status", 1 << 16);
@@ -128,7 +128,7 @@ std::optional<FileError> OutputFile::open_direct(const struct stat& info, int st
   if (S_ISFIFO(info.st_mode)) {
     if (::access(path_.c_str(), W_OK) == 0) return std::nullopt;
   } else {
-    // A stream that is a file is written at its own position.
+    // A stream that is a file is written at its current position.
     fd_ = S_ISREG(info.st_mode) ? ::fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                                 : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd_ >= 0) return std::nullopt;

@@ -38,7 +38,7 @@ class OutputFile {
 
   /// Writes all bytes of the output. Called once.
   std::optional<FileError> write(std::span<const std::byte> bytes);
-  /// Puts what was written in the place of the target.
+  /// Replaces the target with the written contents.
   std::optional<FileError> commit();
 
  private:

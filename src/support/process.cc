@@ -25,7 +25,8 @@ struct Pipe {
   Descriptor read_end;
   Descriptor write_end;
 
-  // 0, or errno. Our end does not block: what is there is taken, and the deadline is kept.
+  // Returns 0 or errno. The parent's end does not block: it reads available bytes, and keeps the
+  // deadline.
   int create() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
@@ -77,7 +78,7 @@ int spawn(pid_t& pid, const std::vector<std::string>& command, const ProcessOpti
   return code;
 }
 
-// Takes what is there now; closes the pipe at its end. False when there is more than `cap`.
+// Reads the available bytes; closes the pipe at its end. False if there are more than `cap`.
 bool drain(Descriptor& from, std::string& to, std::size_t cap) {
   std::array<char, 1 << 14> buffer;
   while (from.open()) {
@@ -119,7 +120,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   Descriptor input;
   Pipe out;
   Pipe err;
-  // Standard input is a file in memory: there is no writer that could block or meet a closed pipe.
+  // Standard input is a file in memory: no writer can block or get a closed pipe.
   if (const int code = make_memory_file(std::as_bytes(std::span(options.input)), input))
     return failed(code);
   if (const int code = out.create()) return failed(code);
@@ -135,7 +136,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   const Clock::time_point deadline = Clock::now() + options.timeout;
   int status = 0;
   for (;;) {
-    // The end is asked for before the pipes are drained, so that nothing the child wrote is missed.
+    // waitpid is called before the pipes are drained, so that all output of the child is read.
     const pid_t ended = ::waitpid(pid, &status, WNOHANG);
     const bool fits = drain(out.read_end, result.out, options.max_output) &&
                       drain(err.read_end, result.err, options.max_output);
@@ -153,8 +154,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
       }
       break;
     }
-    // A pipe that closes wakes this up at once; a child that closed both, or left them to somebody
-    // in the background, is looked at again soon.
+    // Closing a pipe ends this wait at once. A child that closed both, or left them open in a
+    // background process, is checked again soon.
     std::array<pollfd, 2> wait{pollfd{out.read_end.get(), POLLIN, 0},
                                pollfd{err.read_end.get(), POLLIN, 0}};
     const bool any = out.read_end.open() || err.read_end.open();

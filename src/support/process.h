@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs another program and collects what it says: for tests of the command line and for tools that
+// Runs another program and collects its output: for tests of the command line and for tools that
 // are used where they are installed (ptxas, spirv-val).
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct ProcessOptions {
 struct ProcessResult {
   /// The program could not be started (errno), otherwise 0; then nothing else is set.
   int start_error = 0;
-  int exit_code = -1;  // 128 + the signal's number when a signal ended it, as a shell says it
+  int exit_code = -1;  // 128 + the signal's number when a signal ended it, as in a shell
   int signal = 0;
   bool timed_out = false;
   bool stopped = false;
@@ -32,9 +32,9 @@ struct ProcessResult {
 };
 
 /// Runs `command[0]` (searched in PATH when it has no slash) with the rest as its arguments and
-/// waits for it to end. The child runs in its own process group, which is killed on a
-/// time-out, a stop or too much output. What the child left in the background is not waited for.
-/// Never raises SIGPIPE in the caller.
+/// waits for it to end. The child runs in a separate process group, which is killed on a time-out,
+/// a stop or too much output. Background processes of the child are not waited for. Never raises
+/// SIGPIPE in the caller.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

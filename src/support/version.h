@@ -9,7 +9,7 @@ namespace vyre {
 
 /// For example "0.2.0".
 std::string_view library_version();
-/// What `git describe` said when the build was configured, or "unknown".
+/// The output of `git describe` when the build was configured, or "unknown".
 std::string_view library_revision();
 
 }  // namespace vyre

@@ -19,7 +19,7 @@ constexpr uint32_t min_chunk_trips = 2;
 // At most 16 chunks of 4,096 ops pass between two polls.
 constexpr uint8_t chunk_weight = 16;
 
-/// A loop and what it contains.
+/// A loop and its contents.
 struct Body {
   OpId loop = none;
   uint64_t ops = 0;       // that an iteration executes at most, loops that do not poll included
@@ -27,7 +27,7 @@ struct Body {
   uint64_t unpolled = 1;  // iterations of nested loops that run without a poll
   bool has_polls = false;
   bool has_chunk = false;  // it is a loop over chunks
-  bool waits = false;      // invocations meet
+  bool waits = false;      // contains a barrier or subgroup op
   bool breaks = false;     // a `break` leaves it
 };
 
@@ -176,8 +176,8 @@ class Divider {
     put_inner(loop, std::move(operands), flag_breaks(loop));
   }
 
-  /// Puts a new loop in the place of `loop`, which it will hold. Returns its first block; new ops
-  /// go to the end of a block from then on.
+  /// Replaces `loop` by a new loop that will contain it. Returns its first block; new ops are then
+  /// appended at the end of a block.
   BlockId wrap(OpId loop, Opcode code, std::span<const ValueId> operands, uint8_t blocks) {
     const OpId outer = b_.open(code, operands, blocks);
     p_.op(outer).results = p_.op(loop).results;
@@ -192,7 +192,7 @@ class Divider {
     return arguments;
   }
 
-  /// Ends the block of the outer loop: the inner loop, and what leaves both.
+  /// Ends the block of the outer loop: the inner loop, and the exits of both.
   void put_inner(OpId loop, std::vector<ValueId> operands, bool breaks) {
     if (breaks) operands.push_back(constant(Type::Bool, 0));
     p_.op(loop).operands = p_.add_list(operands);
@@ -218,9 +218,10 @@ class Divider {
 
   ValueId constant(Type t, uint64_t bits) { return b_.constant(t, bits); }
 
-  /// trips * step, or the largest number where that does not fit, and what is left up to that
-  /// number: from a start above it, a chunk ends at the loop's end. Emitters that compute types of
-  /// 8 and 16 bits in words need not cut results here: they fit, or are not used.
+  /// Returns trips * step, or the largest number where that does not fit, and the distance from it
+  /// to that number: from a start above this distance, a chunk ends at the loop's end. Emitters
+  /// that compute types of 8 and 16 bits in words need not truncate results here: they fit, or are
+  /// not used.
   std::pair<ValueId, ValueId> chunk_and_room(Type t, ValueId step, uint32_t trips) {
     const uint64_t max = max_of(t);
     if (const auto by = constant_bits(p_, step)) {

@@ -1,22 +1,22 @@
 #pragma once
 
-// Which loops must poll the stop flag, and how they do it cheaply.
+// Finds the loops that must poll the stop flag, and makes polling cheap.
 //
-// A poll in each iteration of a short body costs more than the body, and keeps the device's
+// A poll in each iteration of a short body costs more than the body, and prevents the device's
 // compiler from unrolling it. A counted loop that may run for long is therefore divided into
 // chunks:
 //
 //   for i in lo..hi step s { body }
 //
-//   for c in lo..hi step n * s {                                 // polls
-//     for i in c..min(min(c, max - n * s) + n * s, hi) step s {  // n iterations at most: does not
+//   for c in lo..hi step n * s {                                 // polls; n iterations per chunk
+//     for i in c..min(min(c, max - n * s) + n * s, hi) step s {  // does not poll
 //       body
 //     }
 //   }
 //
 // where max is the largest number of the index's type, so that the sum does not wrap. A `break`
 // leaves the inner loop, which then also carries a flag that ends the outer one. A `while` is
-// divided the same way, if the emitter asks for it:
+// divided the same way, if the emitter requests it:
 //
 //   while true {                                                 // polls
 //     for _ in 0..n { if !condition { break }  body }            // does not poll
@@ -24,7 +24,7 @@
 //   }
 //
 // Its inner loop has a constant number of iterations, so emitters unroll it. Other loops that may
-// run for long count their back-edges and poll once in a while.
+// run for long count their back-edges and poll periodically.
 
 #include <vector>
 
@@ -32,11 +32,11 @@
 
 namespace vyre {
 
-/// By op: 0 if the op is not a loop that polls; else by how much each of its back-edges lowers the
-/// counter of back-edges up to the next poll.
+/// By op: 0 if the op is not a loop that polls; else the amount by which each of its back-edges
+/// decreases the counter of back-edges until the next poll.
 using PollWeights = IdMap<OpId, uint8_t>;
 
-/// What the counter of back-edges starts with. An invocation polls when it is 0 or less.
+/// The initial value of the counter of back-edges. An invocation polls when it is 0 or less.
 inline constexpr uint32_t back_edges_per_poll = 256;
 
 struct LongLoopOptions {

@@ -11,7 +11,7 @@ class LoopCopy {
            const std::function<bool(OpId)>& returns)
       : p_(from), w_(writer), to_(writer.p), copier_(copier), returns_(returns) {}
 
-  /// Copies a loop; gives the flag.
+  /// Copies a loop; returns the flag.
   ValueId copy_loop(OpId id) {
     const Op& o = p_.op(id);
     // A test cannot be left, so one with a return in it moves into the body.
@@ -96,7 +96,7 @@ class LoopCopy {
     return none;
   }
 
-  /// An `if` or region that is no loop may hold a break of the loop that got a flag.
+  /// An `if` or region may contain a break of the loop that got a flag.
   bool holds_own_exits(OpId op) const {
     return p_.op(op).code == Opcode::If || p_.op(op).code == Opcode::Region;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Copies a loop without a grid barrier that holds a `return` which must become a flag: the loop
-// carries the flag, and the return breaks with it set. An `if` inside can be left by a break as it
-// is; a loop inside gets a flag of its own, and a break behind it.
+// Copies a loop without a grid barrier that contains a `return` which must become a flag: the loop
+// carries the flag, and the return breaks with it set. A break leaves an enclosing `if` as it is;
+// an inner loop gets its own flag, and a break after it.
 
 #include <functional>
 
@@ -10,8 +10,8 @@
 
 namespace vyre::plan {
 
-/// Copies the loop to where the copier's writer stands. `returns`: does an op hold such a return?
-/// Gives the flag; the loop's results are in the copier's map.
+/// Copies the loop to the position of the copier's writer. `returns`: true if an op contains such a
+/// return. Returns the flag; the loop's results are in the copier's map.
 ValueId copy_returning_loop(OpId loop, const Program& from, IrBuilder& writer, Cloner& copier,
                             const std::function<bool(OpId)>& returns);
 

@@ -9,34 +9,34 @@
 namespace vyre::plan {
 namespace {
 
-/// How exits leave an op.
+/// The effects of exits on an op that contains them.
 enum Mark : uint8_t {
   returns = 1,      // a return inside must become a flag
   leaves_loop = 2,  // a break or continue of a split loop around the op
-  has_break = 4     // of a split loop: a break of its own
+  has_break = 4     // a split loop that contains a break of itself
 };
 
 /// The loop around a barrier that is being made.
 struct Loop {
   OpId from = none;
-  std::vector<Type> types;    // of what it carries for the program
+  std::vector<Type> types;    // of the program's carried values
   std::vector<ValueId> args;  // the copies of its arguments
   bool stops = false;         // it carries a flag: left by break, return, or a test that failed
   bool returns = false;       // it carries a flag: left by return
   bool test_in_body = false;
 };
 
-/// How the end of a block was reached; what is `none` is false or zero.
+/// The state at the end of a block; a value that is `none` is false or zero.
 struct Outcome {
   bool trapped = false;
   std::vector<ValueId> results;  // for the op that holds the block
-  ValueId left = none;           // what follows the op must be skipped
+  ValueId left = none;           // the rest of the block must be skipped
   ValueId returned = none;
   ValueId stopped = none;
-  std::vector<ValueId> next;  // for the innermost split loop: what it carries on
+  std::vector<ValueId> next;  // for the innermost split loop: its next carried values
 };
 
-/// What a block must yield.
+/// The values that a block must yield.
 struct Shape {
   std::vector<Type> results;
   bool left = false, returned = false, stopped = false, next = false;
@@ -136,7 +136,8 @@ class Structurer {
     return out;
   }
 
-  /// Makes a block of an op with what `fill` makes of it, ended by what the shape asks for.
+  /// Fills a block of an op by `fill`, and ends it with a yield of the values that the shape
+  /// requires.
   template <class Fill>
   void make_block(BlockId block, const Shape& shape, Fill&& fill) {
     const BlockId before = w_.block;
@@ -146,7 +147,7 @@ class Structurer {
     w_.block = before;
   }
 
-  /// Copies the ops from `at` to the end of their block. `shape`: what the block is to give.
+  /// Copies the ops from `at` to the end of their block. `shape`: the values that the block yields.
   Outcome rest(OpId at, const Shape& shape) {
     for (; at != none; at = p_.op(at).next) {
       w_.loc = p_.op(at).loc;
@@ -162,7 +163,7 @@ class Structurer {
     return {};
   }
 
-  /// What follows an op that may have been left, in the other arm of an `if`.
+  /// Puts the ops after an op with exits into the else block of an `if`.
   Outcome skip_rest(OpId at, const Outcome& after, const Shape& shape) {
     const ValueId left = or_no(after.left);
     const OpId op = w_.open(Opcode::If, {&left, 1}, 2);
@@ -186,7 +187,7 @@ class Structurer {
     const std::vector<ValueId> values = mapped(p_.operands(op));
     switch (p_.op(op).code) {
       case Opcode::Yield:
-        (shape.next && !shape.left ? out.next : out.results) = values;  // a loop's body, or an arm
+        (shape.next && !shape.left ? out.next : out.results) = values;  // a loop body or branch
         return out;
       case Opcode::Test: return test_in_body(values[0], shape);
       case Opcode::Break: out.stopped = w_.boolean(true); [[fallthrough]];
@@ -354,7 +355,7 @@ class Structurer {
     const BlockId first = has_own_body ? o.first_block + 1 : o.first_block;
     const Outcome out = rest(p_.blocks[first].first, shape);
     if (out.trapped) return;
-    // The order of what is carried: counter, the program's values, stopped, returned.
+    // The order of carried values: counter, the program's values, stopped, returned.
     std::vector<ValueId> next;
     if (counter.trips != none)
       next.push_back(w_.op(Opcode::Add, counter.type, {args[0], w_.constant(counter.type, 1)}));
@@ -365,7 +366,7 @@ class Structurer {
     w_.exit(Opcode::Yield, next);
   }
 
-  /// The end of a test that stands in the body: go on with the old body, or stop.
+  /// The end of a test that was moved into the body: continue with the old body, or stop.
   Outcome test_in_body(ValueId condition, const Shape& shape) {
     const Loop& loop = *loop_;
     const OpId op = w_.open(Opcode::If, {&condition, 1}, 2);

@@ -1,19 +1,19 @@
 #pragma once
 
-// Brings a program with barriers of one scope into the form that is cut at them: by the splitter at
-// grid barriers, by the CPU emitter at those of a workgroup. Every op that holds such a barrier is
-// then
+// Structures the exits of a program with barriers of one scope, so that it can be split at them: by
+// the splitter at grid barriers, by the CPU emitter at workgroup barriers. Every op that contains
+// such a barrier is then
 //   - a region or an `if` whose blocks end with `yield` or `trap`, or
 //   - a `while` whose test has only pure ops, and whose body ends with `yield` or `trap`.
 //
 // A `for` around a barrier becomes a `while` that counts its trips. `break`, `continue` and
-// `return` that leave ops around a barrier become flags: the op that held them gives them as
-// further results, and what follows it in its block stands in the other arm of an `if`. A test with
-// effects moves into its loop's body. The meaning stays the same, and so does what is uniform: a
-// flag depends on what the exit depended on.
+// `return` that leave ops around a barrier become flags: the op that contained them returns the
+// flags as additional results, and the ops after it in its block move into the else block of an
+// `if`. A test with effects moves into its loop's body. The program's results and its uniformity
+// stay the same: a flag depends on the same values as the exit.
 //
-// Returns behind the last barrier of the body stay as they are. Linear; a program gets deeper by
-// one for each op with exits.
+// Returns after the last barrier of the body stay as they are. Linear in the number of ops; the
+// nesting grows by one for each op with exits.
 
 #include "ir/program.h"
 
@@ -24,7 +24,7 @@ bool is_sync(const Program& program, OpId op, Scope scope);
 /// `barrier grid` or `uniform_load(…, grid)`.
 bool is_grid_sync(const Program& program, OpId op);
 
-/// For each op: does it hold a barrier of the scope in its blocks?
+/// For each op: true if its blocks contain a barrier of the scope.
 IdMap<OpId, bool> find_split_ops(const Program& program, Scope scope = Scope::Grid);
 
 Program structure_exits(const Program& program, Scope scope = Scope::Grid);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What emitters read off constants.
+// Properties of constants that emitters need.
 
 #include "ir/constant_trips.h"
 #include "ir/program.h"
@@ -34,12 +34,13 @@ inline uint64_t index_number(Type t, uint64_t bits) {
   return is_negative ? number | ~low_mask(width_of(t)) : number;
 }
 
-/// Is every index of the type, + plus, below the count of an array? A table of 256 by a byte.
+/// True if every index of the type, + plus, is below the count of an array; e.g. a table of 256
+/// elements indexed by a byte.
 inline bool is_always_inside(Type t, uint32_t plus, uint64_t count) {
   return !is_signed(t) && width_of(t) <= 32 && low_mask(width_of(t)) + plus < count;
 }
 
-/// Is index + plus, in exact integers, below the count of an array?
+/// True if index + plus, in exact integers, is below the count of an array.
 inline bool is_inside(Type t, uint64_t bits, uint32_t plus, uint64_t count) {
   const uint64_t number = index_number(t, bits), at = number + plus;
   const bool wraps = !is_signed(t) && at < number;

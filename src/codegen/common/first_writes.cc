@@ -10,30 +10,31 @@
 namespace vyre {
 namespace {
 
-constexpr uint64_t most_elements = 1 << 16;  // of an array that is looked at
+constexpr uint64_t most_elements = 1 << 16;  // per array; larger ones are zeroed
 constexpr uint64_t most_work = 1 << 20;      // lanes and elements that are touched in all
 constexpr uint64_t most_trips = 64;          // of a loop that is walked trip by trip
 
-// In Array::by, besides who wrote it:
-constexpr uint16_t others = 0xffff;    // all of the workgroup see it
-constexpr uint16_t somebody = 0xfffe;  // all will, behind the next barrier
+// Values of Array::by besides the numbers of the invocations that wrote the element:
+constexpr uint16_t others = 0xffff;    // the whole workgroup sees it
+constexpr uint16_t somebody = 0xfffe;  // the whole workgroup sees it after the next barrier
 
 using Lanes = std::vector<bool>;        // by invocation of the workgroup
 using Numbers = std::vector<uint64_t>;  // … a value's bits; empty: not known
 
-/// What has surely been written of an array.
+/// The elements of an array that have surely been written.
 struct Array {
   bool is_private = false;
-  /// By element: 0 nobody; one more than the number of those in step who wrote it since the last
-  /// barrier; or one of the above. Private: others if every invocation wrote its own.
+  /// By element: 0 if not written; one more than the number of the group of invocations in step
+  /// that wrote it since the last barrier; or one of the above. Private arrays: `others` if every
+  /// invocation wrote its own element.
   std::vector<uint16_t> by;
 };
 
 struct State {
-  Lanes sure;   // invocations that surely get here, if any does
-  Lanes maybe;  // invocations that may get here
+  Lanes sure;   // invocations that surely reach this point, if any does
+  Lanes maybe;  // invocations that may reach this point
   IdMap<BufferId, Array> arrays;
-  bool dead = false;  // nobody gets here
+  bool dead = false;  // no invocation reaches this point
 };
 
 class Walk {
@@ -94,13 +95,13 @@ class Walk {
     }
   }
 
-  // ---- Who leaves.
+  // ---- Exits.
 
-  /// Does the whole workgroup agree on it?
+  /// True if the value is uniform over the workgroup.
   bool is_common(ValueId v) const { return k_.uniformity.value(v) >= Uniformity::Workgroup; }
 
-  /// Ops around an exit that not all take together: some of their invocations may be missing inside
-  /// and, if the exit leads out, behind.
+  /// Marks the ops around an exit that not all invocations take together. Some of their invocations
+  /// may be missing inside the op and, if the exit leaves it, after it.
   void note_exit(OpId op) {
     if (parts_.empty()) parts_.assign(p_.ops.size(), {});
     const Opcode code = p_.op(op).code;
@@ -111,12 +112,12 @@ class Walk {
          at = p_.blocks[p_.op(at).parent].parent) {
       const Op& o = p_.op(at);
       Parts& parts = parts_[at];
-      if (!together && (parts.far || (from_loop && parts.behind))) return;  // so is all around
+      if (!together && (parts.far || (from_loop && parts.behind))) return;  // as are all around
       parts.exits = true;
       together = together && (o.code != Opcode::If || is_common(p_.operand(at, 0)));
       if (is_loop(o.code)) {
         together = together && has_common_trips(at);
-        if (from_loop) {  // what leaves this loop is back behind it
+        if (from_loop) {  // an invocation that leaves this loop is present again after it
           parts.inside = parts.inside || !together;
           return;
         }
@@ -125,7 +126,7 @@ class Walk {
     }
   }
 
-  /// Do all take equally many trips, exits aside?
+  /// True if all invocations take the same number of trips, exits aside.
   bool has_common_trips(OpId loop) const {
     const Op& o = p_.op(loop);
     if (o.code == Opcode::For) {
@@ -148,7 +149,8 @@ class Walk {
     return work_ <= most_work;
   }
 
-  /// By invocation; null if it does not follow from the place in the workgroup.
+  /// By invocation; null if the value does not follow from the invocation's position in the
+  /// workgroup.
   const Numbers* numbers(ValueId v, int depth = 0) {
     std::optional<Numbers>& made = numbers_[v];
     if (!made) {
@@ -260,7 +262,7 @@ class Walk {
     }
   }
 
-  /// A barrier: the whole workgroup has done what stands before.
+  /// A barrier: the whole workgroup has executed the ops before it.
   void wait(State& s) {
     for (Array& a : s.arrays) {
       spend(a.by.size());
@@ -329,7 +331,7 @@ class Walk {
       block(o.first_block + arm, a);
     }
     if (known || !is_common(condition)) {
-      // Both arms are taken, each by some: what either wrote for sure is written.
+      // Each invocation takes one of the branches. In shared memory a write of either one counts.
       for (const BufferId i : s.arrays.ids())
         for (size_t e = 0; e < s.arrays[i].by.size(); ++e) {
           const uint16_t a = arms[0].arrays[i].by[e], b = arms[1].arrays[i].by[e];
@@ -347,7 +349,7 @@ class Walk {
         s.arrays[i].by[e] = both(arms[0].arrays[i].by[e], arms[1].arrays[i].by[e]);
   }
 
-  /// Written in both of two ways to here.
+  /// Merges the writes on two paths that lead to the same point: both must write the element.
   static uint16_t both(uint16_t a, uint16_t b) {
     if (a == others) return b;
     if (b == others || a == b) return a;
@@ -363,7 +365,7 @@ class Walk {
     for (uint32_t b = 0; b < o.n_blocks; ++b) block(o.first_block + b, body);
   }
 
-  /// A `for` whose bounds are known for each invocation. Gives whether it is one.
+  /// Walks a `for` whose bounds are known for each invocation. Returns false for any other loop.
   bool trip_by_trip(OpId id, State& s) {
     if (has_exit(id) || holds_barrier(id)) return false;
     const Op& o = p_.op(id);
@@ -394,7 +396,7 @@ class Walk {
       }
       numbers_[counter] = std::move(at);
       block(o.first_block, s);
-      // What was made of this counter is not of the next.
+      // Values computed from this counter are wrong for the next one.
       numbers_[counter].reset();
       for (; known_.size() > known; known_.pop_back()) numbers_[known_.back()].reset();
       if (!spend(k_.workgroup)) return true;
@@ -404,11 +406,11 @@ class Walk {
     return true;
   }
 
-  /// Of an op with an exit inside.
+  /// Effects of the exits inside an op on its invocations.
   struct Parts {
-    bool inside = false, behind = false;  // invocations may be missing
-    bool far = false;                     // … behind everything around, too
-    bool exits = false;                   // there is one at all
+    bool inside = false, behind = false;  // invocations may be missing inside it, or after it
+    bool far = false;                     // … after all ops around it, too
+    bool exits = false;                   // it has an exit inside
   };
 
   const ArrayUse& k_;
@@ -418,7 +420,7 @@ class Walk {
   IdMap<BufferId, uint64_t> count_;
   IdMap<OpId, Parts> parts_;  // by op; empty if nothing ever leaves
   IdMap<ValueId, std::optional<Numbers>> numbers_;
-  std::vector<ValueId> known_;  // those of numbers_ that were asked for
+  std::vector<ValueId> known_;  // the values in numbers_
   uint64_t work_ = 0;
 };
 

@@ -1,16 +1,18 @@
 #pragma once
 
-// Which shared and private arrays need no zeros at the start, because everything that is read was
-// written before: by the same workgroup (shared) or invocation (private), on every way there.
+// Finds the shared and private arrays that need no zeros at the start, because every element that
+// is read was written before: by the same workgroup (shared) or invocation (private), on every
+// path.
 //
-// One walk over the program. Indices and conditions that depend only on the place in the workgroup
-// and on constants are computed for each invocation (there are at most 1,024), so any arrangement
-// of elements is seen: rows, columns, swizzles, borders that some invocations write. What else is
-// not known: then a store writes nothing for sure, and a load reads every element.
+// One walk over the program. Indices and conditions that depend only on the position in the
+// workgroup and on constants are computed for each invocation (there are at most 1,024). So any
+// arrangement of elements is recognized: rows, columns, swizzles, borders that some invocations
+// write. Other indices are unknown: such a store surely writes nothing, and such a load reads every
+// element.
 //
-// What others of the workgroup have written counts behind the next barrier; what those have written
-// that run in step with an invocation counts at once. Invocations that may have trapped or returned
-// write nothing for sure.
+// Writes of other invocations of the workgroup count after the next barrier; those of invocations
+// that run in step count at once. Invocations that may have trapped or returned surely write
+// nothing.
 
 #include <vector>
 
@@ -23,16 +25,16 @@ namespace vyre {
 struct ArrayUse {
   const Program& program;  // without function ops
   const UniformityInfo& uniformity;
-  /// By op: is there a barrier of the workgroup in its blocks? Empty: in none.
+  /// By op: true if its blocks contain a workgroup barrier. Empty: no op does.
   const IdMap<OpId, bool>& holds_barrier;
   uint32_t workgroup = 1;  // invocations
   uint32_t lanes = 1;      // of a subgroup
-  uint32_t in_step = 1;    // neighbours of which each finds what the others have written
-  /// Do workgroups wait before and behind ops that hold a barrier, too?
+  uint32_t in_step = 1;    // neighbours that run in step: each sees the writes of the others
+  /// True if workgroups also wait before and after ops that contain a barrier.
   bool waits_around = false;
 };
 
-/// By buffer: must it be zeroed? False for what is no shared or private array.
+/// By buffer: true if it must be zeroed; false for buffers that are not shared or private arrays.
 IdMap<BufferId, bool> find_needed_zeros(const ArrayUse& use);
 
 }  // namespace vyre

@@ -1,6 +1,6 @@
 #pragma once
 
-// What compiled PTX and SPIR-V kernels have in common for the runtime that launches them.
+// The interface between compiled PTX or SPIR-V kernels and the runtime that launches them.
 //
 // The parameters of a kernel are one block of plain values, so a runtime fills a byte array:
 //
@@ -13,8 +13,8 @@
 //                     scalar: u64 bits (the low bytes count)
 //                     buffer: u64 device address (aligned to 256 bytes), u64 count of elements
 //
-// ptx_abi.h and spirv_abi.h say how the block is passed and what may be left out. Fields are only
-// ever added, together with a new abi_version of both.
+// ptx_abi.h and spirv_abi.h define how the block is passed and which fields are optional. Fields
+// are only ever added, together with a new abi_version of both.
 
 #include <cstdint>
 
@@ -29,7 +29,7 @@ inline constexpr uint32_t num_workgroups_offset = 16;
 inline constexpr uint32_t zero_offset = 28;
 inline constexpr uint32_t first_parameter_offset = 32;
 
-/// What a launch writes besides its buffers. In device memory, one for each launch in flight.
+/// The data that a launch writes besides its buffers. In device memory, one per launch in flight.
 struct ControlBlock {
   /// The number of the lowest invocation that trapped, in (z, y, x) order: ((z * ny) + y) * nx + x.
   /// The runtime sets both to all ones before the launch.

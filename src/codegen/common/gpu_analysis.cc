@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t array_align = 16;  // arrays are cleared in pieces of this size
 
-/// Are both formulas the same, term by term? Deep ones are not worth the walk.
+/// True if both formulas are the same, term by term. Deep formulas count as different.
 bool is_same(const FormulaPool& f, FormulaId a, FormulaId b, int depth = 8) {
   if (a == b) return true;
   const FormulaNode &x = f[a], &y = f[b];
@@ -104,7 +104,7 @@ class GpuAnalyzer {
   GpuAnalysis& f_;
   const Program& p_;
   uint32_t depth_ = 0;
-  uint32_t loops_ = 0;  // around
+  uint32_t loops_ = 0;  // loops around the op
 };
 
 void find_zeros(const Program& p, GpuAnalysis& f) {

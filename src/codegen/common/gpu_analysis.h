@@ -1,6 +1,6 @@
 #pragma once
 
-// What emitters for GPUs ask about a lowered program before they write code: which buffers are
+// Analysis of a lowered program for GPU emitters, done before they write code: which buffers are
 // written, which invocations may trap, where arrays lie.
 
 #include <vector>
@@ -14,7 +14,7 @@ struct BufferAnalysis {
   bool written = false;      // by stores or atomics
   bool needs_zeros = false;  // an array of which an element may be read before it is written
   BufferId length_of{0};     // the first buffer that always has as many elements
-  // Of that first buffer, for all of them:
+  // These fields hold, in the entry of that first buffer, for all buffers with its length:
   uint32_t tests = 0;    // accesses in the text; those in loops count several times
   bool has_len = false;  // `len` is used: the launch has checked that it is below 2^32
   uint64_t count = 0;    // of arrays and tables

@@ -7,7 +7,7 @@
 
 namespace vyre {
 
-/// Gives every op a location of its own that names the op.
+/// Gives each op its own location, which names the op.
 inline void mark_origins(Program& p) {
   p.locations.assign(p.ops.size(), {});
   for (const OpId op : p.ops.ids()) {

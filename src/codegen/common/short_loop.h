@@ -1,7 +1,7 @@
 #pragma once
 
-// Loops that are worth writing out: emitters for GPUs write several bodies a round, or tell the
-// device's compiler to.
+// Loops that are worth unrolling: GPU emitters write several bodies per iteration, or request
+// unrolling from the device's compiler.
 
 #include <optional>
 
@@ -14,8 +14,8 @@ struct ShortLoop {
   uint64_t ops = 0;  // of one body
 };
 
-/// The ops of a loop's blocks, if they are straight enough to be written several times: the body
-/// falls through, invocations do not meet in it, and it has no loop inside.
+/// The ops of a loop's blocks, if the loop can be unrolled: the body falls through and contains no
+/// barrier, subgroup op or loop.
 inline std::optional<uint64_t> ops_of_straight_loop(const Program& p, OpId loop) {
   const Op& o = p.op(loop);
   const BlockId body = o.first_block + (o.n_blocks - 1);
@@ -33,7 +33,8 @@ inline std::optional<uint64_t> ops_of_straight_loop(const Program& p, OpId loop)
   return is_straight ? std::optional(ops) : std::nullopt;
 }
 
-/// If its trips are a constant, two or more, and it is straight.
+/// The trips and ops of the loop if it is straight and has a constant number of trips of at least
+/// 2.
 inline std::optional<ShortLoop> short_loop(const Program& p, OpId loop) {
   const auto trips = constant_trips(p, loop);
   if (!trips || *trips < 2) return std::nullopt;

@@ -114,8 +114,8 @@ class Finder {
     }
   }
 
-  /// Everything around `op`, up to `end`. Returns come first, so a mark means that all the way up
-  /// to the end is marked.
+  /// Marks all ops around `op`, up to `end`. Returns come first, so a marked op implies that all
+  /// ops up to the end are marked.
   void mark_drops(OpId op, OpId end) {
     k_.drops[op] = true;
     for (OpId at = p_.blocks[p_.op(op).parent].parent; at != end && !k_.drops[at];

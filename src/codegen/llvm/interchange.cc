@@ -7,8 +7,8 @@
 namespace vyre::emit_llvm {
 namespace {
 
-constexpr uint32_t most_carried = 4;  // each is a load and a store a trip, not a register any more
-constexpr int most_depth = 16;        // of an index that is looked through
+constexpr uint32_t most_carried = 4;  // each costs a load and a store per trip
+constexpr int most_depth = 16;        // of the search through an index
 
 class Finder {
  public:
@@ -34,8 +34,8 @@ class Finder {
   }
 
  private:
-  /// Is it a short body that reads or writes memory at places that move with the counter by at
-  /// least what the subgroups of a workgroup take together?
+  /// True if the body is short and accesses memory with a stride over the counter of at least the
+  /// number of elements that a workgroup accesses together.
   bool strides(OpId loop) {
     const Op& o = p_.op(loop);
     counter_ = p_.args(o.first_block)[0];
@@ -66,7 +66,7 @@ class Finder {
     return static_cast<int64_t>(p_.op(def).attr);
   }
 
-  /// What the value moves by when the counter goes up by one; none where that is not plain.
+  /// The change of the value when the counter increases by one; none where it is not recognized.
   std::optional<int64_t> factor(ValueId v, ValueId of, int depth) const {
     if (v == of) return 1;
     return combine(v, depth, [&](ValueId u) { return factor(u, of, depth + 1); });

@@ -1,6 +1,6 @@
 #pragma once
 
-// What LLVM must be told to make code for an Isa of llvm_emit.h.
+// The LLVM settings for each Isa of llvm_emit.h.
 
 #include "codegen/llvm/llvm_emit.h"
 

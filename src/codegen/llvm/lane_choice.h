@@ -1,15 +1,15 @@
 #pragma once
 
-// The subgroup size of a kernel whose program and options fix none.
+// Chooses the subgroup size of a kernel whose program and options do not fix one.
 
 #include "codegen/llvm/llvm_lower.h"
 
 namespace vyre::emit_llvm {
 
-/// Two registers of 32-bit lanes hide each other's latency and share scalars. Narrow data take
-/// four, unless `gathers`, and so do short loops where there are 32 registers: each iteration waits
-/// for the one before. A subgroup that would span several rows of the workgroup takes fewer, so
-/// that ids of rows stay uniform, unless its loops access no memory.
+/// Two registers of 32-bit lanes hide each other's latency and share scalars. Narrow data use four,
+/// unless `gathers`, and so do short loops on targets with 32 registers: each iteration waits for
+/// the previous one. A subgroup that would span several rows of the workgroup uses fewer, so that
+/// ids of rows stay uniform, unless its loops access no memory.
 uint32_t choose_lanes(const Program& program, const EmitOptions& options, uint32_t workgroup,
                       bool gathers);
 

@@ -9,8 +9,8 @@ class ShapeFinder {
   ShapeFinder(const Prepared& k, IdMap<ValueId, Shapes::Shape>& shapes)
       : k_(k), p_(k.program), of_(shapes), general_(p_.values.size(), false) {}
 
-  /// What loops carry is first taken to have the shape it begins with; where that does not hold, it
-  /// is taken back, and all is done again.
+  /// Assumes first that a carried value has the stride of its initial value. Where that does not
+  /// hold, the assumption is removed and the analysis runs again.
   void run() {
     constexpr int rounds = 6;
     for (int round = 0;; ++round) {
@@ -173,7 +173,7 @@ class ShapeFinder {
       if (is_integer(p_.type(v)) && k_.uniform(v)) of_[v].stride = 0, of_[v].exact = true;
   }
 
-  /// The exits that lead back give what is carried next.
+  /// Checks the carried values at exits that lead back to the header.
   void leave(BlockId block) {
     const OpId exit = p_.blocks[block].last;
     const Opcode code = p_.op(exit).code;
@@ -187,7 +187,7 @@ class ShapeFinder {
     for (uint32_t k = 0; k < args.size(); ++k) {
       const ValueId a = args[k];
       if (!is_integer(p_.type(a)) || k_.uniform(a) || !of_[a].stride) continue;
-      // Lanes that come back by different ways have different bases.
+      // Lanes from different back-edges have different bases.
       if (!several && of_[p_.operand(exit, k)].stride == of_[a].stride) continue;
       general_[a] = true;
       again_ = true;

@@ -1,14 +1,14 @@
 #pragma once
 
-// How an integer runs over the lanes of a subgroup: as a base that is the same for all plus a
-// constant times the lane, in the arithmetic of its type. An access whose index does so in steps of
-// one is a plain vector access.
+// Lane-stride analysis: an integer is base + stride · lane, where base is the same for all lanes
+// and stride is a constant, in the arithmetic of its type. An access whose index has stride one is
+// a plain vector access.
 //
-// Lanes that are switched off don't count: in a loop that lanes leave one by one, all that are
-// still in it have gone round equally often, so the counter keeps its shape.
+// Inactive lanes do not count: in a loop that lanes leave one by one, all lanes that are still in
+// it have executed equally many iterations, so the counter keeps its stride.
 //
-// Besides, an upper limit where one is plain to see (ids, constants, sums and products of those),
-// for indices that cannot be out of bounds.
+// The analysis also finds upper limits in simple cases (ids, constants, sums and products of
+// those), for indices that cannot be out of bounds.
 
 #include <optional>
 #include <vector>
@@ -21,13 +21,14 @@ class Shapes {
  public:
   explicit Shapes(const Prepared& kernel);
 
-  /// From lane to lane; 0 if all are the same; none if it is no such value.
+  /// The difference between neighbouring lanes; 0 if all lanes have the same value; none if it is
+  /// not a constant.
   std::optional<int64_t> stride(ValueId v) const { return of_[v].stride; }
-  /// Is it a base with a step that is not 0?
+  /// True if the stride is known and not 0.
   bool steps(ValueId v) const { return of_[v].stride && *of_[v].stride != 0; }
   /// True if base + lane · stride does not wrap in the type.
   bool is_exact(ValueId v) const { return of_[v].exact; }
-  /// 0 <= value <= limit, in every lane that is on.
+  /// 0 <= value <= limit in every active lane.
   std::optional<uint64_t> limit(ValueId v) const { return of_[v].limit; }
 
  private:

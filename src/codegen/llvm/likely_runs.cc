@@ -1,8 +1,9 @@
 // Run-time tests of likely strides (likely_strides.h).
 //
-// Each op tells by scalars whether its lanes follow from lane 0: the first and the last lane of a
-// clamped index are in range, or a remainder reaches the divisor after the last lane. Where an op
-// has no such rule, all lanes of the index are compared with the run that starts at lane 0.
+// Each op has a scalar condition under which its lanes follow from lane 0: the first and the last
+// lane of a clamped index are in range, or a remainder reaches the divisor after the last lane. For
+// an op without such a rule, all lanes of the index are compared with the run that starts at lane
+// 0.
 
 #include "codegen/llvm/llvm_emitter.h"
 
@@ -42,7 +43,7 @@ Emitter::Ends Emitter::ends_of(ValueId v, V base) {
   return {base, last, is_signed(t) ? b_.CreateICmpSLE(low, high) : b_.CreateICmpULE(low, high)};
 }
 
-/// The run of `condition ? yes : no`, where all lanes agree on the condition.
+/// The run of `condition ? yes : no`, where the condition is uniform.
 std::optional<Emitter::Run> Emitter::either_run(ValueId condition, ValueId yes, ValueId no,
                                                 ValueId result) {
   const auto stride = likely_.stride(result);

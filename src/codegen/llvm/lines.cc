@@ -1,6 +1,6 @@
-// Which op an instruction was made for, as debug locations: only for listings, so that code that
-// runs is compiled without. A location's line is the number of an op and not of a source line: ops
-// know their places, and no name of a file goes through an assembler's syntax.
+// Debug locations that record the op of each instruction. They are used only for listings; executed
+// code is compiled without them. The line of a location is the number of an op, not of a source
+// line: ops have source locations, and file names need no escaping for the assembler.
 
 #include <llvm/IR/DIBuilder.h>
 

@@ -1,5 +1,5 @@
-// Assembly to read: without the directives that only an assembler needs, each instruction with the
-// place of the op that it was made for.
+// Readable assembly: without the directives that only an assembler needs, each instruction with the
+// source location of its op.
 
 #include <charconv>
 
@@ -28,7 +28,7 @@ bool starts_with_one_of(std::string_view text, std::initializer_list<std::string
   return false;
 }
 
-/// Where the line table's labels and the object file's own business are concerned.
+/// True for labels of the line table and directives of the object file.
 bool is_noise(std::string_view word) {
   return starts_with_one_of(word, {".file", ".cfi_", ".Ltmp", ".Lfunc_", ".loc", ".size", ".ident",
                                    ".addrsig", ".section\t\".note", ".section\t.debug"});
@@ -69,7 +69,7 @@ Result<Listing> list_code(const Program& program, EmitOptions options) {
       here = known ? program.place(program.op(OpId(number - 1)).loc) : Place{};
     }
     if (word.empty() || is_noise(word)) continue;
-    // A directive or a label is no instruction. Functions without locations come one after the
+    // A directive or a label is not an instruction. Functions without locations come one after the
     // other.
     const bool is_instruction = word.data() != line.data() && word[0] != '.';
     if (word.starts_with(".type")) here = {};

@@ -1,12 +1,12 @@
 #pragma once
 
-// What compiled CPU code and the runtime that calls it agree on. Plain data: the same on every
-// target that we emit for (64-bit, little-endian), so that an object file can be kept, moved and
-// linked into anything.
+// The interface between compiled CPU code and the runtime that calls it. Plain data: the same on
+// every 64-bit, little-endian target, so that an object file can be kept, moved and linked into any
+// program.
 //
-// Compiled code refers to nothing outside but what LaunchArgs points to and these C symbols:
-// memset, memcpy, and on targets without the instruction fma and fmaf. Fields are only ever added
-// at the end, together with a new abi_version.
+// Compiled code refers only to memory that LaunchArgs points to and to these C symbols: memset,
+// memcpy, and on targets without the instruction fma and fmaf. Fields are only ever added at the
+// end, together with a new abi_version.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,14 +30,14 @@ struct LaunchArgs {
 };
 
 /// The symbol `vyre_kernel`: runs the workgroups first … last-1 in linear order (x fastest) on the
-/// calling thread. `arena` is memory of this worker's own: KernelInfo::arena_bytes, 64-byte
-/// aligned. The caller has set rounding to nearest and subnormals on. Returns 0 when done; if it
-/// was stopped, one more than the OpId of the loop or barrier where it was.
+/// calling thread. `arena` is memory that only this worker uses: KernelInfo::arena_bytes, 64-byte
+/// aligned. The caller has set rounding to nearest and enabled subnormals. Returns 0 when done; if
+/// stopped, one more than the OpId of the loop or barrier at which it stopped.
 using KernelFunction = uint32_t (*)(const LaunchArgs* args, uint64_t first, uint64_t last,
                                     std::byte* arena);
 inline constexpr const char* kernel_symbol = "vyre_kernel";
 
-/// What the runtime must know of a compiled kernel besides its code.
+/// The properties of a compiled kernel, besides its code, that the runtime needs.
 struct KernelInfo {
   uint32_t abi = abi_version;
   uint32_t subgroup_size = 0;  // lanes that run together

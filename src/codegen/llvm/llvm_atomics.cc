@@ -27,7 +27,7 @@ llvm::AtomicRMWInst::BinOp operation(Opcode code, Type type) {
   }
 }
 
-/// What memory holds afterwards.
+/// The value in memory after the op.
 llvm::Value* next_value(llvm::IRBuilder<>& b, Opcode code, Type type, llvm::Value* old,
                         llvm::Value* v, llvm::Value* w) {
   switch (code) {
@@ -56,7 +56,7 @@ llvm::Value* canonical(llvm::IRBuilder<>& b, llvm::Value* v) {
 
 }  // namespace
 
-/// One atomic at an address; gives the old value, or null for a store.
+/// One atomic at an address; returns the old value, or null for a store.
 llvm::Value* Emitter::atomic_step(llvm::IRBuilder<>& b, OpId id, bool plain, V address, V v, V w) {
   const Op& o = p_.op(id);
   const Type t = o.type;
@@ -132,8 +132,8 @@ void Emitter::atomic_op(OpId id) {
   set(p_.result(id), value);
 }
 
-/// Nobody asks for the old value and all lanes go to one element: the lanes are put together first,
-/// and there is one atomic. Not for floats, whose additions are one at a time.
+/// Combines the lanes first and executes one atomic, if the old value is unused and all lanes
+/// access one element. Not for floats, whose additions are done one at a time.
 bool Emitter::atomic_reduced(OpId id, bool plain) {
   const Op& o = p_.op(id);
   if (o.type == Type::F32 || !is_uniform(p_.operand(id, 0))) return false;

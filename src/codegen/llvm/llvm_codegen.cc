@@ -41,19 +41,19 @@ void set_llvm_option(llvm::StringRef option, llvm::StringRef value) {
   found->second->addOccurrence(0, option, value);
 }
 
-/// Bounds two algorithms whose time grows with the square of the number of blocks. Both values are
-/// beyond what kernels of usual size need: their code stays the same.
+/// Bounds two algorithms whose time is quadratic in the number of blocks. Both limits are above the
+/// needs of kernels of usual size: their code stays the same.
 void bound_compile_time() {
   // CodeGenPrepare starts again with the first block after each change, up to this many blocks.
   set_llvm_option("cgpp-huge-func", "200");
-  // The register allocator looks at this many blocks for the region of a split live range.
+  // The register allocator examines this many blocks for the region of a split live range.
   set_llvm_option("grow-region-complexity-budget", "500");
 }
 
 void initialize_targets() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // Where LLVM calls malloc; operator new throws anyway.
+    // For code of LLVM that calls malloc; operator new throws anyway.
     llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     bound_compile_time();
     LLVMInitializeX86TargetInfo();
@@ -82,8 +82,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(Isa isa, bool optimized
       optimized ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None, /*JIT=*/false));
 }
 
-/// Adds what LLVM's addPassesToEmitFile() adds, but for the passes that are too slow for the
-/// effort, and splits long blocks. Returns false if the target cannot write this kind of file.
+/// Adds the passes of LLVM's addPassesToEmitFile(), except those that are too slow for the effort,
+/// and splits long blocks. Returns false if the target cannot write this kind of file.
 bool add_passes(const Module::State& state, llvm::legacy::PassManager& passes,
                 llvm::raw_pwrite_stream& stream, llvm::CodeGenFileType kind) {
   auto& machine = static_cast<llvm::LLVMTargetMachine&>(target_machine(state.isa, state.effort));
@@ -110,7 +110,7 @@ bool add_passes(const Module::State& state, llvm::legacy::PassManager& passes,
   return true;
 }
 
-/// Has LLVM tell the size of every frame above `told_from`.
+/// Makes LLVM report the size of every frame above `told_from`.
 void measure_stack(Module::State& state) {
   constexpr llvm::StringRef told_from = "16384";
   for (llvm::Function& function : *state.module)

@@ -9,10 +9,10 @@
 
 namespace vyre::emit_llvm {
 
-/// This thread's own: LLVM keeps state in it while it compiles.
+/// A target machine of this thread: LLVM keeps state in it during compilation.
 llvm::TargetMachine& target_machine(Isa isa, Effort effort = Effort::Full);
 
-/// Tells the module and its functions what they are for, where the emitter has not done so.
+/// Sets the target of the module and its functions, where the emitter has not done so.
 void set_target(Module& module);
 
 }  // namespace vyre::emit_llvm

@@ -10,7 +10,7 @@
 namespace vyre::emit_llvm {
 
 namespace {
-constexpr int select_budget = 24;        // of an arm that is executed for all lanes
+constexpr int select_budget = 24;        // of a branch that is executed for all lanes
 constexpr int scalar_select_budget = 6;  // … where one branch would do
 }  // namespace
 
@@ -160,7 +160,7 @@ void Emitter::leave(OpId exit, BB end) {
           V value = is_uniform(to) ? get(from) : lanes_of(from);
           set(to, value);
         }
-        return;  // the block around goes on
+        return;  // the enclosing block continues
       }
       if (owner == Opcode::If)
         yield_if(exit, contexts_.back());
@@ -245,8 +245,8 @@ void Emitter::if_op(OpId id) {
     if_masked(id);
 }
 
-/// Short arms without effects are executed for all lanes, whatever the condition: everything is
-/// defined, out of bounds too.
+/// True if the branch is short and has no effects. It is then executed for all lanes, independent
+/// of the condition: all its ops are defined, also out of bounds.
 bool Emitter::speculatable(BlockId block, int& budget) const {
   for (OpId at = p_.blocks[block].first; at != none; at = p_.op(at).next) {
     const Op& o = p_.op(at);
@@ -388,8 +388,8 @@ void Emitter::if_uniform(OpId id) {
     if (c.values[i]) set(p_.result(id, i), load_slot(c.values[i], type_of(p_.result(id, i))));
 }
 
-/// Lanes disagree: one arm after the other, each skipped if nobody wants it. An arm that only
-/// yields gives its values beforehand.
+/// A divergent condition: one branch after the other, each skipped if no lane takes it. A branch
+/// that only yields stores its values first.
 void Emitter::if_masked(OpId id) {
   const Op& o = p_.op(id);
   const auto is_empty = [&](uint32_t arm) {
@@ -397,7 +397,7 @@ void Emitter::if_masked(OpId id) {
   };
   V condition = get(p_.operand(id, 0));
   V before = active_;
-  const uint32_t first = is_empty(0) ? 0 : is_empty(1) ? 1 : 2;  // the arm that only yields
+  const uint32_t first = is_empty(0) ? 0 : is_empty(1) ? 1 : 2;  // the branch that only yields
   Context c;
   c.op = id;
   c.masked = true;

@@ -1,10 +1,11 @@
 #pragma once
 
-// From a checked program to LLVM IR for a CPU, and from that to assembly or an object file.
+// Generates LLVM IR for a CPU from a checked program, and assembly or an object file from that.
 //
 // The subgroup is the SIMD register: a value that is uniform over the subgroup is a scalar, every
-// other value a vector with one element a lane; divergent flow is masks; a workgroup is a loop over
-// its subgroups, one loop for each stretch between workgroup barriers. README.md says how.
+// other value a vector with one element per lane. Divergent control flow uses masks. A workgroup is
+// a loop over its subgroups, one loop per parallel region between workgroup barriers. README.md
+// describes the design.
 //
 // No LLVM header is included here: LLVM stays inside src/codegen/llvm and src/runtime/cpu.
 
@@ -27,7 +28,7 @@ std::string_view name(Isa isa);  // "x86-64-v3", "aarch64"
 std::optional<Isa> parse_isa(std::string_view name);
 /// The best one that this machine runs.
 Isa host_isa();
-/// Can this machine run it?
+/// True if this machine can run it.
 bool host_runs(Isa isa);
 
 /// Prepares LLVM, which otherwise happens when it is first used. From then on a lack of memory
@@ -39,7 +40,7 @@ struct EmitOptions {
   uint32_t subgroup_size =
       0;                  // 0: chosen for the program and the target; a program that fixes one wins
   bool stoppable = true;  // poll LaunchArgs::stop
-  bool lines = false;     // instructions know their op (lines.cc); only for list_code()
+  bool lines = false;     // instructions record their op (lines.cc); only for list_code()
 };
 
 /// LLVM IR of one program: function `vyre_kernel` of llvm_abi.h. Owns its LLVM context.
@@ -71,7 +72,8 @@ std::string to_text(Module& module);                       // LLVM IR
 Result<std::string> to_assembly(Module& module);           // of the module's target
 Result<std::vector<std::byte>> to_object(Module& module);  // ELF
 
-/// The assembly that emit() and optimize() give for the options, each instruction with its place.
+/// The assembly of emit() and optimize() with the options, each instruction with its source
+/// location.
 Result<Listing> list_code(const Program& program, EmitOptions options);
 
 }  // namespace vyre::emit_llvm

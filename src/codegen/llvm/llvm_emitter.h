@@ -1,9 +1,10 @@
 #pragma once
 
-// The state of making one kernel. The parts: llvm_kernel.cc the function, its loop over workgroups
-// and what is loaded once; phases.cc the stretches between barriers and what lives across;
-// llvm_control.cc ifs, loops and exits; llvm_memory.cc, strided.cc and stores.cc loads and stores;
-// llvm_atomics.cc; llvm_values.cc values, masks and ids; llvm_traps.cc.
+// The state of generating one kernel. The parts: llvm_kernel.cc the function, its loop over
+// workgroups and the values that are loaded once; phases.cc the parallel regions between barriers
+// and the values that are live across them; llvm_control.cc ifs, loops and exits; llvm_memory.cc,
+// strided.cc and stores.cc loads and stores; llvm_atomics.cc; llvm_values.cc values, masks and ids;
+// llvm_traps.cc.
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -37,11 +38,12 @@ class Emitter {
     V base = nullptr;
     V holds = nullptr;
   };
-  /// A value in the making: a scalar if it is uniform, else a vector; a base if it steps.
+  /// The LLVM values of a value: a scalar if it is uniform, else a vector; a base if it has a
+  /// stride.
   struct Made {
     V value = nullptr;
     V base = nullptr;
-    uint32_t epoch = 0;  // the stretch it was made in; 0: the workgroup's own code
+    uint32_t epoch = 0;  // its parallel region; 0: code that runs once per workgroup
     Run likely = {};     // for values with a likely stride
   };
 
@@ -68,7 +70,7 @@ class Emitter {
   void workgroup_while(OpId op);
   void yield_across(OpId exit, const std::vector<ValueId>& to);
   void copy_across(const std::vector<ValueId>& from, const std::vector<ValueId>& to);
-  void flush();  // the stretch that has been collected
+  void flush();  // the parallel region that has been collected
   void stretch(const std::vector<OpId>& ops, llvm::function_ref<void()> at_end);
   void export_value(ValueId v);
   V spill_address(const Home& home);
@@ -79,7 +81,7 @@ class Emitter {
   // ---- llvm_values.cc
   V get(ValueId v);       // scalar or vector
   V lanes_of(ValueId v);  // always a vector
-  V base_of(ValueId v);   // scalar; of a value that steps
+  V base_of(ValueId v);   // scalar; of a value with a stride
   void set(ValueId v, V value, V base = nullptr);
   V on_demand(OpId def);  // ops without operands
   V id_lanes(Opcode code, uint32_t dim, V* base);
@@ -93,7 +95,7 @@ class Emitter {
   Slot slot(llvm::Type* type);
   bool is_uniform(ValueId v) const { return k_.uniform(v); }
   llvm::VectorType* mask_type() { return llvm::FixedVectorType::get(b_.getInt1Ty(), S_); }
-  llvm::Type* stored_type(llvm::Type* type);  // what a slot of it has: masks are widened
+  llvm::Type* stored_type(llvm::Type* type);  // the type of its slot: masks are widened
   V to_stored(V value);
   V from_stored(V value, llvm::Type* type);
   V load_slot(Slot s, llvm::Type* type);
@@ -164,7 +166,7 @@ class Emitter {
   V compute_lanes(ValueId v, std::map<ValueId, V>& done);  // again, where it is needed
 
   // ---- llvm_memory.cc, stores.cc
-  /// A place that an access goes to.
+  /// The memory location of an access.
   struct Place {
     BufferId buffer{0};
     V pointer = nullptr;
@@ -179,8 +181,8 @@ class Emitter {
     bool is_private = false;
     uint64_t lane_bytes = 0;   // private: from lane to lane
     bool proved = false;       // active lanes are inside
-    bool is_constant = false;  // nobody writes it
-    bool racy = false;         // others may write it meanwhile
+    bool is_constant = false;  // never written
+    bool racy = false;         // other invocations may write it meanwhile
   };
   Place place_of(OpId op, uint32_t plus = 0);
   void load_op(OpId op);
@@ -218,12 +220,12 @@ class Emitter {
   V first_lane(V mask);  // i64: the number of its lowest lane
   V arena_at(uint64_t offset);
   bool has_masked_access(llvm::Type* raw) const;
-  /// Does an index that goes up by `span` over the lanes come to 0 again at most once?
+  /// True if an index that increases by `span` over the lanes wraps to 0 at most once.
   static bool wraps_once(Type index, uint64_t span) {
     return span <= low_mask(width_of(index) - is_signed(index));
   }
   llvm::SmallVector<std::pair<V, V>, 2> split_run(const Place& p, ValueId index, V base, V mask);
-  // Functions for what is rare or long; one for each kind.
+  // Functions for rare or long operations; one for each kind.
   llvm::Function* gather_function(const Place& p, llvm::Type* index);
   llvm::Function* gather_run_function(const Place& p, Type index_type);
   llvm::Function* scatter_function(const Place& p, bool run, Type index_type);
@@ -241,7 +243,7 @@ class Emitter {
 
   // ---- lines.cc
   void begin_lines();
-  /// What is made while it lives is of this op.
+  /// While it lives, generated instructions have the debug location of this op.
   class Line {
    public:
     Line(Emitter& emitter, OpId op);
@@ -269,7 +271,7 @@ class Emitter {
     std::vector<Slot> values;   // carried, or results of an if
     std::vector<Slot> results;  // of a loop where they are kept apart
     std::vector<bool> shared;   // of a loop: the slot belongs to the loop around
-    bool blend = false;         // slots hold what other lanes have
+    bool blend = false;         // slots hold the values of other lanes
   };
 
   const Prepared& k_;
@@ -290,7 +292,7 @@ class Emitter {
 
   llvm::Function* f_ = nullptr;
   llvm::DISubprogram* lines_ = nullptr;  // if options_.lines
-  BB start_ = nullptr;  // the function's first block: slots and what is loaded once
+  BB start_ = nullptr;  // the function's first block: slots and values that are loaded once
   V args_ = nullptr, arena_ = nullptr, stop_ = nullptr;
   llvm::GlobalVariable* zeros_ = nullptr;
   V group_[3] = {};      // i32, of the current workgroup
@@ -308,21 +310,21 @@ class Emitter {
   uint64_t arena_bytes_ = 0, spill_offset_ = 0, live_offset_ = 0, dummy_offset_ = 0;
 
   IdMap<ValueId, Made> made_;
-  std::map<std::pair<Opcode, uint64_t>, Made> ids_;  // of the current stretch
+  std::map<std::pair<Opcode, uint64_t>, Made> ids_;  // of the current parallel region
   IdMap<ValueId, Slot> home_slot_;                   // by value, where a home is a scalar
   uint32_t epoch_ = 0;
   uint32_t stretch_count_ = 0;
-  std::vector<OpId> pending_;  // ops of the stretch that is being collected
+  std::vector<OpId> pending_;  // ops of the parallel region that is being collected
   BB stretch_entry_ = nullptr, stretch_end_ = nullptr;
   V subgroup_ = nullptr;           // i64, number of the subgroup
   V active_ = nullptr;             // a mask; null: all
   Slot body_live_ = nullptr;       // lanes that have not returned
-  std::vector<Context> contexts_;  // ifs and loops around
-  std::vector<uint32_t> loops_;    // those that are loops
-  bool speculating_ = false;       // lanes may come here that the program keeps out
-  std::set<OpId> selected_;        // ifs whose arms were both executed
-  V test_all_ = nullptr;           // … and what must hold besides, for all lanes at once
-  V test_ = nullptr;               // of the while whose test was just made
+  std::vector<Context> contexts_;  // enclosing ifs and loops
+  std::vector<uint32_t> loops_;    // those of them that are loops
+  bool speculating_ = false;       // inactive lanes may execute this code
+  std::set<OpId> selected_;        // ifs whose branches were both executed
+  V test_all_ = nullptr;           // … and a condition besides, for all lanes together
+  V test_ = nullptr;               // of the while whose test was generated last
 };
 
 }  // namespace vyre::emit_llvm

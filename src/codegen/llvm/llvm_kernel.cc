@@ -1,4 +1,4 @@
-// The function of a kernel: what is loaded once, and the loop over workgroups.
+// The function of a kernel: values that are loaded once, and the loop over workgroups.
 
 #include <llvm/IR/MDBuilder.h>
 
@@ -100,7 +100,7 @@ void Emitter::begin_function() {
   llvm::BranchInst::Create(first, start_);
   enter(first);
 
-  // Arrays, places for values that live across barriers, and a place for stores that are dropped.
+  // Arrays, space for values that are live across barriers, and a dummy element for dropped stores.
   // Vectors without their first lanes may begin before the first array.
   arena_bytes_ = arena_tail;
   for (const BufferId i : p_.buffers.ids()) {
@@ -188,7 +188,7 @@ llvm::Value* Emitter::arena_at(uint64_t offset) {
   return at_start([&] { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), arena_, offset); });
 }
 
-/// A place to read zeros from.
+/// The address of zeros that can be read.
 llvm::Value* Emitter::zeros() {
   if (zeros_) return zeros_;
   llvm::Type* type = llvm::ArrayType::get(b_.getInt8Ty(), arena_align);
@@ -198,8 +198,8 @@ llvm::Value* Emitter::zeros() {
   return zeros_;
 }
 
-/// Of a parameter, a shared array or a table. An empty buffer may be null: then it is zeros of our
-/// own, so that reading element 0 is always possible.
+/// The pointer of a parameter, a shared array or a table. An empty buffer may be null: then it is
+/// the address of zeros in the module, so that element 0 can always be read.
 llvm::Value* Emitter::pointer_of(BufferId i) {
   if (pointers_[i]) return pointers_[i];
   const Buffer& buffer = p_.buffers[i];
@@ -266,7 +266,7 @@ void Emitter::workgroups() {
   enter(body);
   V taken = b_.getInt64(1);
   if (k_.abreast) {
-    // To the end of the row or of our part; a row of 2^32 has 0 as its length.
+    // To the end of the row or of this call's range; a row of 2^32 has 0 as its length.
     V row = b_.CreateZExt(b_.CreateSub(counts_[0], id[0]), i64);
     taken = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(last, number), row);
     taken = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, taken, b_.getInt64(most_abreast));
@@ -319,7 +319,7 @@ void Emitter::zero_arrays(Role role) {
   }
 }
 
-/// Polls on the way: arrays may be as large as memory is.
+/// Polls meanwhile, because arrays may be as large as memory.
 void Emitter::zero(V at, uint64_t bytes) {
   const uint64_t parts = options_.stoppable ? bytes / zeroed_at_once : 0;
   if (parts > 1) {

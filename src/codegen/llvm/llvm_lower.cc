@@ -14,8 +14,8 @@
 namespace vyre::emit_llvm {
 namespace {
 
-/// Workgroups of several rows that only stream: one after the other would go over few elements of
-/// each row and come back for the next ones. Abreast they go along whole rows.
+/// True for workgroups of several rows that only stream. One after the other, they would access few
+/// elements of each row and return for the next ones; abreast, they access whole rows.
 bool goes_by_rows(const Program& p) {
   if (p.workgroup[1] * p.workgroup[2] == 1) return false;
   for (const Buffer& b : p.buffers)
@@ -40,7 +40,7 @@ Prepared lower_for_lanes(const Program& program, const EmitOptions& options, boo
   r.program = program;
   Program& p = r.program;
 
-  // Each op names the one of `program` that it comes from; later stages keep the name.
+  // Each op records its origin in `program`; later stages keep the record.
   mark_origins(p);
 
   // exp, log, sin, … become arithmetic.
@@ -55,7 +55,7 @@ Prepared lower_for_lanes(const Program& program, const EmitOptions& options, boo
   // Loops that stride over memory get barriers: all subgroups run an iteration before the next.
   interchange_strided_loops(r);
 
-  // Barriers of the workgroup stand in structured form, so that the kernel can be cut at them.
+  // Workgroup barriers get structured form, so that the kernel can be divided at them.
   r.phased = r.subgroups > 1 && waits(p);
   r.abreast = !r.phased && r.subgroups > 1 && r.rows && goes_by_rows(p);
   if (r.phased) p = plan::structure_exits(p, Scope::Workgroup);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The program that the emitter walks, and what the emitter asks about it: the subgroup size, what
-// is the same in all lanes, where lanes diverge, where a workgroup waits.
+// The program that the emitter walks, and the analyses that the emitter needs: the subgroup size,
+// uniformity, divergence, and workgroup barriers.
 
 #include <cstdint>
 #include <vector>
@@ -44,7 +44,8 @@ struct Prepared {
 /// Runs every transformation between the optimized program and the one that is emitted.
 Prepared lower(const Program& program, const EmitOptions& options);
 
-/// A stretch is run subgroup by subgroup, and one ends before and behind ops that hold a barrier.
+/// A parallel region runs subgroup by subgroup, and ends before and after ops that contain a
+/// barrier.
 inline ArrayUse array_use(const Prepared& k) {
   return {.program = k.program,
           .uniformity = k.uniformity,

@@ -1,8 +1,8 @@
-// Loads. Out of bounds gives zero; lanes that are switched off may read anything inside.
+// Loads. Out of bounds gives zero; inactive lanes may read any element inside.
 //
-// By the shape of the index: the same for all lanes, one scalar load; neighbours, one vector load
-// behind one test that all of it is inside; else a load for each lane from a place that is moved
-// inside, and zero where it had to be moved.
+// The stride of the index selects the code. The same index for all lanes: one scalar load.
+// Neighbours: one vector load after one test that all of it is inside. Otherwise: a load per lane
+// from an index that is clamped to the buffer, and zero where it had to be clamped.
 
 #include "codegen/llvm/llvm_emitter.h"
 
@@ -103,7 +103,7 @@ llvm::Value* Emitter::load_raw(const Place& p, ValueId index) {
 
 // ---- Indices.
 
-/// The index as a number of 64 bits: what is out of range stays so.
+/// The index as a number of 64 bits: an index that is out of range stays out of range.
 llvm::Value* Emitter::index64(const Place& p, ValueId index, bool scalar) {
   return to_index64(p, p_.type(index), scalar ? base_of(index) : lanes_of(index));
 }
@@ -117,7 +117,7 @@ llvm::Value* Emitter::to_index64(const Place& p, Type t, V value) {
   return b_.CreateAdd(value, plus);
 }
 
-/// Does the index run over neighbouring elements?
+/// True if the index accesses neighbouring elements.
 bool Emitter::is_dense(const Place& p, ValueId index) {
   const auto stride = shapes_.stride(index);
   if (p.plus != 0) return false;
@@ -152,8 +152,9 @@ llvm::Value* Emitter::last_index(const Place& p, Type index) {
          });
 }
 
-/// For each lane: is its index inside? With nothing inside, index 0 counts as such. `clamped`: the
-/// index, moved inside; of its own type, or of 64 bits if something is added to it.
+/// Returns, for each lane, whether its index is inside. In an empty buffer index 0 counts as
+/// inside. `clamped`: the index, clamped to the buffer; of its type, or of 64 bits if p.plus is
+/// added.
 llvm::Value* Emitter::inside(const Place& p, ValueId index, V* clamped) {
   const Type t = p.plus == 0 ? p_.type(index) : Type::U64;
   V at = p.plus == 0 ? lanes_of(index) : index64(p, index, false);
@@ -161,14 +162,14 @@ llvm::Value* Emitter::inside(const Place& p, ValueId index, V* clamped) {
   return b_.CreateICmpEQ(*clamped, at);
 }
 
-/// Is the whole access inside, for all lanes?
+/// True if the whole access is inside, for all lanes.
 bool Emitter::surely_inside(const Place& p, ValueId index) {
   if (active_ || speculating_) return false;
   if (p.proved) return true;
   return within_limit(p, index);
 }
 
-/// Is the index of every active lane below the length, by its limit?
+/// True if the limit of the index proves that every active lane is below the length.
 bool Emitter::within_limit(const Place& p, ValueId index) {
   const auto limit = shapes_.limit(index);
   return limit && p.known && *limit < *p.known && p.plus < *p.known - *limit;
@@ -192,7 +193,7 @@ llvm::Value* Emitter::load_at(const Place& p, V address, llvm::Type* type) {
 
 llvm::Value* Emitter::load_scalar(const Place& p, ValueId index) {
   V at = index64(p, index, true);
-  // What is proved holds for lanes that get here, and with a mask there may be none.
+  // The proof holds for lanes that execute the access, and under a mask there may be none.
   if ((p.proved && !active_) || within_limit(p, index)) return load_at(p, address(p, at), p.raw);
   V is_inside = b_.CreateICmpULT(at, p.limit);
   V moved = b_.CreateSelect(is_inside, at, b_.getInt64(0));
@@ -200,7 +201,7 @@ llvm::Value* Emitter::load_scalar(const Place& p, ValueId index) {
   return b_.CreateSelect(is_inside, value, llvm::Constant::getNullValue(p.raw));
 }
 
-/// Can lanes be left out of a vector access, without a fault where they are?
+/// True if a vector access can leave out lanes without a fault at their addresses.
 bool Emitter::has_masked_access(llvm::Type* raw) const {
   if (S_ == 1) return false;
   if (options_.isa == Isa::X86_64_V4) return true;
@@ -209,8 +210,9 @@ bool Emitter::has_masked_access(llvm::Type* raw) const {
 
 /// The parts of a run of neighbours that are inside: for each, the index of lane 0 as a number, and
 /// its lanes, of those in `mask`. There are two where the index may wrap in its type, or begins
-/// below 0. A part without lanes begins at 0: machines are slow to find out that no lane wants what
-/// is far outside. Made of scalars only, so that vectors of indices need not be at hand for it.
+/// below 0. A part without lanes begins at 0, because masked accesses far outside the buffer are
+/// slow even if no lane is active. Made of scalars only, so that the vector of indices is not
+/// needed.
 llvm::SmallVector<std::pair<llvm::Value*, llvm::Value*>, 2> Emitter::split_run(const Place& p,
                                                                                ValueId index,
                                                                                V base, V mask) {
@@ -288,9 +290,9 @@ bool Emitter::has_native_gather(const Place& p) const {
   return options_.isa == Isa::X86_64_V4 && !p.is_private && p.size >= 4 && S_ >= 8;
 }
 
-/// Elements at indices that are all inside. By the instruction for it where that takes whole
-/// registers; it is no faster than one by one on machines of today, but a hundredth of the code to
-/// compile.
+/// Loads elements at indices that are all inside. Uses the gather instruction where it takes whole
+/// registers: on current machines it is as slow as scalar loads, but takes a hundredth of the code
+/// to compile.
 llvm::Value* Emitter::gather(const Place& p, V index) {
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);
   llvm::Type* i64 = b_.getInt64Ty();
@@ -333,7 +335,8 @@ llvm::Value* Emitter::call_gather(const Place& p, ValueId index) {
   return call;
 }
 
-/// One array a lane. Where all lanes want the same element, and lanes are neighbours, a vector.
+/// Loads from the arrays of the lanes, one array per lane. A vector load if all lanes load the same
+/// element and their arrays are interleaved.
 llvm::Value* Emitter::load_private(const Place& p, ValueId index) {
   if (!is_uniform(index) || lane_major_[p.buffer]) return load_gather(p, index);
   llvm::Type* type = llvm::FixedVectorType::get(p.raw, S_);

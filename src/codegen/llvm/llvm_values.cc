@@ -127,7 +127,7 @@ llvm::Value* Emitter::id_lanes(Opcode code, uint32_t dim, V* base) {
   return made.value;
 }
 
-// ---- Slots: places for what blocks join on. LLVM turns them into values again.
+// ---- Slots: memory for the values that blocks join on. LLVM turns them into values again.
 
 Emitter::Slot Emitter::slot(llvm::Type* type) {
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
@@ -136,7 +136,7 @@ Emitter::Slot Emitter::slot(llvm::Type* type) {
 }
 
 /// A vector of bits that crosses blocks would become one of 16-bit lanes on targets without mask
-/// registers: it is kept in the width that compares give.
+/// registers: it is stored in the width of comparison results.
 llvm::Type* Emitter::stored_type(llvm::Type* type) {
   if (type != mask_type() || mask_width_ == 1) return type;
   return llvm::FixedVectorType::get(b_.getIntNTy(mask_width_), S_);
@@ -160,9 +160,8 @@ llvm::Value* Emitter::load_mask(Slot s) { return b_.CreateLoad(s->getAllocatedTy
 
 void Emitter::store_slot(Slot s, V value) { b_.CreateStore(to_stored(value), s); }
 
-// ---- Masks. A condition is a vector of bits. What is combined from conditions and kept is as wide
-// as in a slot, because on the way through a block's end a vector of bits would become something
-// slow.
+// ---- Masks. A condition is a vector of bits. A stored combination of conditions is as wide as in
+// a slot, because a vector of bits that is live across a block's end is slow.
 
 llvm::Value* Emitter::wide(V mask) {
   return mask ? to_stored(mask) : llvm::Constant::getAllOnesValue(stored_type(mask_type()));

@@ -1,4 +1,4 @@
-// Loops. What is carried lives in slots. In a masked loop, `run` holds the lanes of the next
+// Loops. Carried values live in slots. In a masked loop, `run` holds the lanes of the next
 // iteration, `live` those of this one (the same slot unless there is a `continue`).
 
 #include "codegen/llvm/llvm_emitter.h"
@@ -63,7 +63,7 @@ void Emitter::begin_masks(Context& loop, V mask) {
   contexts_.back() = loop;
 }
 
-/// At the start of an iteration: who takes part, and what is carried.
+/// At the start of an iteration: loads the active lanes and the carried values.
 void Emitter::load_args(Context& loop) {
   if (loop.masked) {
     active_ = load_mask(loop.run);
@@ -83,20 +83,20 @@ void Emitter::load_args(Context& loop) {
   }
 }
 
-/// What an exit gives to the loop: the next carried values, or the results.
+/// Stores the values that an exit passes to the loop: the next carried values, or the results.
 void Emitter::carry(OpId exit, Context& loop, bool is_break) {
   const Op& o = p_.op(loop.op);
   const auto args = p_.args(o.first_block).subspan(o.code == Opcode::For ? 1 : 0);
   for (uint32_t k = 0; k < args.size(); ++k) {
     const ValueId a = args[k], from = p_.operand(exit, k);
     if (shared_.in_place[p_.op(exit).operands.begin + k]) continue;
-    // In a slot of the loop around there is what the lanes have that left that one.
+    // A slot of the enclosing loop also holds the values of the lanes that have left that loop.
     const bool shared = loop.shared[k];
     Slot result = loop.results[k];
     const bool apart = result && result != loop.values[k];
     if (apart) store_carried(result, lanes_of(from), loop.masked);
-    // A uniform value has one slot for all lanes. Where none is left, as behind a `continue` that
-    // all of them took, it keeps what it has.
+    // A uniform value has one slot for all lanes. If no lane is active, as after a `continue` that
+    // all lanes took, it keeps its value.
     const auto store_uniform = [&](Slot to) {
       V value = get(from);
       if (loop.masked) {
@@ -123,7 +123,7 @@ void Emitter::carry(OpId exit, Context& loop, bool is_break) {
         base = b_.CreateSelect(any(active_), base, before);
       }
       store_slot(loop.values[k], base);
-    } else  // lanes that have left keep what they had, if anyone asks
+    } else  // lanes that have left keep their values, if these are used
       store_carried(loop.values[k], lanes_of(from),
                     shared || (loop.masked && (result || k_.continues[loop.op])));
   }
@@ -140,9 +140,9 @@ void Emitter::finish_loop(Context& loop) {
     if (loop.results[k])
       set(r, load_slot(loop.results[k], type_of(r)));
     else
-      set(r, get(init[k]));  // uniform though what is carried is not: it never changes
+      set(r, get(init[k]));  // uniform though the carried value is not: it never changes
   }
-  // Lanes that returned inside are in no loop any more.
+  // Lanes that returned inside leave the enclosing loops, too.
   if (Context* outer = innermost_loop();
       outer && loop.masked && k_.drops[loop.op] && outer->masked) {
     V live = load_mask(body_live_);
@@ -153,7 +153,7 @@ void Emitter::finish_loop(Context& loop) {
 
 // ---- For: i takes lo, lo + step, … while below hi in exact integers.
 
-/// Is it below `hi` at all? Scalars or vectors.
+/// True if the first value is below `hi`. Scalars or vectors.
 llvm::Value* Emitter::for_runs(Type t, V lo, V hi, V step) {
   V zero = llvm::Constant::getNullValue(step->getType());
   V below = is_signed(t) ? b_.CreateICmpSLT(lo, hi) : b_.CreateICmpULT(lo, hi);
@@ -161,7 +161,8 @@ llvm::Value* Emitter::for_runs(Type t, V lo, V hi, V step) {
   return b_.CreateAnd(below, up);
 }
 
-/// Is i + step still below `hi`, where i is? The difference is a number that fits without a sign.
+/// True if i + step is still below `hi`, given that i is. The difference fits as an unsigned
+/// number.
 llvm::Value* Emitter::for_goes_on(V i, V hi, V step) {
   return b_.CreateICmpULT(step, b_.CreateSub(hi, i));
 }

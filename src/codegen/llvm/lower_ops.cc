@@ -36,8 +36,8 @@ llvm::Value* OpLowering::constant(Type type, uint64_t bits) const {
 
 llvm::Value* OpLowering::pure(Opcode code, Type type, Type source,
                               llvm::ArrayRef<llvm::Value*> operands) {
-  // One lane is a scalar with a dress on; LLVM's vector legalizer and the instructions below want
-  // none.
+  // A vector of one lane is computed as a scalar; LLVM's vector legalizer and the instructions
+  // below do not support it.
   if (lanes_of(operands[0]) == 1) {
     llvm::SmallVector<llvm::Value*, 4> scalars;
     for (llvm::Value* v : operands) scalars.push_back(b_.CreateExtractElement(v, uint64_t{0}));
@@ -55,7 +55,7 @@ llvm::Value* OpLowering::pure(Opcode code, Type type, Type source,
     }
     default: break;
   }
-  // Where the result is a bool, T is the type of the operands.
+  // If the result is a bool, T is the type of the operands.
   const Type t = info(code).result == 'B' && source != Type::Void ? source : type;
   return is_float(t) ? floating(code, t, operands) : integer(code, t, operands);
 }
@@ -175,7 +175,7 @@ llvm::Value* OpLowering::convert_x86(llvm::Value* x, unsigned bits, bool is_sign
   for (unsigned first = 0; first < lanes; first += form->lanes) {
     llvm::SmallVector<llvm::Value*, 4> arguments = {slice(x, first, form->lanes)};
     if (signature->getNumParams() >
-        1) {  // what masked lanes get, the mask, the rounding mode of now
+        1) {  // the value of masked lanes, the mask, the current rounding mode
       arguments.push_back(llvm::Constant::getNullValue(signature->getParamType(1)));
       arguments.push_back(llvm::Constant::getAllOnesValue(signature->getParamType(2)));
     }

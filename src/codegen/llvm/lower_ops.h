@@ -1,12 +1,12 @@
 #pragma once
 
-// Pure ops, subgroup ops and the elements of memory in LLVM IR, exactly as the specification says,
-// and in the cheapest form that we know for the target (LLVM's own vector forms of division and
-// saturating conversion are scalarized, so most corners are compare-and-select here).
+// Pure ops, subgroup ops and the elements of memory in LLVM IR, exactly as specified, and in the
+// cheapest known form for the target. (LLVM's own vector forms of division and saturating
+// conversion are scalarized, so most corner cases use compare-and-select here.)
 //
 // A value of type T is a scalar (i1, i8 … i64, float, double) or a vector of lanes of it. All
-// operands of a call have the same shape; the caller splats. A bool is an i1 or <S x i1>. No NaN
-// bits are promised but where the specification makes them visible.
+// operands of a call have the same shape; the caller splats. A bool is an i1 or <S x i1>. NaN bits
+// are guaranteed only where the specification makes them visible.
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -25,7 +25,7 @@ class OpLowering {
   llvm::Value* constant(Type type, uint64_t bits) const;
 
   /// Any op whose effect is Pure and that has operands. `type`: Op::type. `source`: the type of
-  /// operand 0 (casts, bitcasts). exp … atan2 are not for it: expand_functions() comes first.
+  /// operand 0 (casts, bitcasts). Not for exp … atan2: expand_functions() replaces them before.
   llvm::Value* pure(Opcode code, Type type, Type source, llvm::ArrayRef<llvm::Value*> operands);
 
   /// Subgroup ops over vectors with one element a lane. `active`, <S x i1>: the lanes that take
@@ -84,16 +84,16 @@ class OpLowering {
   llvm::Constant* splat_float(const llvm::Value* like, double number) const;  // floats like `like`
   llvm::Value* bits_of(llvm::Value* x);  // of a float, as an integer
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value*> operands);
-  /// (a < b ? a : b), which gives b if one is NaN or both are zeros: one instruction on x86.
+  /// (a < b ? a : b), which returns b if one is NaN or both are zeros: one instruction on x86.
   llvm::Value* min_or_second(llvm::Value* a, llvm::Value* b);
   llvm::Value* max_or_second(llvm::Value* a, llvm::Value* b);
-  /// Truncating conversion of a vector by the x86 instruction: what does not fit gives the top bit
-  /// (signed) or all ones (unsigned, which needs AVX-512).
+  /// Truncating conversion of a vector by the x86 instruction: a number that does not fit gives the
+  /// top bit (signed) or all ones (unsigned, which needs AVX-512).
   llvm::Value* convert_x86(llvm::Value* x, unsigned bits, bool is_signed);
-  /// Lanes first … first+count-1 of a vector; those past its end are anything.
+  /// Lanes first … first+count-1 of a vector; those past its end are unspecified.
   llvm::Value* slice(llvm::Value* vector, unsigned first, unsigned count);
   llvm::Value* concat(llvm::ArrayRef<llvm::Value*> parts);
-  /// fn on each lane, for what has no vector form.
+  /// Applies fn to each lane, for ops without a vector form.
   llvm::Value* each_lane(llvm::ArrayRef<llvm::Value*> operands,
                          llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> fn);
 

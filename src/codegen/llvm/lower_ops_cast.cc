@@ -1,6 +1,6 @@
-// Conversions. Float to integer truncates and saturates, and NaN gives 0: native on AArch64; on x86
-// a scalar is LLVM's business, and a vector is clamped in floats where the limits are exact, else
-// mended after the conversion.
+// Conversions. Float to integer truncates and saturates, and NaN gives 0: native on AArch64. On x86
+// a scalar is converted by LLVM; a vector is clamped in floats where the limits are exact, else
+// corrected after the conversion.
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -30,7 +30,7 @@ llvm::Value* OpLowering::cast(Type to, Type from, llvm::Value* x) {
       return is_signed(from) ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
     };
     auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(result);
-    // On AArch64 LLVM takes vectors of 64 bits to f32 by way of f64, which rounds twice.
+    // On AArch64 LLVM converts vectors of 64 bits to f32 through f64, which rounds twice.
     if (x86() || !lanes || width_of(from) != 64 || to == Type::F64) return convert(x, result);
     llvm::Value* all = llvm::PoisonValue::get(result);
     for (unsigned i = 0; i < lanes->getNumElements(); ++i)
@@ -64,7 +64,7 @@ llvm::Value* OpLowering::saturate_vector(Type to, Type from, llvm::Value* x) {
 
   if (width < 32) {
     if (is_signed(to)) {
-      // A NaN goes through both, comes out of the conversion as 0x80000000, and is cut to 0.
+      // A NaN passes through both, is converted to 0x80000000, and truncated to 0.
       x = max_or_second(limit(-above), x);
       x = min_or_second(limit(above - 1), x);
     } else {
@@ -81,8 +81,8 @@ llvm::Value* OpLowering::saturate_vector(Type to, Type from, llvm::Value* x) {
       x = b_.CreateSelect(ordered, min_or_second(limit(above - 1), x), zero);
       return convert_x86(x, 32, true);
     }
-    // The top bit alone is what a number too large or too small gives: right for the small one, and
-    // its complement for the large one.
+    // A number too large or too small gives the top bit alone: right for the small one, and the
+    // complement is right for the large one.
     llvm::Value* large = b_.CreateSExt(b_.CreateFCmpOGE(x, limit(above)), result);
     llvm::Value* inside = b_.CreateXor(convert_x86(x, word, true), large);
     return b_.CreateSelect(ordered, inside, llvm::ConstantInt::get(result, 0));
@@ -97,7 +97,7 @@ llvm::Value* OpLowering::saturate_vector(Type to, Type from, llvm::Value* x) {
     return b_.CreateXor(convert_x86(b_.CreateFSub(x, limit(above / 2)), 32, true),
                         llvm::ConstantInt::get(result, 1u << 31));
   }
-  // From 2^31 on `low` is the top bit and `high` what comes below it (the subtraction is exact
+  // From 2^31 on `low` is the top bit and `high` the bits below it (the subtraction is exact
   // there), or the top bit as well from 2^32 on.
   llvm::Value* low = convert_x86(x, 32, true);
   llvm::Value* high = convert_x86(b_.CreateFSub(x, limit(above / 2)), 32, true);

@@ -86,8 +86,8 @@ llvm::Value* OpLowering::divide_natively(Opcode code, Type type, llvm::Value* a,
   return b_.CreateSelect(by_zero, zero, quotient);
 }
 
-/// Vectors of up to 32 bits. `for_rest`: divisors whose remainder is 0 may give anything (0 and,
-/// for unsigned types, 1).
+/// Vectors of up to 32 bits. `for_rest`: the quotient is unspecified for divisors whose remainder
+/// is 0 (0 and, for unsigned types, 1).
 llvm::Value* OpLowering::quotient_by_floats(Type type, llvm::Value* a, llvm::Value* b,
                                             bool for_rest) {
   const bool is_signed = vyre::is_signed(type), narrow = width_of(type) < 32;
@@ -120,7 +120,8 @@ llvm::Value* OpLowering::quotient_by_floats(Type type, llvm::Value* a, llvm::Val
     return b_.CreateOr(b_.CreateTrunc(quotient, result), ones);
   }
   if (narrow) {
-    // What does not fit into 32 bits gives 0x80000000, whose low bits are the 0 of a signed x/0.
+    // A quotient that does not fit into 32 bits gives 0x80000000, whose low bits are the 0 of a
+    // signed x/0.
     llvm::Value* quotient = b_.CreateTrunc(convert_x86(ratio, 32, true), a->getType());
     return is_signed || for_rest ? quotient
                                  : b_.CreateOr(quotient, b_.CreateSExt(by_zero, a->getType()));
@@ -131,8 +132,8 @@ llvm::Value* OpLowering::quotient_by_floats(Type type, llvm::Value* a, llvm::Val
   }
   if (isa_ == Isa::X86_64_V4) return convert_x86(ratio, 32, false);  // x/0 gives all ones
   // A quotient of 2^31 or more has a divisor below 2. There the signed conversion gives 0x80000000,
-  // and the result is a (divisor 1) or all ones (0): a | (b - 1). The sign bit is all that the
-  // blend looks at.
+  // and the result is a (divisor 1) or all ones (0): a | (b - 1). The blend reads only the sign
+  // bit.
   llvm::Value* quotient = convert_x86(ratio, 32, true);
   if (for_rest) return quotient;
   llvm::Value* large = b_.CreateOr(a, b_.CreateSub(b, splat(b, 1)));

@@ -1,6 +1,6 @@
-// Elements of memory. f16 conversions are instructions on AArch64 and from x86-64-v3 on (rounding
-// as the mode says, and that is to nearest even); before that they are integer code, because LLVM
-// would call functions that nobody links.
+// Elements of memory. f16 conversions are instructions on AArch64 and from x86-64-v3 on (they round
+// by the current mode, which is to nearest even). Below that they are integer code, because LLVM
+// would call functions that the object does not link.
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -42,8 +42,8 @@ llvm::Value* OpLowering::from_f16(llvm::Value* raw) {
   llvm::Type *words = shaped(b_.getInt32Ty(), raw), *floats = shaped(b_.getFloatTy(), raw);
   if (isa_ != Isa::X86_64_V2)
     return b_.CreateFPExt(b_.CreateBitCast(raw, shaped(b_.getHalfTy(), raw)), floats);
-  // Exponent and fraction at their places in an f32 are the number times 2^-112, subnormals
-  // included; only infinities and NaNs miss their exponent.
+  // The exponent and fraction at their positions in an f32 are the number times 2^-112, subnormals
+  // included; only infinities and NaNs have a wrong exponent.
   llvm::Value* bits = b_.CreateZExt(raw, words);
   llvm::Value* magnitude = b_.CreateShl(b_.CreateAnd(bits, 0x7fff), 13);
   llvm::Value* scaled =
@@ -79,7 +79,7 @@ llvm::Value* OpLowering::to_f16(llvm::Value* value, bool visible) {
   llvm::Value* result =
       b_.CreateSelect(b_.CreateICmpULT(magnitude, splat(bits, 0x38800000)), small, normal);
   result = b_.CreateOr(result, sign);
-  // The NaN must stay one, so it gets its canonical bits even where nobody looks.
+  // The NaN must stay a NaN, so it gets its canonical bits even where they are not visible.
   result = b_.CreateSelect(b_.CreateICmpUGT(magnitude, splat(bits, 0x7f800000)),
                            splat(bits, 0x7e00), result);
   return b_.CreateTrunc(result, halves);
@@ -90,8 +90,8 @@ llvm::Value* OpLowering::to_bf16(llvm::Value* value) {
   llvm::Value* odd = b_.CreateAnd(b_.CreateLShr(bits, 16), 1);
   llvm::Value* rounded =
       b_.CreateLShr(b_.CreateAdd(b_.CreateAdd(bits, splat(bits, 0x7fff)), odd), 16);
-  // Rounding could carry a NaN into a number, so it gets its canonical bits even where nobody
-  // looks.
+  // Rounding could carry a NaN into a number, so it gets its canonical bits even where they are not
+  // visible.
   llvm::Value* result =
       b_.CreateSelect(b_.CreateFCmpUNO(value, value), splat(bits, 0x7fc0), rounded);
   return b_.CreateTrunc(result, shaped(b_.getInt16Ty(), value));

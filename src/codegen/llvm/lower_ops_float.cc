@@ -44,8 +44,8 @@ llvm::Value* OpLowering::floating(Opcode code, Type, llvm::ArrayRef<llvm::Value*
 }
 
 llvm::Value* OpLowering::float_min_max(bool min, llvm::Value* a, llvm::Value* b) {
-  // The x86 instruction gives its second operand if one is NaN or both are zeros. So a constant
-  // goes second, and that is all, unless it is NaN or the zero that should lose.
+  // The x86 instruction returns its second operand if one is NaN or both are zeros. So a constant
+  // is passed second, which suffices unless it is NaN or the zero that should lose.
   const auto simple = [&](llvm::Value* v) {
     const llvm::APFloat* c = nullptr;
     if (!llvm::PatternMatch::match(v, llvm::PatternMatch::m_APFloat(c))) return false;
@@ -56,7 +56,7 @@ llvm::Value* OpLowering::float_min_max(bool min, llvm::Value* a, llvm::Value* b)
     if (simple(b)) return min ? min_or_second(a, b) : max_or_second(a, b);
   }
   if (x86() && !a->getType()->isVectorTy()) {
-    // In a vector register, whose other lanes nobody looks at: LLVM would take the comparison of
+    // In a vector register, whose other lanes are unused: LLVM would move the comparison of
     // scalars, and then their bits, to the integer registers.
     auto* vector =
         llvm::FixedVectorType::get(a->getType(), 128 / a->getType()->getScalarSizeInBits());

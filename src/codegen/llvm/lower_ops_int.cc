@@ -1,4 +1,4 @@
-// Integers and bool. LLVM's plain operations wrap; what is left are amounts and corners.
+// Integers and bool. LLVM's plain operations wrap; shift amounts and corner cases need more code.
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -56,7 +56,7 @@ llvm::Value* OpLowering::integer(Opcode code, Type type, llvm::ArrayRef<llvm::Va
 
 llvm::Value* OpLowering::mulhi(bool is_signed, llvm::Value* a, llvm::Value* b) {
   const unsigned width = a->getType()->getScalarSizeInBits();
-  // There is no vector multiplication of 64 by 64 bits; one lane is one instruction.
+  // Vectors have no multiplication of 64 by 64 bits; one lane is one instruction.
   if (width == 64 && a->getType()->isVectorTy())
     return each_lane({a, b}, [&](auto lane) { return mulhi(is_signed, lane[0], lane[1]); });
   llvm::Type* wide = shaped(b_.getIntNTy(2 * width), a);
@@ -78,9 +78,9 @@ llvm::Value* OpLowering::count_zeros(Opcode code, llvm::Value* a) {
     const auto id = leading ? llvm::Intrinsic::ctlz : llvm::Intrinsic::cttz;
     return call(id, {a, b_.getFalse()});
   }
-  // The exponent of the number as a float tells where its highest bit is. The float must not round
-  // up to the next power of two: for clz the bit below the highest is cleared (others may be, too),
-  // for ctz there is only one bit. 0 becomes 0.0 with exponent 0, and 2^31 a negative number.
+  // The exponent of the number as a float gives the position of its highest bit. The float must not
+  // round up to the next power of two: for clz the bit below the highest is cleared (others may be,
+  // too), for ctz there is only one bit. 0 becomes 0.0 with exponent 0, and 2^31 a negative number.
   llvm::Type* floats = shaped(b_.getFloatTy(), a);
   const auto exponent = [&](llvm::Value* x) {  // with the sign above it
     return b_.CreateLShr(b_.CreateBitCast(b_.CreateSIToFP(x, floats), a->getType()), 23);

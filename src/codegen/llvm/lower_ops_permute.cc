@@ -14,7 +14,7 @@ unsigned lanes_of(const llvm::Value* v) {
   return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
 }
 
-/// Registers that instructions may look through before memory is the shorter way.
+/// The maximum number of registers for permute instructions; with more, memory is faster.
 constexpr unsigned most_registers = 4;
 
 }  // namespace
@@ -30,8 +30,8 @@ llvm::Value* OpLowering::pick_lanes(llvm::Value* v, llvm::Value* index) {
     return b_.CreateTrunc(bytes, type);
   }
   if (!x86()) return pick_in_memory(v, index);
-  // Elements that no instruction permutes travel in wider ones: up to v2 there are only bytes,
-  // which fit all; v3 has 32 bits, v4 16 to 64.
+  // Elements that no instruction permutes are permuted as parts of wider ones: up to v2 there are
+  // only bytes, which fit all; v3 has 32 bits, v4 16 to 64.
   const unsigned narrowest = isa_ == Isa::X86_64_V4 ? 16 : isa_ == Isa::X86_64_V3 ? 32 : 8;
   if (bits < narrowest && lanes_of(v) * bits > 128) {
     llvm::Value* wide = b_.CreateZExt(v, shaped(b_.getIntNTy(narrowest), v));

@@ -1,5 +1,5 @@
-// Subgroup operations on vectors with one element a lane. Lanes that take no part count as absent:
-// they bring the identity to a reduction, 0 to a scan, nothing to a vote, and a shuffle from them
+// Subgroup operations on vectors with one element per lane. Inactive lanes count as absent: they
+// contribute the identity to a reduction, 0 to a scan, nothing to a vote, and a shuffle from them
 // gives 0.
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -17,7 +17,7 @@ unsigned lanes_of(const llvm::Value* v) {
   return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
 }
 
-/// What changes nothing.
+/// The identity of a reduction.
 llvm::Constant* identity(Opcode code, Type type, llvm::Type* shape) {
   const unsigned width = shape->getScalarSizeInBits();
   const auto number = [&](const llvm::APInt& n) { return llvm::ConstantInt::get(shape, n); };
@@ -69,7 +69,7 @@ llvm::Value* OpLowering::subgroup(Opcode code, Type type, llvm::ArrayRef<llvm::V
   }
 }
 
-/// The value that all lanes get.
+/// The value of all lanes.
 llvm::Value* OpLowering::reduce(Opcode code, Type type, llvm::Value* v) {
   namespace op = llvm::Intrinsic;
   if (type == Type::Bool) {
@@ -112,7 +112,7 @@ llvm::Value* OpLowering::scan_add(Type type, llvm::Value* v) {
       mask.push_back(lane < distance ? lanes : lane - distance);
     return b_.CreateShuffleVector(v, fill, mask);
   };
-  // Lanes without a lower neighbour keep their value: they add what changes nothing.
+  // Lanes without a lower neighbour keep their value: they add the identity.
   llvm::Constant* nothing = identity(Opcode::SubgroupAdd, type, v->getType());
   for (int d = 1; d < lanes; d *= 2) v = pure(Opcode::Add, type, type, {up(d, nothing), v});
   return up(1, llvm::Constant::getNullValue(v->getType()));
@@ -152,7 +152,7 @@ llvm::Value* OpLowering::move_lanes(Opcode code, llvm::Value* v, llvm::Value* op
                        : code == Opcode::SubgroupShuffleDown ? b_.CreateAdd(own, operand)
                        : code == Opcode::SubgroupShuffleXor  ? b_.CreateXor(own, operand)
                                                              : operand;
-  // A distance below the size can't wrap back into the subgroup.
+  // A distance below the size cannot wrap back into the subgroup.
   llvm::Value* exists = b_.CreateICmpULT(index, splat(index, lanes));
   if (code == Opcode::SubgroupShuffleUp || code == Opcode::SubgroupShuffleDown)
     exists = b_.CreateAnd(exists, b_.CreateICmpULT(operand, splat(operand, lanes)));

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a Module owns; for the files of src/codegen/llvm and src/runtime/cpu only.
+// The data that a Module owns; for the files of src/codegen/llvm and src/runtime/cpu only.
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -12,16 +12,16 @@
 
 namespace vyre::emit_llvm {
 
-/// How much work LLVM puts into a kernel. Full compiles the kernels that people write; the others
-/// leave out the passes whose time grows faster than the kernel.
+/// The optimization effort of LLVM for a kernel. Full is for kernels of usual size; the others omit
+/// passes whose time is superlinear in the size of the kernel.
 enum class Effort : uint8_t {
   Full,
   Large,  // without passes that lengthen live ranges or schedule again after register allocation
   Quick,  // no passes, and unoptimized machine code, which is slower
 };
 
-/// Deletes what holds LLVM's tables, except while an exception is on its way: that is a lack of
-/// memory, which may have left them half-changed.
+/// Deletes the object that holds LLVM's tables, except while an exception propagates: the cause is
+/// a lack of memory, which may have left the tables half-changed.
 struct DeleteUnlessThrown {
   template <class T>
   void operator()(T* object) const {

@@ -1,10 +1,9 @@
-// The passes that pay for their time. The emitter writes SSA that is already scalar where it can
-// be, so what is left is to clean up: masks and addresses that are computed twice, selects on
-// constants, blocks that lead to the next one only, and what does not change in a loop. LLVM's
-// vectorizers have nothing to do here (lanes are vectors already) and its larger pipelines cost
-// more than the kernel.
+// The pass pipeline of LLVM. The emitter writes SSA that is already scalar where possible. So the
+// passes only clean up: masks and addresses that are computed twice, selects on constants, blocks
+// that only lead to the next one, and loop invariants. LLVM's vectorizers have no effect here
+// (lanes are vectors already), and its larger pipelines cost more than the kernel.
 //
-// Nothing here changes a float's value: no fast-math flag is ever set.
+// No pass changes a float's value: no fast-math flag is ever set.
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -47,15 +46,15 @@ struct Managers {
   llvm::PassBuilder builder;
 };
 
-/// Not at all for what is too large: slots become values where loops join, each variable in each
-/// loop, and unoptimized code would keep all of these apart on the stack.
+/// Does nothing for kernels that are too large (Effort::Quick): promoting slots would create a phi
+/// per variable and loop, and unoptimized code keeps each of these separately on the stack.
 void optimize_here(Module& module) {
   set_target(module);
   Module::State& state = module.state();
   if (state.effort == Effort::Quick) return;
   const LlvmOwner<Managers> managers(new Managers(state.isa));
   auto& [loops, functions, groups, modules, builder] = *managers;
-  // The only functions outside are ours: no call is to be taken for one of the C library's.
+  // The only external functions are vyre's: no call may be treated as one of the C library.
   functions.registerPass([&] {
     llvm::TargetLibraryInfoImpl library(llvm::Triple(state.module->getTargetTriple()));
     library.disableAllFunctions();

@@ -31,7 +31,7 @@ class Partition {
     return (o.code == Opcode::Barrier ? Scope(o.attr) : p_.memory(op).scope) == Scope::Workgroup;
   }
 
-  /// A block of the workgroup's own.
+  /// A block that the workgroup executes once.
   void own_block(BlockId block) {
     uint32_t current = 0;
     for (OpId at = p_.blocks[block].first; at != none; at = p_.op(at).next) {
@@ -66,7 +66,7 @@ class Partition {
     return true;
   }
 
-  /// Ops inside are of the same stretch.
+  /// Assigns ops in nested blocks to the parallel region of their parent.
   void spread() {
     walk(p_, [&](OpId op) {
       const OpId parent = p_.blocks[p_.op(op).parent].parent;
@@ -87,19 +87,20 @@ class Partition {
         if (def != none && is_on_demand(p_.op(def).code)) continue;
         const uint32_t made = stretch_of(v);
         if (made == 0) continue;
-        // Scalars that the end of an own block gives are passed on after its last stretch.
+        // Scalars that the end of such a block yields are copied after its last parallel region.
         const OpId owner = p_.blocks[p_.op(op).parent].parent;
         const bool passes_on = is_exit(p_.op(op).code) && owner != none && holds_barrier(owner) &&
                                k_.uniformity.value(v) >= Uniformity::Workgroup;
         if (made != to_.of_op[op] || passes_on) give_home(v);
       }
       if (!holds_barrier(op)) return;
-      // What the workgroup's own ifs and loops give, and what its loops carry.
+      // Results of ifs and loops that the workgroup executes once, and the carried values of these
+      // loops.
       if (p_.op(op).code == Opcode::While) {
         const auto args = p_.args(p_.op(op).first_block);
         for (uint32_t i = 0; i < args.size(); ++i) {
           give_home(args[i]);
-          // A result is what the argument was last, and in the same place.
+          // A result is the last value of the argument, and shares its home.
           const ValueId r = p_.result(op, i);
           if (k_.uniformity.value(r) == k_.uniformity.value(args[i]))
             to_.home[r] = to_.home[args[i]];
@@ -109,7 +110,7 @@ class Partition {
     });
   }
 
-  /// Ids, what the workgroup agrees on, and short sums and products of such.
+  /// True for ids, workgroup-uniform values, and short sums and products of these.
   bool is_made_again(ValueId v, int& budget) const {
     if (k_.uniformity.value(v) >= Uniformity::Workgroup) return true;
     const OpId def = p_.values[v].def;

@@ -1,4 +1,4 @@
-// The workgroup's own code, and stretches: loops over its subgroups.
+// Code that runs once per workgroup, and parallel regions: loops over its subgroups.
 
 #include "codegen/llvm/phases.h"
 
@@ -8,7 +8,7 @@
 
 namespace vyre::emit_llvm {
 
-/// A block whose control is the workgroup's.
+/// A block that is executed once per workgroup.
 void Emitter::workgroup_block(BlockId block) {
   for (OpId at = p_.blocks[block].first; at != none; at = p_.op(at).next) {
     const Op& op = p_.op(at);
@@ -44,7 +44,8 @@ void Emitter::workgroup_op(OpId id) {
       return flush();
     case Opcode::Test: return flush();
     default: {
-      // The same for the whole workgroup, and ahead of asserts and returns that stand before it.
+      // The op is uniform over the workgroup, and is executed before asserts and returns that
+      // precede it.
       const bool before = std::exchange(speculating_, true);
       this->op(id);
       speculating_ = before;
@@ -67,7 +68,7 @@ void Emitter::workgroup_if(OpId id) {
   enter(end);
 }
 
-/// The test's block is the header; what is carried lives in homes.
+/// The test's block is the header; carried values are in homes.
 void Emitter::workgroup_while(OpId id) {
   const Op& op = p_.op(id);
   const auto args = p_.args(op.first_block);
@@ -90,7 +91,7 @@ void Emitter::workgroup_while(OpId id) {
   workgroup_block(op.first_block + 1);
   flush();
   if (k_.has_traps && !ended()) {
-    // A loop is left when nobody is in it any more.
+    // A loop ends when no lane is live any more.
     V any_live = b_.getFalse();
     llvm::Type* row = llvm::FixedVectorType::get(b_.getInt8Ty(), S_);
     for (uint32_t j = 0; j < k_.subgroups; ++j) {
@@ -122,7 +123,7 @@ void Emitter::workgroup_while(OpId id) {
   copy_across(from, results);
 }
 
-/// The values that an exit, or a loop at its start, gives to homes.
+/// Stores the values of an exit, or of a loop at its start, to homes.
 void Emitter::yield_across(OpId exit, const std::vector<ValueId>& to) {
   const auto from = p_.operands(exit);
   copy_across({from.begin(), from.end()}, to);
@@ -160,8 +161,8 @@ void Emitter::flush() {
   const Opcode code = p_.op(last).code;
   if (code != Opcode::Yield) return stretch(ops, [] {});
   ops.pop_back();
-  // What the exit gives: scalars after the stretch, the rest at its end, all read before any is
-  // written.
+  // The values of the exit: scalars are copied after the parallel region, the rest at its end, all
+  // read before any is written.
   const OpId parent = p_.blocks[p_.op(last).parent].parent;
   const auto targets =
       is_loop(p_.op(parent).code) ? p_.args(p_.op(parent).first_block) : p_.results(parent);
@@ -290,7 +291,7 @@ void Emitter::stretch(const std::vector<OpId>& list, llvm::function_ref<void()> 
 
 // ---- Homes.
 
-/// Zero at first: nobody's value may be asked for when all lanes are dead.
+/// Initialized to zero: it may be read when all lanes are dead.
 Emitter::Slot Emitter::home_slot(ValueId v) {
   if (home_slot_[v]) return home_slot_[v];
   llvm::Type* type = low_.value_type(p_.type(v));
@@ -320,7 +321,7 @@ void Emitter::export_value(ValueId v) {
   set_noalias(store, p_.buffers.next_id());
 }
 
-/// At the stretch's start, so that all of it has it.
+/// Rematerializes the value at the start of the parallel region, so that it dominates all uses.
 llvm::Value* Emitter::make_again(ValueId v) {
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(stretch_entry_->getTerminator());
@@ -328,7 +329,7 @@ llvm::Value* Emitter::make_again(ValueId v) {
   return made_[v].value;
 }
 
-/// Of a value that was made elsewhere.
+/// Loads or rematerializes a value that was computed in another parallel region.
 llvm::Value* Emitter::reload(ValueId v) {
   const Home& home = stretches_.home[v];
   llvm::Type* type = type_of(v);

@@ -1,16 +1,17 @@
 #pragma once
 
-// Which ops run together between two workgroup barriers, and which values outlive such a stretch.
+// Divides a kernel into parallel regions: ops that run together between two workgroup barriers.
+// Finds the values that are live across regions.
 //
-// Ops that hold a barrier are the workgroup's own: they are executed once, with scalar control.
-// What stands between is a stretch: a loop over the subgroups. Ops of a workgroup's own block that
-// are pure and the same for the whole workgroup, and need nothing of the stretch that is being
-// collected, are executed once too, before it. A kernel without barriers is one stretch.
+// Ops that contain a barrier are executed once per workgroup, with scalar control flow. The ops
+// between them are a parallel region: a loop over the subgroups. Workgroup-uniform pure ops beside
+// them that do not depend on the region that is being collected are executed once, too, before it.
+// A kernel without barriers is one region.
 //
-// A value of one stretch that another one, or the workgroup's own code, uses has a home in memory:
-// a scalar if the workgroup agrees on it, else a place in the arena for each subgroup. What needs
-// no operands is made again instead, and so are short sums of ids and what the workgroup agrees on:
-// indices, most of all, which are then known to run over neighbours.
+// A value that is used outside its region has a home in memory: a scalar if it is uniform over the
+// workgroup, else space in the arena for each subgroup. Ops without operands are rematerialized
+// instead, and so are short sums of ids and workgroup-uniform values. Most of these are indices,
+// whose strides then stay known.
 
 #include <vector>
 
@@ -24,7 +25,7 @@ struct Home {
   uint32_t bytes = 0;   // Arena: of one subgroup
 };
 
-/// Numbers from 1; 0 is the workgroup's own code.
+/// The regions are numbered from 1; 0 is code that is executed once per workgroup.
 struct Stretches {
   explicit Stretches(const Prepared& kernel);
 
@@ -33,7 +34,7 @@ struct Stretches {
   uint64_t arena_bytes = 0;
 };
 
-/// No operands: made where it is needed.
+/// True for ops without operands: they are computed at each use.
 bool is_on_demand(Opcode code);
 
 }  // namespace vyre::emit_llvm

@@ -40,7 +40,7 @@ class Finder {
   void share_in(OpId loop) {
     const Op& o = p_.op(loop);
     const auto args = arguments(loop);
-    std::unordered_map<ValueId, uint32_t> slot_of;  // what the slots hold at this point
+    std::unordered_map<ValueId, uint32_t> slot_of;  // the value in each slot at this point
     for (uint32_t k = 0; k < args.size(); ++k)
       if (has_plain_slot(loop, k)) slot_of.emplace(args[k], k);
     if (slot_of.empty()) return;

@@ -1,11 +1,12 @@
 #pragma once
 
-// Which loops keep carried values in the slots of the loop around them.
+// Finds loops that keep carried values in the slots of the enclosing loop.
 //
 // A loop nest carries a variable through each of its levels: n variables in n nested loops are n²
-// carried values. Where a loop begins with a value that is in a slot of the loop around, it may go
-// on in that slot. What the loop around then yields is in its slot already, and a value that is
-// only passed on is neither loaded nor stored: the code grows with the text again.
+// carried values. A loop whose initial value is in a slot of the enclosing loop may continue in
+// that slot. A value that the enclosing loop then yields is in its slot already, and a value that
+// is only passed on is neither loaded nor stored. So the code is linear in the size of the text
+// again.
 
 #include <cstdint>
 #include <vector>

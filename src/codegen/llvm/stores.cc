@@ -1,5 +1,5 @@
-// Stores. Out of bounds, and in lanes that are switched off, nothing is written, and never a
-// neighbour.
+// Stores. Out-of-bounds elements and inactive lanes write nothing, and no neighbouring element is
+// written.
 
 #include "codegen/llvm/llvm_emitter.h"
 
@@ -11,7 +11,7 @@ void Emitter::store_op(OpId id) {
   for (uint32_t k = 0; k < values; ++k) {
     const Place place = place_of(id, k);
     const ValueId v = p_.operand(id, k + 1), index = p_.operand(id, 0);
-    // One lane writes where all have the same place.
+    // One lane writes if all have the same address.
     V value = is_uniform(index) && !place.is_private ? get(v) : lanes_of(v);
     store_raw(place, index, low_.to_element(place.element, value, is_host_output(role)));
   }
@@ -26,7 +26,7 @@ void Emitter::store_raw(const Place& p, ValueId index, V raw) {
   store_scatter(p, index, raw);
 }
 
-/// Neighbours if a run-time test says so.
+/// A vector store if a run-time test proves neighbours.
 void Emitter::store_likely(const Place& p, ValueId index, V raw) {
   const Run run = index_run(index);
   V base = to_index64(p, p_.type(index), run.base);
@@ -127,7 +127,7 @@ void Emitter::call_scatter(const Place& p, V index, V raw) {
   call->setCallingConv(llvm::CallingConv::Fast);
 }
 
-/// Lanes that must not write do so to a place of our own.
+/// Lanes that must not write store to a dummy element.
 void Emitter::store_scatter(const Place& p, ValueId index, V raw) {
   const bool native = options_.isa == Isa::X86_64_V4 && p.size >= 4 && S_ >= 8 && S_ <= 32;
   if (S_ > 16 && !native) return call_scatter(p, index64(p, index, false), raw);
@@ -161,7 +161,7 @@ void Emitter::store_scatter(const Place& p, ValueId index, V raw) {
   }
 }
 
-/// The array of each lane has one element more than it says, which takes what is dropped.
+/// The array of each lane has one additional element, which takes out-of-bounds stores.
 void Emitter::store_private(const Place& p, ValueId index, V raw) {
   const bool one_row = is_uniform(index) && !lane_major_[p.buffer];
   V at = index64(p, index, one_row);

@@ -20,7 +20,7 @@ std::optional<int64_t> Emitter::run_stride(const Place& p, ValueId index) {
   return bytes / size;
 }
 
-/// The elements of all lanes, from the place of the lowest one.
+/// The elements of all lanes, from the address of the lowest one.
 llvm::Value* Emitter::load_wide(const Place& p, V first, int64_t stride) {
   if (stride == 0) return splat(load_at(p, address(p, first), p.raw));
   const unsigned step = static_cast<unsigned>(std::abs(stride));
@@ -42,7 +42,7 @@ llvm::Value* Emitter::load_run(const Place& p, ValueId index, int64_t stride) {
   const uint64_t elements = step == 0 ? 1 : uint64_t{step} * S_;
   V limit = dense_limit(p, t, (elements - 1) * element + p.plus);
   V inside = b_.CreateICmpULT(first, limit);
-  // An unsigned index below zero is far above all elements, also where `plus` would bring it back.
+  // An unsigned index below zero is far above all elements, even if `plus` would wrap it back.
   if (stride < 0 && p.plus > 0 && is_unsigned(t))
     inside = both(inside, b_.CreateICmpUGE(first, b_.getInt64(p.plus)));
   BB fast = block("run");

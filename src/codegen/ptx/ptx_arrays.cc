@@ -1,4 +1,4 @@
-// Memory of the kernel's own: shared and private arrays, and tables.
+// The kernel's shared and private arrays, and tables.
 
 #include "codegen/ptx/ptx_emitter.h"
 
@@ -42,7 +42,7 @@ void Emitter::clear_arrays() {
     end = info_.static_shared_bytes + info_.dynamic_shared_bytes;
   }
   if (first >= end) return;
-  // Every thread clears 16 bytes and goes on by the size of the workgroup.
+  // Every thread clears 16 bytes and advances by the size of the workgroup.
   const uint64_t bytes = (end - first + 15) / 16 * 16, step = uint64_t{16} * f_.invocations;
   const Text at = word(), last = word(), more = pred();
   // Named in order: the evaluation order of arguments is unspecified.

@@ -54,8 +54,8 @@ void Emitter::atomic_op(OpId id) {
     return swap_until_same({place, order, scope, what, how}, t, old, v);
   ins("{}atom.{}.{}{}.{}.{} {}, {}, {}", g, order, scope, place.space, what, how, old, at, v);
   if (t != Type::F32 || !is_visible(ref.buffer)) return;
-  // Who makes a NaN, or adds to one, writes the canonical one behind it. Nothing turns a NaN back,
-  // so the last write to the element is one of these.
+  // An addition whose result is NaN stores the canonical NaN after it. No addition turns a NaN back
+  // into a number, so the last write to the element is one of these stores.
   const Text sum = temp(t), is_nan = pred();
   ins("add.rn.f32 {}, {}, {}", sum, old, v);
   if (p.empty())
@@ -65,10 +65,11 @@ void Emitter::atomic_op(OpId id) {
   ins("@{} st.relaxed.{}{}.b32 {}, {}", is_nan, scope, place.space, at, canonical_nan_f32);
 }
 
-/// By compare and swap. For f32 in global memory it keeps subnormals, which the instruction
-/// flushes. In shared memory there are no instructions for f32 and 64 bits: ptxas writes this loop
-/// then, but after it has decided what is uniform, and the counter of a loop around it was seen to
-/// be advanced once for each part of a warp that had come apart in it. It sees our loop.
+/// Implements the op by a compare-and-swap loop. For f32 in global memory this keeps subnormals,
+/// which the instruction flushes. Shared memory lacks instructions for f32 and 64 bits. There
+/// ptxas inserts such a loop itself, but after its uniformity analysis: the counter of an enclosing
+/// loop was seen to advance once for each part of a warp that had diverged in the inserted loop.
+/// ptxas analyzes the loop that is written here.
 void Emitter::swap_until_same(const Atomic& a, Type t, const Text& old, const Text& v) {
   const Text at = fmt::format("[{}+{}]", a.place.address, a.place.offset);
   const bool is_float = t == Type::F32;

@@ -1,6 +1,6 @@
-// Flow: labels and branches. What blocks give to each other goes through the registers of results
-// and arguments. A loop's results have the registers of what it carries: behind the loop nobody
-// sees its arguments any more.
+// Control flow: labels and branches. Blocks pass values through the registers of results and
+// arguments. A loop's results share the registers of its carried values: after the loop its
+// arguments are dead.
 
 #include "codegen/common/short_loop.h"
 #include "codegen/ptx/ptx_emitter.h"
@@ -10,8 +10,8 @@ namespace {
 
 // ptxas leaves loops as they are written, and nvcc writes about that much of them.
 constexpr uint64_t most_unrolled_ops = 256;
-constexpr uint64_t most_bodies = 16;       // of a round of a longer loop
-constexpr uint64_t most_whole_trips = 32;  // of a loop that needs no rounds
+constexpr uint64_t most_bodies = 16;       // per iteration of a longer loop
+constexpr uint64_t most_whole_trips = 32;  // of a loop that is unrolled completely
 
 }  // namespace
 
@@ -97,7 +97,8 @@ void Emitter::begin_loop(OpId id, Loop& loop, std::span<const ValueId> init,
   }
 }
 
-/// How many bodies one round of a loop has: as many as divide its trips.
+/// The number of bodies per iteration of an unrolled loop: the largest one allowed that divides its
+/// trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
   const auto found = short_loop(p_, loop);
   if (!found || lowered_.polls[loop]) return 1;
@@ -156,7 +157,7 @@ void Emitter::for_op(OpId id) {
       ins("setp.gt.{} {}, {}, {}", bits, more, left, get(step));
     }
     if (lowered_.polls[id] && options_.stoppable) {
-      // Only where there is another trip: most loops over chunks have one.
+      // Only if there is another trip: most loops over chunks have one.
       ins("@!{} bra $L{}", more, loop.exit);
       poll(id, body);
     } else {

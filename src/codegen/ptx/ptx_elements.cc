@@ -6,7 +6,7 @@
 
 namespace vyre::emit_ptx {
 
-/// How an element is loaded and stored.
+/// The type, register class and suffix that load and store an element.
 Emitter::Raw Emitter::raw_of(Type element) {
   switch (element) {
     case Type::Bool:
@@ -58,8 +58,8 @@ Emitter::Text Emitter::canonical_bits(Type t, ValueId value) {
   return result;
 }
 
-/// What is stored for a value. `visible`: the host sees it, so a NaN has its canonical bits; floats
-/// are then integers in the registers that hold them.
+/// The bits that are stored for a value. `visible`: the host sees them, so a NaN has its canonical
+/// bits; floats are then integers in the registers that hold them.
 Emitter::Text Emitter::to_raw(Type element, ValueId value, bool visible) {
   switch (element) {
     case Type::Bool: {
@@ -80,7 +80,7 @@ Emitter::Text Emitter::to_raw(Type element, ValueId value, bool visible) {
         const Text half = temp(Class::Half);
         ins("cvt.rn.{}.f32 {}, {}", is_half ? "f16" : "bf16", half, x);
         ins("cvt.u32.u16 {}, {}", r, half);
-      } else {  // add half of the last place, or a little less before an even one
+      } else {  // add half of the last place, or a little less if the result is even
         const Text bits = word(), odd = word();
         ins("mov.b32 {}, {}", bits, x);
         ins("shr.u32 {}, {}, 16", odd, bits);
@@ -101,7 +101,7 @@ Emitter::Text Emitter::to_raw(Type element, ValueId value, bool visible) {
   }
 }
 
-/// The element k places after the one that the place names.
+/// The element k positions after that of the Place.
 void Emitter::load_element(const Place& p, uint32_t k, const Text& to) {
   const Raw raw = raw_of(p.element);
   const bool direct = p.element != Type::Bool && !is_storage_only(p.element);

@@ -20,7 +20,7 @@ constexpr ArchRow archs[] = {{Arch::Sm75, "sm_75", "6.3"},
                              {Arch::Sm90, "sm_90", "7.8"},
                              {Arch::Sm100, "sm_100", "8.6"}};
 
-constexpr uint64_t most_shared = 227 << 10;  // of a block, on any device that there is
+constexpr uint64_t most_shared = 227 << 10;  // per block, on any supported device
 constexpr uint32_t deepest_on_own_stack = 100;
 
 }  // namespace

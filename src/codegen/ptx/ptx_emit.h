@@ -1,8 +1,9 @@
 #pragma once
 
-// From a checked program to PTX text for NVIDIA GPUs: one thread an invocation, structured flow as
-// branches, one entry `vyre_kernel` (ptx_abi.h). README.md says how. No device calls, nothing from
-// the CUDA toolkit: the driver's compiler takes the text.
+// Generates PTX text for NVIDIA GPUs from a checked program: one thread per invocation, structured
+// control flow as branches, one entry `vyre_kernel` (ptx_abi.h). README.md describes the design. It
+// makes no device calls and uses nothing from the CUDA toolkit: the driver's compiler reads the
+// text.
 
 #include <array>
 #include <optional>
@@ -20,10 +21,10 @@ enum class Arch : uint8_t { Sm75, Sm80, Sm90, Sm100 };
 inline constexpr std::array all_archs = {Arch::Sm75, Arch::Sm80, Arch::Sm90, Arch::Sm100};
 std::string_view name(Arch arch);  // "sm_75"
 std::optional<Arch> parse_arch(std::string_view name);
-/// The lowest `.version` that knows it: "6.3".
+/// The lowest `.version` that supports it: "6.3".
 std::string_view ptx_version(Arch arch);
 
-/// How blocks of threads are numbered (ptx_abi.h).
+/// The numbering of blocks of threads (ptx_abi.h).
 enum class Grid : uint8_t { Direct, Linear };
 
 struct EmitOptions {
@@ -42,8 +43,9 @@ struct Kernel {
   KernelInfo info;
 };
 
-/// Can its grid barriers be native? Not with traps: who traps keeps nobody waiting, and later
-/// segments do nothing, which is what split programs do.
+/// True if the program's grid barriers can be native. Programs with traps cannot have them: threads
+/// that wait for a trapped one would not end, while in a split program the later segments do
+/// nothing.
 bool can_wait_for_grid(const Program& program);
 
 /// The program has passed the checker. An error for grid barriers that are not to be native or

@@ -1,13 +1,14 @@
 #pragma once
 
-// The state of writing one kernel. The parts: ptx_kernel.cc the entry, registers, and what is
-// computed once; ptx_arrays.cc memory of its own; ptx_control.cc flow; ptx_memory.cc,
-// ptx_vectors.cc, ptx_elements.cc loads and stores; ptx_atomics.cc; ptx_sync.cc barriers, traps and
-// the stop flag; ops*.cc pure ops; ptx_subgroup.cc and ptx_subgroup_pair.cc.
+// The state of writing one kernel. The parts: ptx_kernel.cc the entry, registers, and values that
+// are computed once; ptx_arrays.cc the kernel's arrays and tables; ptx_control.cc control flow;
+// ptx_memory.cc, ptx_vectors.cc, ptx_elements.cc loads and stores; ptx_atomics.cc; ptx_sync.cc
+// barriers, traps and the stop flag; ptx_ops*.cc pure ops; ptx_subgroup.cc and
+// ptx_subgroup_pair.cc.
 //
-// Registers: bool is a predicate; integers up to 32 bits are in 32-bit registers, extended by their
-// sign as their type says, at all times; 64-bit integers, f32 and f64 have registers of their own.
-// A value of the program has one register, which control ops may write at several places.
+// Registers: bool is a predicate; integers up to 32 bits are in 32-bit registers, always sign- or
+// zero-extended as their type says; 64-bit integers, f32 and f64 have their own registers. A value
+// of the program has one register, which control ops may write at several points.
 
 #include <array>
 #include <functional>
@@ -65,7 +66,7 @@ class Emitter {
   Text get(ValueId v);
   /// The same, always a register.
   Text reg(ValueId v);
-  /// The register of a value, which is made if there is none yet.
+  /// The register of a value; allocated if there is none yet.
   Text dest(ValueId v);
   void set(ValueId v, Text text) { made_[v] = std::move(text); }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
@@ -98,7 +99,7 @@ class Emitter {
   struct Loop {
     OpId op = none;
     uint32_t next = 0, exit = 0;  // labels
-    bool continued = false;       // somebody jumps to `next`
+    bool continued = false;       // a jump to `next` was written
   };
   void block(BlockId b);
   void op(OpId id);
@@ -200,14 +201,14 @@ class Emitter {
   void vote(OpId id);
   void reduce_bools(Opcode code, const Text& to, const Text& v);
   Text lane();         // in the subgroup
-  Text member_mask();  // of the own subgroup, in the warp
-  Text live_mask();    // … of those who have not trapped; the same register a subgroup op
+  Text member_mask();  // of the lane's subgroup, in the warp
+  Text live_mask();    // … without trapped lanes; one register for all of a subgroup op
   Text warp_lane();
   Text warp_mask();
   Text segment();  // the first lane of the subgroup in the warp
   bool may_lack_lanes() const { return f_.has_traps || f_.invocations % f_.lanes != 0; }
   Text shuffle(std::string_view mode, Type t, const Text& v, const Text& lane, const Text& mask);
-  // Subgroups of two warps meet in shared memory.
+  // Subgroups of two warps exchange values in shared memory.
   bool is_pair() const { return f_.lanes == 64; }
   bool uses_pairs() const { return is_pair() && f_.has_subgroup_ops; }
   void pair_sync();
@@ -231,14 +232,14 @@ class Emitter {
   uint32_t labels_ = 0;
   IdMap<BufferId, uint32_t> offsets_;  // by buffer: in the parameter block
   std::vector<Loop> loops_;
-  std::map<std::string, Text, std::less<>> once_;  // what the kernel's start has computed, by name
+  std::map<std::string, Text, std::less<>> once_;  // values computed at the kernel's start, by name
   std::map<std::string, uint32_t, std::less<>> files_;  // of `.loc`
   LocId last_line_ = none;
   Text poll_counter_;
   bool trap_tail_ = false, stop_tail_ = false;
   Text trap_code_, trap_op_, stop_op_;
   uint32_t trap_label_ = 0, stop_label_ = 0;
-  // Offsets in shared memory behind the program's arrays.
+  // Offsets in shared memory, after the program's arrays.
   uint64_t pair_slots_ = 0, pair_turns_ = 0, uniform_slot_ = 0;
   Text pair_turn_;
 

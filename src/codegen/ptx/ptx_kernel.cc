@@ -1,4 +1,4 @@
-// The entry: directives, parameters, memory of its own, what is computed once, and the end.
+// The entry: directives, parameters, values that are computed once, and the end.
 
 #include "codegen/ptx/ptx_emitter.h"
 
@@ -10,7 +10,7 @@ constexpr uint64_t most_static_shared = 48 << 10;
 constexpr std::string_view class_prefix[] = {"%p", "%h", "%r", "%l", "%f", "%d"};
 constexpr std::string_view class_type[] = {".pred", ".b16", ".b32", ".b64", ".f32", ".f64"};
 
-/// Names in PTX text that is for people: no quote or backslash ends a string early.
+/// A path that can be printed in PTX text: quotes, backslashes and control characters are replaced.
 std::string printable_path(std::string_view path) {
   std::string text;
   for (const char c : path)
@@ -217,8 +217,8 @@ Emitter::Text Emitter::workgroup_id(uint32_t dim) {
     constexpr const char* names[] = {"%ctaid.x", "%ctaid.y", "%ctaid.z"};
     return special(names[dim]);
   }
-  // The block's number, and what is left of it after each dimension. Computed as a whole, because
-  // the first test must come before anything else that the block does.
+  // The block's number, and its remainder after each dimension. Computed as a whole, because the
+  // first test must come before all other code of the block.
   once("place", [&] {
     const Text y = special("%ctaid.y"), x = special("%ctaid.x"), n = special("%nctaid.x");
     const Text number = wide(), wide_x = wide(), total = wide(), nz = wide(), past = pred();
@@ -279,7 +279,7 @@ Emitter::Text Emitter::linear_id() {
   });
 }
 
-/// Ops without operands. They cost nothing here: what they need is computed once.
+/// Ops without operands. They generate no code at their use: their values are computed once.
 void Emitter::id_op(OpId id) {
   const Op& o = p_.op(id);
   const ValueId v = p_.result(id);
@@ -346,7 +346,7 @@ void Emitter::footer() {
     append(body_, ".file {} \"{}\"\n", number, printable_path(path));
 }
 
-/// `.loc` where the source line is another than that of the instruction before.
+/// Writes `.loc` where the source line differs from that of the previous instruction.
 void Emitter::line_of(OpId op) {
   const LocId loc = given_.op(lowered_.original[op]).loc;
   if (loc == none || loc == last_line_) return;

@@ -10,7 +10,7 @@ LoweredProgram lower(const Program& program, const EmitOptions& options) {
   LoweredProgram lowered = {program, {}, {}};
   Program& p = lowered.program;
 
-  // Each op names the one of `program` that it comes from; later stages keep the name.
+  // Each op records its origin in `program`; later stages keep the record.
   mark_origins(p);
 
   // exp, log, sin, … become arithmetic.

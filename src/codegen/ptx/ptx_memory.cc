@@ -1,6 +1,6 @@
-// Where an access goes, and whether it goes anywhere: a predicate that the index, as a number, is
-// below the length. What is outside loads 0 and stores nothing. One comparison of 32 bits is enough
-// for most indices, because what they are compared with is cut to their range once, at the start
+// Addresses and bounds of accesses: a predicate tells whether the index, as a number, is below the
+// length. A load outside returns 0 and a store outside writes nothing. One comparison of 32 bits
+// suffices for most indices, because the length is clamped to the index's range once, at the start
 // (where that pays).
 
 #include "codegen/ptx/ptx_emitter.h"
@@ -8,7 +8,7 @@
 namespace vyre::emit_ptx {
 namespace {
 
-/// A comparison of 64 bits takes two instructions; cutting the length at the start takes eight.
+/// A comparison of 64 bits takes two instructions; clamping the length at the start takes eight.
 constexpr uint32_t most_wide_tests = 3;
 
 /// An index of 32 bits or less whose top bit is never set while it is inside 2^31 elements.
@@ -16,7 +16,7 @@ bool is_below_2_31(Type index) { return index != Type::U32 && width_of(index) <=
 
 }  // namespace
 
-/// Is index + plus, in exact integers, below the buffer's length?
+/// Returns the predicate that index + plus, in exact integers, is below the buffer's length.
 Emitter::Text Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
   buffer = f_.buffers[buffer].length_of;
   const Type t = p_.type(index);
@@ -31,7 +31,7 @@ Emitter::Text Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
     if (is_array) {
       ins("setp.lt.u32 {}, {}, {}", p, i, count);
     } else if (is_below_2_31(t)) {
-      // A negative index is above 2^31 without its sign.
+      // A negative index is at least 2^31 if read as unsigned.
       const Text limit = once(fmt::format("limit {}", buffer.value()), [&] {
         const Text low = wide();
         Text r = word();
@@ -47,7 +47,8 @@ Emitter::Text Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
       ins("cvt.u64.u32 {}, {}", number, i);
       ins("setp.lt.u64 {}, {}, {}", p, number, count_of(buffer));
     } else {
-      // 2^32 elements and more: all indices are inside. So it is the last one that is compared.
+      // With 2^32 elements or more all indices are inside. So the index is compared with the last
+      // one.
       const Text some = once(fmt::format("some {}", buffer.value()), [&] {
         Text r = pred();
         ins("setp.ne.u64 {}, {}, 0", r, count_of(buffer));
@@ -81,7 +82,7 @@ Emitter::Text Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
     ins("setp.lt.u64 {}, {}, {}", p, number, limit);
     return p;
   }
-  if (plus) {  // what is negative stays so, or is far above any length
+  if (plus) {  // a negative number stays negative, or is far above any length
     const Text sum = wide();
     ins("add.s64 {}, {}, {}", sum, number, plus);
     number = sum;
@@ -90,7 +91,7 @@ Emitter::Text Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
   return p;
 }
 
-/// Are `size` bytes at a byte offset inside?
+/// Returns the predicate that `size` bytes at a byte offset are inside.
 Emitter::Text Emitter::inside_bytes(BufferId buffer, ValueId index, uint32_t size) {
   const Type t = p_.type(index);
   const uint32_t element = size_of(p_.buffers[buffer].element);
@@ -138,7 +139,7 @@ void Emitter::address(Place& p, ValueId index) {
   }
   p.address = wide();
   if (width_of(t) == 64) return ins("mad.lo.u64 {}, {}, {}, {}", p.address, i, p.scale, base);
-  // ptxas makes one instruction of these two, and three of a `mad.wide` whose base is a parameter.
+  // ptxas makes one instruction of these two, but three of a `mad.wide` whose base is a parameter.
   const Text distance = wide();
   ins("mul.wide.{} {}, {}, {}", suffix(t), distance, i, p.scale);
   ins("add.s64 {}, {}, {}", p.address, base, distance);
@@ -162,8 +163,8 @@ Emitter::Place Emitter::place_of(OpId id, uint32_t scale) {
       p.offset = f_.buffers[ref.buffer].offset;
       break;
     default:
-      // Distinct parameters don't overlap unless nobody writes them, so what this program does not
-      // write does not change while it runs.
+      // Distinct parameters do not overlap unless neither is written, so buffers that this program
+      // does not write do not change while it runs.
       p.space = ".global", p.store = "st.global";
       p.load = f_.buffers[ref.buffer].written ? "ld.global" : "ld.global.nc";
   }

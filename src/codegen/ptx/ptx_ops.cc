@@ -1,4 +1,4 @@
-// Pure ops: which part knows them; bools, comparisons and choices.
+// Pure ops: dispatch to their part; bools, comparisons and selections.
 
 #include "codegen/ptx/ptx_emitter.h"
 #include "ir/op_properties.h"
@@ -37,7 +37,7 @@ void Emitter::pure_op(OpId id) {
   Text in[4];
   for (size_t k = 0; k < operands.size(); ++k) {
     in[k] = k == 1 && is_shift(o.code) ? amount_of(id) : get(operands[k]);
-    // Constants may stand second, where instructions have room for them.
+    // Instructions accept constants as the second operand.
     if (k == 0 && in[k][0] != '%') in[k] = moved(p_.type(operands[k]), in[k]);
   }
   if (o.code == Opcode::Select) return select(o.type, dest(v), in[0], in[1], in[2]);

@@ -1,5 +1,5 @@
 // Conversions. Float to integer truncates and saturates, and NaN gives 0. The instruction does all
-// of that from f32 to 32 bits; with 64 bits on either side a NaN gives something else.
+// of that from f32 to 32 bits; with 64 bits on either side a NaN gives another result.
 
 #include "codegen/ptx/ptx_emitter.h"
 #include "ir/eval/eval.h"

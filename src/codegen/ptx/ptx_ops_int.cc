@@ -60,8 +60,8 @@ void Emitter::count_bits(Opcode code, Type t, const Text& to, const Text& bits) 
   if (width_of(t) == 64) ins("cvt.u64.u32 {}, {}", to, n);
 }
 
-/// The amount of a shift or rotation in 32 bits. It is taken modulo the width, where the machine's
-/// own shifts stop.
+/// The amount of a shift or rotation in 32 bits. It is taken modulo the width, while PTX's shifts
+/// clamp it.
 Emitter::Text Emitter::amount_of(OpId id) {
   const Op& o = p_.op(id);
   const ValueId n = without_widening(p_, p_.operand(id, 1));

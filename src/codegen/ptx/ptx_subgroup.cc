@@ -1,12 +1,11 @@
 // Subgroups of up to 32 lanes: a warp, or an aligned part of one, since both count invocations in
-// linear order. Instructions name the lanes of the own subgroup only, because others of the same
+// linear order. Instructions name only the lanes of their subgroup, because other lanes of the same
 // warp may be elsewhere. Subgroups of 64 lanes are in ptx_subgroup_pair.cc.
 //
 // Lanes may be missing: the last subgroup may be partial, and lanes that trapped have exited. They
-// bring what changes nothing, and go on combining in the definition of a reduction. After a step
-// with distance d all lanes with the same number modulo d have the same value, so what a missing
-// lane would have is taken from any other one with its number; if there is none, nothing was
-// combined.
+// contribute the identity, and continue to take part in the definition of a reduction. After a step
+// with distance d all lanes with the same number modulo d have the same value. So the value of a
+// missing lane is read from any other lane with its number; if there is none, nothing was combined.
 
 #include "codegen/ptx/ptx_emitter.h"
 #include "ir/eval/eval.h"
@@ -69,7 +68,8 @@ Emitter::Text Emitter::live_mask() {
   return r;
 }
 
-/// The value that another lane of the warp has. `from`: its number, or what is xored to one's own.
+/// The value of another lane of the warp. `from`: its number, or the mask that is xored to the
+/// lane's own number.
 Emitter::Text Emitter::shuffle(std::string_view mode, Type t, const Text& v, const Text& from,
                                const Text& mask) {
   const auto one = [&](const Text& x) {

@@ -1,17 +1,17 @@
-// Subgroups of 64 lanes are two warps, which meet in shared memory: each lane has a slot for a
-// value and the number of its turn. Lanes that have exited have a turn above all others, so nobody
-// waits for them, and they count as missing.
+// Subgroups of 64 lanes are two warps that exchange values in shared memory: each lane has a slot
+// for a value and a turn number. A lane that exits sets its turn above all others, so no lane waits
+// for it, and it counts as missing.
 //
-// Both warps are resident and threads make progress on their own (sm_70 and later), so waiting
-// ends. It does not use the machine's named barriers: there are too few, and they would wait for
-// lanes that trapped.
+// Both warps are resident and threads make independent progress (sm_70 and later), so waiting ends.
+// The hardware's named barriers are not used: there are too few, and they would wait for lanes that
+// trapped.
 
 #include "codegen/ptx/ptx_emitter.h"
 #include "ir/eval/reduction_step.h"
 
 namespace vyre::emit_ptx {
 
-/// All lanes of the subgroup get here before any goes on. Orders memory between them.
+/// Waits for all lanes of the subgroup. Orders memory between them.
 void Emitter::pair_sync() {
   if (pair_turn_.empty()) {
     pair_turn_ = word();
@@ -96,8 +96,8 @@ Emitter::Text Emitter::pair_get(Type t, const Text& from, Text* exists) {
   return result;
 }
 
-/// Every lane reads all values and combines them as a tree over halves, which is what the steps of
-/// the definition come to.
+/// Every lane reads all values and combines them as a tree over halves, which is equivalent to the
+/// steps of the definition.
 void Emitter::pair_reduce(Opcode code, Type t, const Text& to, Text v) {
   pair_put(t, v);
   std::vector<Text> values;

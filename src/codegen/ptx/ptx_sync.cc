@@ -31,9 +31,9 @@ Emitter::Text Emitter::stop_flag() {
   });
 }
 
-/// `bar.sync` wants all threads of a warp together. Those of subgroups that are parts of a warp, or
-/// that wait in a loop, may have come apart (one barrier of a block of one warp was seen not to
-/// wait for them), so the warp is put together first.
+/// `bar.sync` needs all threads of a warp together. Threads of subgroups that are parts of a warp,
+/// or that wait in a loop, may have diverged (one barrier of a block of one warp was seen not to
+/// wait for them), so the warp reconverges first.
 void Emitter::workgroup_barrier() {
   if (f_.has_subgroup_ops && f_.lanes != 32) {
     ins("bar.warp.sync {}", warp_mask());
@@ -52,11 +52,11 @@ void Emitter::barrier(Scope scope, OpId at) {
   }
 }
 
-/// The block's last one to arrive anywhere opens the next generation; everyone else waits for it.
-/// One thread speaks for its block, between two barriers of the block, which order its other
-/// threads' memory. When the launch is stopped it leaves, and its block, which waits for nobody any
-/// more, runs on to its end or to the next poll: what a stopped launch has written counts for
-/// nothing.
+/// A native grid barrier. The last block to arrive starts the next generation; all other blocks
+/// wait for it. One thread arrives for its block, between two barriers of the block, which order
+/// the memory of its other threads. When the launch is stopped, this thread exits. Its block no
+/// longer waits and runs to its end or to the next poll; the output of a stopped launch is
+/// discarded.
 void Emitter::grid_barrier(OpId at) {
   const Text c = control(), first = pred();
   const uint32_t others = new_label(), wait = new_label(), open = new_label();
@@ -104,14 +104,14 @@ void Emitter::grid_barrier(OpId at) {
   ins("add.u32 {}, {}, 1", now, generation);
   ins("st.release.gpu.global.u32 {}, {}", word_at, now);
   label(others);
-  ins("bar.warp.sync {}", warp_mask());  // one of it has waited in a loop
+  ins("bar.warp.sync {}", warp_mask());  // thread 0 has waited in a loop
   workgroup_barrier();
   ins("fence.acq_rel.gpu");
 }
 
-/// A barrier, one load, a barrier. At workgroup scope every thread writes what it has loaded to one
-/// place, and what stands there in the end is everyone's: one value, even if others race for it,
-/// and whoever has trapped meanwhile.
+/// A barrier, one load, a barrier. At workgroup scope every thread writes the value it has loaded
+/// to one slot, and all threads read the value that remains. So it is uniform even if other
+/// workgroups race for it, and even if some threads have trapped.
 void Emitter::uniform_load(OpId id) {
   const Scope scope = p_.memory(id).scope;
   barrier(scope, id);
@@ -153,8 +153,9 @@ void Emitter::trap(const Text& code, OpId id) {
   ins("bra $L{}", trap_label_);
 }
 
-/// Tells who trapped, and exits. The number of the lowest one is minimized first; only who was the
-/// lowest then takes the lock and writes, unless a lower one has written meanwhile.
+/// Records the trap, and exits. The number of the lowest invocation is minimized first. Only an
+/// invocation that was the lowest then takes the lock and writes, unless a lower one has written
+/// meanwhile.
 void Emitter::trap_tail() {
   const Text c = control();
   const auto field = [&](size_t offset) { return fmt::format("[{}+{}]", c, offset); };

@@ -64,7 +64,7 @@ void Emitter::store_n(OpId id) {
   label(end);
 }
 
-/// Elements of 4 and 8 bytes are a vector of themselves; narrower ones are cut out of words.
+/// Elements of 4 and 8 bytes are loaded as a vector; narrower ones are extracted from words.
 void Emitter::load_vector(const Place& p, std::span<const ValueId> results) {
   const uint32_t size = size_of(p.element);
   const Raw raw = raw_of(p.element);

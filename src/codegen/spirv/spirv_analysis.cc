@@ -23,14 +23,15 @@ IdMap<BufferId, bool> find_packed(const Program& p, const emit_exact::Profile& p
 Lanes choose_lanes(const GpuAnalysis& f, const emit_exact::Profile& profile) {
   if (f.lanes == 1) return Lanes::Alone;
   const uint32_t native = profile.subgroup_size;
-  // Where lanes are numbered in another way, ids follow the device's numbers, and all must be full.
+  // If lanes are numbered in another way, ids follow the device's numbers, and all subgroups must
+  // be full.
   const bool numbered = profile.linear_lanes || f.invocations % native == 0;
   if (f.lanes > native || !numbered) return Lanes::Workgroup;
   return profile.subgroup_shuffle ? Lanes::Shuffle : Lanes::Slots;
 }
 
-/// Is a buffer that the kernel writes used before a barrier, or in a loop that has one? Of the ops
-/// of the body each counts as a whole.
+/// True if a buffer that the kernel writes is used before a barrier, or in a loop that contains
+/// one. Each op of the body counts as a whole.
 bool uses_written_before_barrier(const Program& p, const GpuAnalysis& f) {
   bool uses = false, found = false;
   for (OpId op = p.blocks[body_block].first; op != none; op = p.op(op).next) {

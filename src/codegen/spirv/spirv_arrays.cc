@@ -1,4 +1,4 @@
-// Memory of the kernel's own: shared and private arrays, and tables.
+// The kernel's shared and private arrays, and tables.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,8 @@ constexpr uint32_t most_initialized = 64;
 
 }  // namespace
 
-/// What an array is declared as. Packed ones are words; private narrow elements have a word each.
+/// The type that an array is declared with. Packed arrays are words; private narrow elements have a
+/// word each.
 Id Emitter::element_type(BufferId buffer) {
   const Buffer& b = p_.buffers[buffer];
   const uint32_t size = size_of(b.element);
@@ -96,7 +97,7 @@ void Emitter::clear_shared() {
       when(inside, [&] { clear(first); });
       continue;
     }
-    // Everyone clears one element and goes on by the size of the workgroup.
+    // Every invocation clears one element and advances by the size of the workgroup.
     for_each(first, count, f_.invocations, clear);
   }
   if (any) control_barrier(spv::ScopeWorkgroup);

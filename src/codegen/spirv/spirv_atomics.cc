@@ -7,8 +7,8 @@
 
 namespace vyre::emit_spirv {
 
-/// An order over all memory, or the workgroup's only: what was written is made available, what is
-/// read visible.
+/// An order over all memory, or over the workgroup's memory only: writes are made available, reads
+/// visible.
 Id Emitter::semantics(uint32_t order, bool of_buffers) {
   if (order == 0) return c32(0);
   uint32_t all = order | spv::MemorySemanticsWorkgroupMemoryMask;
@@ -79,8 +79,8 @@ Id Emitter::atomic(OpId id, const Place& place) {
   return ins(what, bits, {at, scope, acq_rel, get(p_.operand(id, 1))});
 }
 
-/// Who makes a NaN, or adds to one, writes the canonical one behind it. Nothing turns a NaN back,
-/// so the last write to the element is one of these.
+/// An addition whose result is NaN stores the canonical NaN after it. No addition turns a NaN back
+/// into a number, so the last write to the element is one of these stores.
 Id Emitter::add_float_natively(OpId id, const Place& place, Id at, Id scope, Id order) {
   m_.capability(spv::CapabilityAtomicFloat32AddEXT);
   m_.extension("SPV_EXT_shader_atomic_float_add");

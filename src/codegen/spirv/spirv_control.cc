@@ -1,6 +1,6 @@
-// Flow: every `if` and loop is a construct with a place where it ends. What blocks give to each
-// other goes through phis, so each edge is kept with its values until the block it leads to begins.
-// Code that nobody reaches is not written.
+// Control flow: every `if` and loop is a construct with a merge block. Blocks pass values through
+// phis, so each edge is kept with its values until its target block begins. Unreachable code is not
+// written.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t max_unrolled_ops = 4096;
 constexpr uint64_t max_unrolled_trips = 64;
-// Of a loop with more trips, one iteration of the SPIR-V loop has several bodies.
+// A loop with more trips has several bodies per iteration of the SPIR-V loop.
 constexpr uint64_t max_bodies = 16;
 constexpr uint64_t max_ops_of_bodies = 256;
 
@@ -76,8 +76,8 @@ OpId Emitter::only_break(BlockId block) const {
   return none;
 }
 
-/// `if c { break }` is a branch to the end of the loop: no construct of its own, for which devices
-/// would let the lanes of a subgroup wait for each other.
+/// `if c { break }` is a branch to the end of the loop, not a separate construct: at the end of a
+/// construct, devices would make the lanes of a subgroup wait for each other.
 bool Emitter::break_if(OpId id) {
   const Op& o = p_.op(id);
   if (o.results.count || !options_.profile.long_loops) return false;
@@ -137,7 +137,8 @@ void Emitter::if_op(OpId id) {
   }
 }
 
-/// The head of a loop: phis of what it carries. `next`: what the way back gives, known later.
+/// The header of a loop: phis of its carried values. `next`: the values from the back-edge, known
+/// later.
 std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueId> init, Id back,
                                    std::span<const Id> next) {
   const bool is_for = p_.op(loop.op).code == Opcode::For;
@@ -150,8 +151,8 @@ std::vector<Id> Emitter::open_loop(Loop& loop, Id before, std::span<const ValueI
   return loop.args;
 }
 
-/// Where a device ends loops that it finds too long, each loop records whether one of its own exits
-/// left it. The record is volatile, and in an array at an offset that is not a compile-time
+/// Where a device ends loops that it considers too long, each loop records whether an exit of the
+/// program left it. The record is volatile, and in an array at an offset that is not a compile-time
 /// constant: Mesa 22.3.6 turns volatile variables into values and deduces that the loop has no
 /// other exit.
 void Emitter::open_left(Loop& loop) {
@@ -174,7 +175,7 @@ void Emitter::set_left(const Loop& loop, Id is_left) {
   eff(spv::OpStore, {loop.left, word, spv::MemoryAccessVolatileMask});
 }
 
-/// Behind a loop: says so if the device has ended it.
+/// After a loop: records if the device has ended it.
 void Emitter::report_cut(const Loop& loop) {
   if (options_.profile.long_loops) return;
   const Id left = ins(spv::OpLoad, u32(), {loop.left, spv::MemoryAccessVolatileMask});
@@ -185,7 +186,7 @@ void Emitter::report_cut(const Loop& loop) {
   });
 }
 
-/// The end of a body: back, or out if all who are here have trapped.
+/// The end of a body: back, or out if all its invocations have trapped.
 void Emitter::end_body(Loop& loop) {
   if (flow_ == Flow::On) {
     loop.backs.push_back({here_, std::move(yielded_)});
@@ -197,7 +198,7 @@ void Emitter::end_body(Loop& loop) {
   }
 }
 
-/// The way back begins: what the edges give becomes the ids that the head's phis name.
+/// Begins the continue block: the values of its edges become the ids that the header's phis name.
 void Emitter::begin_next(Loop& loop, std::span<const Id> next) {
   begin(loop.next);
   for (size_t k = 0; k < next.size(); ++k) {
@@ -213,7 +214,7 @@ void Emitter::begin_next(Loop& loop, std::span<const Id> next) {
   }
 }
 
-/// Looks whether to leave, on the way back. Ends in the block `back`.
+/// Checks at the back-edge whether to leave. Ends in the block `back`.
 Id Emitter::leave_at_back_edge(const Loop& loop, Id back) {
   const Id leaves = loop.backs.empty() ? 0 : check_back_edge(loop.op);
   jump(back);
@@ -229,7 +230,7 @@ void Emitter::go_back(Loop& loop, Id head, Id back, std::vector<Id>& next, Id le
   eff(spv::OpBranchConditional, {leaves, loop.exit, head});
 }
 
-/// Behind a loop: its results, and leaving the kernel if the loop was left to stop it.
+/// After a loop: its results, and returning from the kernel if the stop flag ended the loop.
 void Emitter::end_loop(Loop& loop) {
   begin(loop.exit);
   flow_ = loop.exits.empty() ? Flow::Gone : Flow::Trapped;
@@ -253,14 +254,14 @@ void Emitter::end_loop(Loop& loop) {
   if (may_stop) leave_if(leaves);
 }
 
-/// NVIDIA's compiler leaves loops as they are unless it is asked.
+/// NVIDIA's compiler unrolls loops only on request.
 bool Emitter::is_unrolled(OpId loop) const {
   const auto found = short_loop(p_, loop);
   return options_.unroll && found && !lowered_.polls[loop] && found->trips <= max_unrolled_trips &&
          found->trips <= max_unrolled_ops / found->ops;
 }
 
-/// How many bodies an iteration of the SPIR-V loop has: a number that divides the loop's trips.
+/// The number of bodies per iteration of the SPIR-V loop: it divides the loop's trips.
 uint32_t Emitter::bodies_of(OpId loop) const {
   const auto found = short_loop(p_, loop);
   if (!options_.unroll || !found || lowered_.polls[loop]) return 1;
@@ -269,7 +270,7 @@ uint32_t Emitter::bodies_of(OpId loop) const {
   return 1;
 }
 
-/// The last number that a `for` gives, if constants say so and there is one.
+/// The last value of a `for` counter, if its bounds are constants and there is one.
 std::optional<uint64_t> Emitter::last_of(OpId loop) const {
   if (!options_.workarounds.end_loops_by_last_value) return std::nullopt;
   const auto lo = constant(p_.operand(loop, 0)), hi = constant(p_.operand(loop, 1));

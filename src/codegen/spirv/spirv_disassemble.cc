@@ -1,5 +1,5 @@
-// Words as text, for people. It knows the instructions that the emitter writes; any other is shown
-// as its number. Types and constants have names that say what they are.
+// Disassembles words to readable text. It knows the instructions that the emitter writes; any other
+// is shown as its number. The names of types and constants describe them.
 
 #include <fmt/format.h>
 #include <spirv/unified1/GLSL.std.450.h>
@@ -16,9 +16,9 @@ namespace vyre::emit_spirv {
 namespace {
 
 // Operands, one letter each: t its type, r its result, i an id, n a number, s a string; I and N any
-// number of ids or numbers; values of enumerations: c capability, a addressing, m memory model, x
+// number of ids or numbers. Values of enumerations: c capability, a addressing, m memory model, x
 // execution model, e execution mode, k storage class, d decoration, w memory access, g group
-// operation; b what follows a decoration; X an instruction of GLSL.std.450.
+// operation. b the operands of a decoration; X an instruction of GLSL.std.450.
 struct Row {
   spv::Op op;
   std::string_view name, operands;

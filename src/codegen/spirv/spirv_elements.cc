@@ -1,14 +1,14 @@
 // Elements in memory: a bool is a byte, f16 and bf16 are two. Memory holds integers; floats are
-// their bits. Up to 32 bits they come and go as words. Where the device has no narrow elements,
-// they are parts of words, which a store changes by an exclusive or, so that neighbours stay as
-// they are.
+// their bits. Elements of up to 32 bits are loaded and stored as words. Where the device has no
+// narrow elements, they are parts of words, which a store changes by an atomic `and` and an atomic
+// `or`, so that neighbours do not change.
 
 #include "codegen/spirv/spirv_emitter.h"
 #include "ir/eval/eval.h"
 
 namespace vyre::emit_spirv {
 
-/// What a load gives before it becomes a value: a word, or 64 bits.
+/// The type of a loaded element before its conversion to a value: a word, or 64 bits.
 Id Emitter::raw_type(Type element) { return size_of(element) < 8 ? u32() : u64(); }
 
 bool Emitter::is_word_access(BufferId buffer) const {
@@ -72,7 +72,8 @@ void Emitter::narrow_store(const Place& p, uint32_t k, Id raw) {
     return store(piece.pointer, ins(spv::OpBitwiseOr, u32(), {rest, bits}), p.space, p.buffer, 4);
   }
   const Id scope = scope_of(p.space == Space::Shared ? spv::ScopeWorkgroup : spv::ScopeQueueFamily);
-  // Not by an exclusive or of what changes: two who write the same value would undo each other.
+  // Not one exclusive or with the changed bits: two invocations that write the same value would
+  // undo each other's write.
   ins(spv::OpAtomicAnd, u32(), {piece.pointer, scope, c32(0), others});
   ins(spv::OpAtomicOr, u32(), {piece.pointer, scope, c32(0), bits});
 }
@@ -120,7 +121,7 @@ Id Emitter::raw_load(const Place& p, uint32_t k) {
   return ins(is_signed(p.element) ? spv::OpSConvert : spv::OpUConvert, u32(), {raw});
 }
 
-/// The address of zeros comes where that of the control block does.
+/// Kernels that use the control block have its address in the parameter for zeros.
 bool Emitter::has_zeros() const {
   return !f_.has_traps && !(f_.polls_any && options_.stoppable) && options_.profile.long_loops;
 }
@@ -130,10 +131,11 @@ Emitter::Wide Emitter::zeros() {
   return param_wide(control_offset);
 }
 
-/// Outside of a buffer nothing is loaded; but in loops that are written out, loads without branches
-/// can be made early, so another one is loaded in its place, as in arrays: zeros, if there is an
-/// address of some. (Else the test is needed once more when the element is there, and NVIDIA's GPUs
-/// have room for seven tests, so no more loads are under way at once.)
+/// A load outside a buffer is not executed. In unrolled loops, however, loads without branches can
+/// be moved up, so another load takes its place, as in arrays: of zeros if their address is
+/// available, else of element 0. (Otherwise the test is needed once more when the element has
+/// arrived. NVIDIA's GPUs have seven predicate registers, so no more loads would be in flight at
+/// once.)
 Id Emitter::load_element(const Place& p, uint32_t k) {
   const Id type = raw_type(p.element);
   const bool chooses = p.space != Space::Buffer || (in_unrolled_ && has64());
@@ -182,7 +184,8 @@ Id Emitter::from_raw(Type element, Id raw) {
   }
 }
 
-/// What is stored for a value. `visible`: the host sees it, so a NaN has its canonical bits.
+/// The bits that are stored for a value. `visible`: the host sees them, so a NaN has its canonical
+/// bits.
 Id Emitter::to_raw(Type element, ValueId value, bool visible) {
   const Id x = get(value);
   switch (element) {
@@ -192,7 +195,7 @@ Id Emitter::to_raw(Type element, ValueId value, bool visible) {
       return visible ? canonical_bits(element, x, never_nan(value)) : bits_of(element, x);
     case Type::F16: return float_to_half(x);
     case Type::BF16: {
-      // Add half of the last place, or a little less before an even one. That could carry a NaN
+      // Add half of the last place, or a little less if the result is even. That could carry a NaN
       // into a number.
       const Id bits = bits_of(Type::F32, x);
       const Id last = ins(spv::OpShiftRightLogical, u32(), {bits, c32(16)});

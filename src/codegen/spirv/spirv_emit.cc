@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t deepest_on_own_stack = 100;
 
-/// Lanes that meet at barriers of the workgroup need flow that is uniform over it.
+/// Finds subgroup ops in divergent control flow where lanes synchronize by workgroup barriers,
+/// which need control flow that is uniform over the workgroup.
 std::optional<Diagnostic> find_lonely_subgroup(const LoweredProgram& lowered,
                                                const SpirvAnalysis& f, const Program& given) {
   if (f.lanes_by != Lanes::Workgroup || !f.uniformity) return std::nullopt;

@@ -1,7 +1,8 @@
 #pragma once
 
-// From a checked program to SPIR-V 1.5 words for Vulkan 1.2: one invocation an invocation,
-// structured flow, one entry `vyre_kernel` (spirv_abi.h). README.md says how. No device calls.
+// Generates SPIR-V 1.5 for Vulkan 1.2 from a checked program: invocations map 1:1 to SPIR-V
+// invocations, control flow is structured, and there is one entry `vyre_kernel` (spirv_abi.h).
+// README.md describes the design. It makes no device calls.
 
 #include <cstdint>
 #include <span>
@@ -17,14 +18,14 @@
 namespace vyre::emit_spirv {
 
 struct EmitOptions {
-  emit_exact::Profile profile;  // of the device; expand() has been asked already, by emit() itself
+  emit_exact::Profile profile;  // of the device; emit() passes it to expand()
   uint32_t subgroup_size = 0;   // of programs that do not fix one; 0: the profile's
-  bool stoppable = true;        // poll the stop word
+  bool stoppable = true;        // poll the stop flag
   bool debug = false;           // names and lines
   bool linear_grid = false;     // spirv_abi.h
-  bool unroll = true;           // ask for short loops to be written out; CPUs' compilers take long
+  bool unroll = true;           // request unrolling of short loops; compilers for CPUs take long
   bool functions = true;        // long exact forms are functions, not written at each use
-  Workarounds workarounds;      // switched off by tests only
+  Workarounds workarounds;      // disabled only by tests
 };
 
 struct Kernel {
@@ -32,11 +33,11 @@ struct Kernel {
   KernelInfo info;
 };
 
-/// The program has passed the checker. An error for grid barriers (split them first) and for what
-/// the device cannot do (V0734). Linear in the program's size.
+/// The program has passed the checker. Returns an error for grid barriers (split them first) and
+/// for operations that the device cannot do (V0734). Linear in the program's size.
 Result<Kernel> emit(const Program& program, const EmitOptions& options);
 
-/// To read: one instruction a line, ids with their names where the module has them.
+/// Readable text: one instruction per line, ids with their names where the module has them.
 Result<std::string> disassemble(std::span<const uint32_t> words);
 
 }  // namespace vyre::emit_spirv

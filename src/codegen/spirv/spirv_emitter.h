@@ -1,14 +1,15 @@
 #pragma once
 
-// The state of writing one function: the kernel, or what it calls. The parts: spirv_functions.cc
-// and spirv_kernel.cc the functions, parameters and ids; spirv_values.cc types, constants and wide
-// numbers; spirv_arrays.cc memory of its own; spirv_control.cc flow; spirv_memory.cc,
-// spirv_vectors.cc, spirv_elements.cc loads and stores; spirv_atomics.cc; spirv_sync.cc barriers
-// and the stop word; spirv_traps.cc; ops*.cc pure ops; spirv_subgroup.cc and spirv_lanes.cc.
+// The state of writing one function: the kernel, or a function that it calls. The parts:
+// spirv_functions.cc and spirv_kernel.cc the functions, parameters and ids; spirv_values.cc types,
+// constants and wide numbers; spirv_arrays.cc the kernel's arrays and tables; spirv_control.cc
+// control flow; spirv_memory.cc, spirv_vectors.cc, spirv_elements.cc loads and stores;
+// spirv_atomics.cc; spirv_sync.cc barriers and the stop flag; spirv_traps.cc; spirv_ops*.cc pure
+// ops; spirv_subgroup.cc and spirv_lanes.cc.
 //
-// A value of the program is one id. bool is a bool; integers up to 32 bits are 32 bits, extended by
-// their sign as their type says, at all times; 64-bit integers, f32 and f64 have types of their
-// own. What blocks give to each other goes through phis.
+// A value of the program is one id. bool is a bool; integers up to 32 bits are 32 bits, always
+// sign- or zero-extended as their type says; 64-bit integers, f32 and f64 have their own types.
+// Blocks pass values through phis.
 
 #include <array>
 #include <functional>
@@ -83,7 +84,7 @@ class Emitter {
     jump(end);
     begin(end);
   }
-  /// The same for values: zeros where it does not hold.
+  /// The same for values: zeros where the condition is false.
   template <class Fn>
   Id when_value(Id condition, Id type, Fn&& fn) {
     if (!condition) return fn();
@@ -110,7 +111,7 @@ class Emitter {
   Id get(ValueId v);
   void set(ValueId v, Id id) { made_[v] = id; }
   std::optional<uint64_t> constant(ValueId v) const { return constant_bits(p_, v); }
-  /// The same number, which the device's compiler does not know any more.
+  /// The same number, hidden from the device's compiler.
   Id hidden(Type t, Id x);
   Id unseen(uint32_t bits);
   Id unseen(Type t, uint64_t bits);
@@ -124,8 +125,8 @@ class Emitter {
   Id from_bits(Type t, Id bits);
   Id part(Id vector, uint32_t k) { return ins(spv::OpCompositeExtract, u32(), {vector, k}); }
   Id pair(Id low, Id high) { return ins(spv::OpCompositeConstruct, words(2), {low, high}); }
-  // Numbers of 64 bits that are not the program's: one id, or two words where there are no 64-bit
-  // integers. (Programs have no 64-bit values then, nor f64: see legalize/expand.h.)
+  // 64-bit numbers that the emitter adds: one id, or two words where the device has no 64-bit
+  // integers. (Programs then have no 64-bit values, nor f64: see legalize/expand.h.)
   struct Wide {
     Id low = 0, high = 0;
   };
@@ -182,11 +183,11 @@ class Emitter {
   void clear_shared();
   void clear_private();
   void for_each(Id first, uint32_t end, uint32_t step, const std::function<void(Id)>& body);
-  Id shared_words(const char* name, uint32_t count);  // memory of our own
+  Id shared_words(const char* name, uint32_t count);  // memory that the emitter adds
 
   // ---- spirv_control.cc
-  /// What becomes of the current block: it goes on; those who are here have trapped, and skip what
-  /// is left of it; or nobody is here.
+  /// The state of the current block. On: it continues. Trapped: its invocations have trapped and
+  /// skip the rest of the block. Gone: no invocation reaches it.
   enum class Flow : uint8_t { On, Trapped, Gone };
   struct Edge {
     Id label = 0;
@@ -197,7 +198,7 @@ class Emitter {
   struct Loop {
     OpId op = none;
     Id next = 0, exit = 0;
-    Id left = 0;  // where loops may be cut: where is 1 if it was left by a way of its own
+    Id left = 0;  // where devices may end loops: the address of a word that is 1 if an exit left it
     std::vector<Id> args;
     std::vector<Edge> backs, exits;
   };
@@ -313,7 +314,7 @@ class Emitter {
   Id inside_all(BufferId buffer, ValueId index, uint32_t n);
   std::vector<Id> load_vector(const Place& p, uint32_t n);
   void store_vector(const Place& p, std::span<const Id> raw);
-  /// The element k places after the one that the place names.
+  /// True if the address of zeros is available.
   bool has_zeros() const;
   Wide zeros();
   Id load_element(const Place& p, uint32_t k);
@@ -358,7 +359,7 @@ class Emitter {
   Id lanes_first();  // the number of the subgroup's first invocation in the workgroup
   Id native_lane();
   Id segment();  // the first lane of the subgroup in the device's
-  /// The value that each lane gives, as lane `from` of the subgroup has it.
+  /// Each lane's value v, as seen in lane `from` of the subgroup.
   Id exchange(Type t, Id v, Id from);
   void lanes_barrier();
   bool lacks_lanes() const { return f_.invocations % f_.lanes != 0; }
@@ -377,13 +378,13 @@ class Emitter {
   Id here_ = 0, start_here_ = 0;       // the block that is being written
   IdMap<ValueId, Id> made_;            // by value
   bool in_unrolled_ = false;           // the body of a loop that is to be unrolled
-  std::unordered_set<Id> opaque_;      // numbers that the device's compiler cannot know
+  std::unordered_set<Id> opaque_;      // numbers that are hidden from the device's compiler
   IdMap<BufferId, uint32_t> offsets_;  // by buffer: in the parameter block
   IdMap<BufferId, Id> arrays_;         // by buffer
   std::vector<Loop*> loops_;
   std::vector<Id> yielded_;
   Flow flow_ = Flow::On;
-  // What was computed at the function's start.
+  // Values that were computed at the function's start.
   struct OnceKey {
     OnceKey(std::string_view literal, uint64_t of = 0, uint32_t and_of = 0)
         : first(of), second(and_of), name(literal) {}
@@ -394,7 +395,7 @@ class Emitter {
     auto operator<=>(const OnceKey&) const = default;
   };
   std::map<OnceKey, Wide> once_;
-  // What was computed of an index before, in this block or one around it.
+  // Values that were computed from an index before, in this block or one around it.
   enum class Fact : uint32_t { Inside, Distance, Address };
   struct FactKey {
     Fact what;
@@ -407,10 +408,10 @@ class Emitter {
   std::map<FactKey, Wide> known_;
   std::vector<FactKey> known_order_;
   LocId last_line_ = none;
-  Id never_ = 0;        // what inside() gives for an index that is always outside
+  Id never_ = 0;        // the result of inside() for an index that is always outside
   Id dead_ = 0;         // a variable
-  Id left_ = 0;         // an array: was each loop left by a way of its own?
-  uint32_t lefts_ = 0;  // of it in use
+  Id left_ = 0;         // an array: for each loop, whether an exit of the loop left it
+  uint32_t lefts_ = 0;  // elements of it in use
   Id trap_function_ = 0;
   std::array<Id, 3> counters_ = {0, 0, 0};
 
@@ -422,7 +423,7 @@ class Emitter {
     known_order_.push_back(key);
     return made;
   }
-  /// Code that may be passed by: what is computed in it is not known behind it.
+  /// Emits code that may be skipped: values computed in it are not known after it.
   template <class Fn>
   void apart(Fn&& fn) {
     const size_t before = known_order_.size();

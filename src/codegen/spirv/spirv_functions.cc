@@ -1,8 +1,8 @@
-// Functions of the module: the kernel, and what it calls.
+// Functions of the module: the kernel, and the functions that it calls.
 //
 // An op that the device computes wrong, and that takes long to compute from others, is a call. The
-// function is written when it is first needed, by an emitter of its own: what is computed once is
-// computed at the start of the function that needs it.
+// function is written by a separate emitter when it is first needed: its values that are computed
+// once are computed at its own start.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 namespace vyre::emit_spirv {
 
-/// Its id. `body` gets the parameters, and gives the result or 0.
+/// Returns its id. `body` receives the parameters, and returns the result or 0.
 Id Emitter::function(const Signature& s, const std::function<Id(std::span<const Id>)>& body) {
   const Id first = label(), start = start_here_ = label();
   std::vector<Id> parameters;

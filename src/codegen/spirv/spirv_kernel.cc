@@ -1,4 +1,4 @@
-// The entry: parameters, ids, what is computed once, modes, and putting the module together.
+// The entry: parameters, ids, values that are computed once, modes, and assembling the module.
 
 #include <fmt/format.h>
 
@@ -113,8 +113,8 @@ Id Emitter::function_variable(Id type, Id initial) {
 
 // ---- Parameters.
 
-/// The push constants as the block lies in memory: wide numbers, num_workgroups, wide numbers.
-/// Where there are no 64-bit integers all of it is words.
+/// The push constants in the layout of the block: wide numbers, num_workgroups, wide numbers.
+/// Without 64-bit integers all of it is words.
 Id Emitter::push_constants() {
   Id& push = unit_.push;
   if (push) return push;
@@ -182,7 +182,7 @@ Emitter::Wide Emitter::pointer_of(BufferId buffer) {
   return p;
 }
 
-/// In elements of the expanded program, of which one of the given one may have several.
+/// In elements of the lowered program; an element of the given program may have several.
 Emitter::Wide Emitter::count_of(BufferId buffer) {
   if (!is_parameter(p_.buffers[buffer].role)) return wide(f_.buffers[buffer].count);
   const BufferId same = f_.buffers[buffer].length_of;
@@ -216,8 +216,8 @@ void Emitter::leave_if(Id condition) {
   begin(on);
 }
 
-/// The workgroup's number, and what is left of it after each dimension. Those past the end leave
-/// before they do anything else. Without 64-bit integers there are fewer than 2^32 workgroups.
+/// The workgroup's number, and its remainder after each dimension. Workgroups past the end return
+/// before all other code. Without 64-bit integers there are fewer than 2^32 workgroups.
 void Emitter::place_in_grid() {
   at_start([&] {
     const Id x = builtin_part(spv::BuiltInWorkgroupId, 0);
@@ -257,8 +257,8 @@ bool Emitter::follows_lanes() const {
          f_.lanes_by != Lanes::Alone;
 }
 
-/// The invocation's number in its workgroup. Where the device numbers lanes in an order of its own,
-/// invocations are numbered by their lanes; which one does what nobody sees.
+/// The invocation's number in its workgroup. Where the device numbers lanes in another order,
+/// invocations are numbered by their lanes; which invocation runs in which lane is not observable.
 Id Emitter::linear_id() {
   if (!follows_lanes()) return builtin_word(spv::BuiltInLocalInvocationIndex);
   return once({"linear"}, [&] {
@@ -289,7 +289,7 @@ Id Emitter::global_id(uint32_t dim) {
   });
 }
 
-/// Ops without operands. They cost nothing here: what they need is computed once.
+/// Ops without operands. They generate no code at their use: their values are computed once.
 void Emitter::id_op(OpId id) {
   const Op& o = p_.op(id);
   const ValueId v = p_.result(id);

@@ -1,5 +1,5 @@
-// Where the lanes of a subgroup are, and how one gets at the value of another: by the device's
-// shuffle, or through shared memory between two barriers.
+// The lanes of a subgroup, and the exchange of their values: by the device's shuffle, or through
+// shared memory between two barriers.
 
 #include "codegen/spirv/spirv_emitter.h"
 
@@ -26,7 +26,7 @@ Id Emitter::segment() {
               [&] { return ins(spv::OpBitwiseAnd, u32(), {native_lane(), c32(~(f_.lanes - 1))}); });
 }
 
-/// All lanes get here before any goes on. Orders memory between them.
+/// Waits for all lanes. Orders memory between them.
 void Emitter::lanes_barrier() {
   if (f_.lanes_by == Lanes::Workgroup) return control_barrier(spv::ScopeWorkgroup);
   m_.capability(spv::CapabilityGroupNonUniform);

@@ -33,13 +33,14 @@ bool hides_start(const Program& p, OpId loop, const EmitOptions& options) {
 Result<LoweredProgram> lower(const Program& program, const EmitOptions& options) {
   Program p = program;
 
-  // Each op names the one of `program` that it comes from; later stages keep the name.
+  // Each op records its origin in `program`; later stages keep the record.
   mark_origins(p);
 
   // exp, log, sin, … become arithmetic.
   expand_functions(p);
 
-  // What the device lacks or computes wrongly: floats, then 64-bit integers, then bit fields.
+  // Legalizes ops that the device lacks or computes wrongly: floats, then 64-bit integers, then bit
+  // fields.
   Result<Program> legal =
       emit_exact::expand(p, options.profile, options.subgroup_size, options.functions);
   if (!legal) return find_missing_features(program, options);

@@ -5,8 +5,8 @@
 
 namespace vyre::emit_spirv {
 
-/// Runs every transformation between the optimized program and the one that is emitted. An error
-/// (V0734) for what the device cannot do.
+/// Runs every transformation between the optimized program and the one that is emitted. Returns an
+/// error (V0734) for operations that the device cannot do.
 Result<LoweredProgram> lower(const Program& program, const EmitOptions& options);
 
 /// True for a `for` from a negative constant, if the workaround hide_negative_starts is on.

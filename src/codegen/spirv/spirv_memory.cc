@@ -1,7 +1,7 @@
-// Where an access goes, and whether it goes anywhere: a bool that the index, as a number, is below
-// the length. What is outside loads 0 and stores nothing. One comparison of 32 bits is enough for
-// most indices, because what they are compared with is cut to their range once, at the start (where
-// that pays).
+// Addresses and bounds of accesses: a bool tells whether the index, as a number, is below the
+// length. A load outside returns 0 and a store outside writes nothing. One comparison of 32 bits
+// suffices for most indices, because the length is clamped to the index's range once, at the start
+// (where that pays).
 
 #include <fmt/format.h>
 
@@ -24,9 +24,9 @@ Emitter::Space Emitter::space_of(BufferId buffer) const {
   }
 }
 
-/// What an index of 32 bits is compared with, once. Of signed types and narrow ones: at most 2^31,
-/// so that a negative index, taken without its sign, is above. Without 64-bit integers there are
-/// fewer than 2^32 elements.
+/// The limit that an index of 32 bits is compared with, computed once. For signed and narrow types
+/// it is at most 2^31, so a negative index, read as unsigned, is above it. Without 64-bit integers
+/// there are fewer than 2^32 elements.
 Id Emitter::limit32(BufferId buffer) {
   return once({"limit of", f_.buffers[buffer].length_of}, [&] {
     const Wide count = count_of(buffer);
@@ -41,7 +41,7 @@ Id Emitter::limit32(BufferId buffer) {
   });
 }
 
-/// Is index + plus, in exact integers, below the buffer's length? 0: always.
+/// Returns a bool: index + plus, in exact integers, is below the buffer's length. 0: always true.
 Id Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
   const bool is_array = !is_parameter(p_.buffers[buffer].role);
   const uint64_t count = f_.buffers[buffer].count;
@@ -63,7 +63,7 @@ Id Emitter::inside(BufferId buffer, ValueId index, uint32_t plus) {
       .low;
 }
 
-/// By an index of at most 32 bits, of the first buffer with this length.
+/// For an index of at most 32 bits, of the first buffer with this length.
 Id Emitter::inside_short(BufferId buffer, ValueId index) {
   const Id i = get(index);
   if (p_.type(index) != Type::U32 || !has64())
@@ -71,7 +71,7 @@ Id Emitter::inside_short(BufferId buffer, ValueId index) {
   if (f_.buffers[buffer].has_len)  // it fits
     return ins(spv::OpULessThan, b(), {i, low_count(buffer)});
   if (f_.buffers[buffer].tests <= most_wide_tests) return inside_wide(buffer, index, 0);
-  // With 2^32 elements and more all indices are inside. So it is the last one that counts.
+  // With 2^32 elements and more all indices are inside. So the index is compared with the last one.
   const Id some = once({"some", buffer}, [&] {
     return ins(spv::OpINotEqual, b(), {count_of(buffer).low, m_.constant64(0)});
   });
@@ -91,11 +91,11 @@ Id Emitter::inside_wide(BufferId buffer, ValueId index, uint32_t plus) {
   if (plus == 0) return below(number, count);
   const Wide sum = add(number, wide(plus));
   const Id in = below(sum, count);
-  // A sum that wraps is not inside; one of a signed index is what it is.
+  // Only the sum of a u64 index can wrap, and is then outside; the sum of a signed index is exact.
   return t == Type::U64 ? both(in, negated(below(sum, number))) : in;
 }
 
-/// Are `size` bytes at a byte offset inside?
+/// Returns a bool: `size` bytes at a byte offset are inside.
 Id Emitter::inside_bytes(BufferId buffer, ValueId index, uint32_t size) {
   const uint32_t element = size_of(p_.buffers[buffer].element);
   const Wide bytes = once_wide({"bytes", buffer}, [&] { return times(count_of(buffer), element); });
@@ -103,7 +103,7 @@ Id Emitter::inside_bytes(BufferId buffer, ValueId index, uint32_t size) {
   if (size == 1) return below(first, bytes);
   const Wide last = add(first, wide(size - 1));
   const Id in = below(last, bytes);
-  // A sum that wraps, and be it of a negative offset, is not inside.
+  // A sum that wraps is outside, also for a negative offset.
   const Type t = p_.type(index);
   return t == Type::U64 || is_signed(t) ? both(in, negated(below(last, first))) : in;
 }
@@ -112,7 +112,7 @@ Emitter::Wide Emitter::moved_by(Wide address, uint32_t bytes) {
   return bytes ? add(address, wide(bytes)) : address;
 }
 
-/// An index as a number, times what it counts.
+/// An index as a number, times the scale.
 Emitter::Wide Emitter::index_of(ValueId index, uint32_t scale) {
   return known({Fact::Distance, none, scale, get(index), p_.type(index)}, [&] {
     if (scale != 1) return times(index_of(index, 1), scale);
@@ -122,7 +122,7 @@ Emitter::Wide Emitter::index_of(ValueId index, uint32_t scale) {
 
 Emitter::Wide Emitter::address(BufferId buffer, ValueId index, uint32_t scale) {
   const Wide base = pointer_of(buffer);
-  // A negative index counts where elements behind it are inside.
+  // A negative index counts if elements after it are inside.
   if (const auto c = constant(index)) {
     const uint64_t number = index_number(p_.type(index), *c);
     return number ? add(base, wide(number * scale)) : base;
@@ -142,7 +142,7 @@ Id Emitter::pointer(Wide address, Id type) {
   return ins(spv::OpBitcast, to, {pair(address.low, address.high)});
 }
 
-/// A zero that no compiler knows, nor that all invocations have the same.
+/// A zero whose value and uniformity are hidden from the compiler.
 Id Emitter::lane_zero() {
   return once({"lane zero"}, [&] {
     const Id lane = builtin_word(spv::BuiltInLocalInvocationIndex);
@@ -150,9 +150,9 @@ Id Emitter::lane_zero() {
   });
 }
 
-/// Mesa finds out whether all invocations have the same address by following each way to what it is
-/// computed from, of which there may be 2^n. What is first in a sum it follows first, and comes to
-/// an end there.
+/// Mesa determines whether all invocations have the same address by following each path to the
+/// inputs of the computation, of which there may be 2^n. It follows the first operand of a sum
+/// first, so a lane-dependent zero there ends the search.
 Id Emitter::element_pointer(Wide address, Id type) {
   if (options_.profile.uniform_addresses) return pointer(address, type);
   const Wide zero = once_wide({"wide lane zero"}, [&] { return wide_of(Type::U32, lane_zero()); });
@@ -228,8 +228,8 @@ void Emitter::store_op(OpId id) {
   when(if_alive(in), [&] { store_element(place, 0, raw); });
 }
 
-/// A little-endian value at any byte: one access where the address is aligned, else put together
-/// from the words that hold its bytes.
+/// A little-endian value at any byte: one access where the address is aligned, else composed from
+/// the words that hold its bytes.
 void Emitter::load_as(OpId id) {
   const Type t = p_.op(id).type;
   const MemoryRef ref = p_.memory(id);

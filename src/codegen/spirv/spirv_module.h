@@ -58,8 +58,8 @@ class Module {
 
   Id type_void() { return intern(spv::OpTypeVoid, {}); }
   Id type_bool() { return intern(spv::OpTypeBool, {}); }
-  /// Integers have no sign of their own: instructions say how they are meant. Of 64 bits it asks
-  /// for the capability; those of narrow ones depend on what they are used for.
+  /// Integer types are unsigned: instructions determine the signedness. A type of 64 bits requests
+  /// the capability; the capabilities of narrow types depend on their use.
   Id type_int(uint32_t width);
   Id type_float(uint32_t width);
   Id type_vector(Id element, uint32_t n) { return intern(spv::OpTypeVector, {element, n}); }
@@ -102,8 +102,8 @@ class Module {
   Id file(std::string_view path);
   void mode(spv::ExecutionMode m, std::initializer_list<uint32_t> operands);
 
-  /// The whole module around the functions, of which `entry` is the one to start at; their words
-  /// are in pieces.
+  /// The whole module around the functions, with the entry point `entry`; the words of the
+  /// functions are in pieces.
   std::vector<uint32_t> finish(Id entry, std::string_view entry_name,
                                std::span<const Words> functions);
 

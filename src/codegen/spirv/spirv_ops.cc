@@ -1,4 +1,4 @@
-// Pure ops: which part knows them; bools, comparisons and choices.
+// Pure ops: dispatch to their part; bools, comparisons and selections.
 
 #include <spirv/unified1/GLSL.std.450.h>
 
@@ -10,7 +10,7 @@
 namespace vyre::emit_spirv {
 namespace {
 
-/// Whether what it does with `bits` is done to a sign alone, or to all but that.
+/// True if the op with the constant `bits` affects only the sign, or all bits but the sign.
 bool masks_sign(Opcode code, uint32_t bits) {
   switch (code) {
     case Opcode::And:
@@ -49,9 +49,9 @@ void Emitter::pure_op(OpId id) {
   set(v, compute(o.code, p_.type(operands[0]), {in, operands.size()}));
 }
 
-/// An operand of a pure op. What would let the device's compiler find an operation that it gets
-/// wrong it does not know: constants by which float operations are found that flush subnormals, and
-/// one operand of sums that may saturate.
+/// An operand of a pure op. Some values are hidden from the device's compiler, so that it does not
+/// recognize an operation that it computes wrong. These are constants from which it recognizes
+/// float operations that flush subnormals, and one operand of sums that may saturate.
 Id Emitter::operand_of(OpId id, uint32_t k) {
   const Op& o = p_.op(id);
   const ValueId v = p_.operand(id, k);
@@ -71,7 +71,7 @@ Id Emitter::compute(Opcode code, Type t, std::span<const Id> in) {
   return compute_number(code, t, in);
 }
 
-/// What is computed of numbers that the device's compiler does not know it does not know either.
+/// Computes with operands that are hidden from the device's compiler; the result is hidden, too.
 Id Emitter::compute_hidden(Opcode code, Type t, std::span<const Id> in) {
   Id operands[4];
   for (size_t k = 0; k < in.size(); ++k) operands[k] = hidden(t, in[k]);
@@ -96,7 +96,7 @@ Id Emitter::boolean(Opcode code, std::span<const Id> in) {
   }
 }
 
-/// 0 for what is no comparison.
+/// Returns 0 for ops that are not comparisons.
 Id Emitter::compare(Opcode code, Type t, std::span<const Id> in) {
   const bool f = is_float(t), s = is_signed(t);
   spv::Op op = spv::OpNop;

@@ -1,5 +1,5 @@
-// Conversions. Float to integer truncates and saturates, and NaN gives 0: a device that does not do
-// that by itself never sees such a number (legalize).
+// Conversions. Float to integer truncates and saturates, and NaN gives 0. On a device that does
+// otherwise, legalization keeps such numbers away from the instruction.
 
 #include "codegen/spirv/spirv_emitter.h"
 #include "ir/eval/eval.h"

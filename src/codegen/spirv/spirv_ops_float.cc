@@ -1,5 +1,5 @@
-// Floats: every result that could be contracted says that it must not be. Signs, NaN and infinities
-// are tested and changed as bits. The bits of a NaN don't exist here.
+// Floats: every result that could be contracted is marked NoContraction. Signs, NaN and infinities
+// are tested and changed as bits. The bits of a NaN are unspecified.
 
 #include <fmt/format.h>
 #include <spirv/unified1/GLSL.std.450.h>
@@ -16,12 +16,12 @@ uint64_t one_of(Type t) { return t == Type::F32 ? 0x3f800000 : 0x3ff000000000000
 
 Type bits_as(Type t) { return t == Type::F32 ? Type::U32 : Type::U64; }
 
-/// The sign of an f32, or all but that. A compiler that sees such a mask put to the bits of a float
-/// may make a float operation of it, and that one flushes subnormals.
+/// A mask of the sign of an f32, or of all other bits. A compiler that sees such a mask applied to
+/// the bits of a float may replace it by a float operation, which flushes subnormals.
 Id Emitter::sign_mask(uint32_t bits) { return options_.profile.signs32 ? c32(bits) : unseen(bits); }
 
-/// A number that an f32 is compared with. A compiler that sees it in a choice as well may make a
-/// minimum or maximum of the two, and that one flushes subnormals.
+/// A number that an f32 is compared with. A compiler that sees it in a selection as well may
+/// combine the two into a minimum or maximum, which flushes subnormals.
 Id Emitter::limit(uint32_t bits) {
   if (options_.profile.choose32) return constant_of(Type::F32, bits);
   const Id x = once({"compared with", bits}, [&] { return from_bits(Type::F32, unseen(bits)); });

@@ -45,7 +45,7 @@ Id Emitter::integer(Opcode code, Type t, std::span<const Id> in) {
     case Opcode::Not: return unary(spv::OpNot);
     case Opcode::PopCount: return unary(spv::OpBitCount);
     case Opcode::ReverseBits: return unary(spv::OpBitReverse);
-    case Opcode::Clz: {  // of 0 the instruction gives -1
+    case Opcode::Clz: {  // the instruction returns -1 for 0
       const Id top = extended(GLSLstd450FindUMsb, u32(), {in[0]});
       return ins(spv::OpISub, u32(), {c32(31), top});
     }
@@ -64,7 +64,8 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
         ins(is_signed(t) ? spv::OpSMulExtended : spv::OpUMulExtended, m_.type_pair(u32()), {a, b_});
     return part(both, 1);
   }
-  // From products of halves; then what a negative factor brought in is taken off.
+  // From products of halves, as unsigned; then each negative factor is corrected by subtracting the
+  // other one.
   const Id low_half = m_.constant64(~0u), by = c32(32);
   const auto low = [&](Id x) { return ins(spv::OpBitwiseAnd, u64(), {x, low_half}); };
   const auto high = [&](Id x) { return ins(spv::OpShiftRightLogical, u64(), {x, by}); };
@@ -85,9 +86,9 @@ Id Emitter::high_product(Type t, Id a, Id b_) {
   return ins(spv::OpISub, u64(), {result, ins(spv::OpSelect, u64(), {minus_b, a, zero})});
 }
 
-/// Sums and differences of u64, so that the device's compiler does not find out: the carry comes
-/// from the highest bits, and not from a comparison or a least value, and goes to all bits by a
-/// shift whose amount is not known.
+/// Saturates sums and differences of u64 in a form that the device's compiler does not recognize:
+/// the carry comes from the highest bits, not from a comparison or a minimum. It is spread to all
+/// bits by a shift whose amount is not known.
 Id Emitter::saturate_by_carry(bool adds, Id a, Id b_) {
   const auto logic = [&](spv::Op op, Id x, Id y) { return ins(op, u64(), {x, y}); };
   const Id result = logic(adds ? spv::OpIAdd : spv::OpISub, a, b_);

@@ -1,10 +1,10 @@
 // Subgroups: reductions, scans, votes and moves, in the defined order.
 //
-// Lanes may be missing: the last subgroup may be partial. They are the highest, they bring what
-// changes nothing, and go on combining in the definition of a reduction. After a step with distance
-// d all lanes with the same number modulo d have the same value, so what a missing lane would have
-// is taken from the lowest one with its number; if that is missing, too, nothing was combined.
-// Ghosts (spirv_sync.cc) take part and bring what changes nothing.
+// Lanes may be missing: the last subgroup may be partial. They are the highest lanes; they
+// contribute the identity, and continue to take part in the definition of a reduction. After a step
+// with distance d all lanes with the same number modulo d have the same value. So the value of a
+// missing lane is read from the lowest lane with its number; if that is missing, too, nothing was
+// combined. Ghosts (spirv_sync.cc) take part and contribute the identity.
 
 #include "codegen/spirv/spirv_emitter.h"
 #include "ir/eval/eval.h"

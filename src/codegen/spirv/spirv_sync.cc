@@ -1,17 +1,17 @@
-// Waiting, and being stopped.
+// Barriers, and the stop flag.
 //
-// Vulkan promises nothing for a barrier that some invocations never reach, and no progress of one
-// subgroup while another one spins. So where invocations meet (barriers, subgroup ops), nobody
-// leaves alone. Who has trapped goes on as a ghost: it takes part in what others wait for and takes
-// the same way as they do wherever flow is uniform, but it stores nothing, and brings to subgroups
-// what changes nothing. A loop in uniform flow is left by all, or by none; from other loops a ghost
-// goes at the next back-edge.
+// Vulkan guarantees nothing for a barrier that some invocations never reach, and no progress of one
+// subgroup while another one spins. So in programs with barriers or subgroup ops, no invocation
+// returns alone. An invocation that has trapped continues as a ghost: it takes part in barriers and
+// subgroup ops and follows the same path as the others wherever control flow is uniform. But it
+// stores nothing, and contributes the identity to subgroup ops. A loop in uniform control flow is
+// left by all invocations, or by none; a ghost leaves other loops at the next back-edge.
 //
-// The stop word works the same way. Loops in flow that is uniform over the workgroup are left by
-// the workgroup together, which then ends; those uniform over a subgroup by the subgroup; others by
-// each invocation alone, and it looks again at every later back-edge.
+// The stop flag works the same way. Loops in control flow that is uniform over the workgroup are
+// left by the whole workgroup, which then ends; those uniform over a subgroup by the subgroup;
+// others by each invocation alone, which polls again at every later back-edge.
 //
-// In programs where nobody meets, who traps or is stopped returns.
+// In programs without barriers and subgroup ops, an invocation that traps or is stopped returns.
 
 #include <cstddef>
 
@@ -77,18 +77,18 @@ void Emitter::uniform_load(OpId id) {
 bool Emitter::checks_at_back_edge(OpId loop) const {
   const bool polls = lowered_.polls[loop] && options_.stoppable;
   if (!f_.has_ghosts) return polls;
-  // Ghosts leave; a workgroup of nothing but ghosts leaves at a poll.
+  // Ghosts leave; a workgroup that consists only of ghosts leaves at a poll.
   return meeting_of(loop) != Meeting::Workgroup || lowered_.polls[loop];
 }
 
-/// Who leaves the loop together.
+/// The set of invocations that leaves the loop together.
 Emitter::Meeting Emitter::meeting_of(OpId loop) const {
   if (!f_.syncs || !f_.uniformity) return Meeting::Alone;
   const Uniformity flow = f_.flow(p_.blocks[p_.op(loop).first_block].first);
   if (flow >= Uniformity::Workgroup) return Meeting::Workgroup;
-  // Subgroups that meet by barriers of the workgroup do so in flow that is uniform there
-  // (spirv_emit.cc): other subgroups may have left this loop long ago, and nobody in it needs
-  // anybody.
+  // Subgroups that are synchronized by workgroup barriers are so in workgroup-uniform control flow
+  // (spirv_emit.cc). Other subgroups may have left this loop before, and no invocation in it waits
+  // for another.
   const bool lanes =
       f_.has_subgroup_ops && f_.lanes_by != Lanes::Alone && f_.lanes_by != Lanes::Workgroup;
   return flow >= Uniformity::Subgroup && lanes ? Meeting::Subgroup : Meeting::Alone;
@@ -100,7 +100,7 @@ Id Emitter::counter(Meeting m) {
   return variable;
 }
 
-/// Counts a back-edge down, and looks where it is time to.
+/// Counts a back-edge down, and calls `look` when the counter is used up.
 Id Emitter::look_sometimes(Id counter, uint32_t weight, const std::function<Id()>& look) {
   const Id n = ins(spv::OpLoad, u32(), {counter});
   const Id left = ins(spv::OpISub, u32(), {n, c32(weight)});
@@ -116,7 +116,8 @@ Id Emitter::stop_pointer() {
   return once({"stop"}, [&] { return pointer(param_wide(stop_offset), u32()); });
 }
 
-/// Is the stop word set? Then it is written down where. Volatile: it changes while we look.
+/// Returns a bool: the stop flag is set. If so, records the loop. Volatile: the flag changes during
+/// the launch.
 Id Emitter::stop_requested(OpId loop) {
   const Id order = c32(spv::MemorySemanticsVolatileMask);
   const Id scope = scope_of(spv::ScopeQueueFamily);
@@ -144,7 +145,7 @@ Id Emitter::poll_alone(OpId loop) {
     const Id count = counter(Meeting::Alone);
     leaves = look_sometimes(count, lowered_.polls[loop], [&] {
       const Id stop = stop_requested(loop);
-      // Where it goes on, all later back-edges look again.
+      // Where the invocation continues, all later back-edges poll again.
       if (f_.syncs) when(stop, [&] { eff(spv::OpStore, {count, c32(1)}); });
       return stop;
     });
@@ -170,7 +171,8 @@ Id Emitter::poll_lanes(OpId loop) {
   return leaves ? ins(spv::OpLogicalOr, b(), {leaves, ghosts}) : ghosts;
 }
 
-/// The first invocation looks for all of them. With ghosts, the others say whether they live.
+/// The first invocation polls for all of them. With ghosts, each other invocation reports if it is
+/// alive.
 Id Emitter::poll_together(OpId loop) {
   return look_sometimes(counter(Meeting::Workgroup), lowered_.polls[loop], [&] {
     const Id array = shared_words("verdict", 2);

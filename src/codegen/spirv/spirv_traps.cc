@@ -1,10 +1,11 @@
-// Traps: what is written down of the lowest invocation that trapped.
+// Traps: recording the lowest invocation that trapped.
 //
-// A function of the module does it, so each trap is a call. The number of the lowest one is
-// minimized first; only who was the lowest then takes the lock and writes, unless a lower one has
-// written meanwhile. Who gets the lock gives it back in the same turn of the loop, so lanes that
-// run in lockstep do not wait for one that waits for them. Without 64-bit atomics the low word is
-// minimized, which is right for numbers that fit in it; others go for the lock at once.
+// A function of the module records it, so each trap is a call. The number of the lowest invocation
+// is minimized first. Only an invocation that was the lowest then takes the lock and writes, unless
+// a lower one has written meanwhile. The lock is released in the iteration that acquires it, so
+// lanes that run in lockstep do not wait for one that waits for them. Without 64-bit atomics the
+// low word is minimized, which is right for numbers that fit in it; others try to take the lock at
+// once.
 
 #include <cstddef>
 
@@ -56,7 +57,7 @@ void Emitter::trap(Id code, OpId id) {
   };
   if (f_.has_ghosts) {
     when(alive(), tell);
-    // Where the whole workgroup is, it ends.
+    // In control flow that is uniform over the workgroup, the whole workgroup ends.
     if (p_.op(id).code != Opcode::Assert && f_.flow(id) >= Uniformity::Workgroup) {
       eff(spv::OpReturn, {});
       flow_ = Flow::Gone;
@@ -94,7 +95,7 @@ Id Emitter::trap_function() {
 }
 
 /// The function's body. Its parameters: the control block's address, the invocation's number, and
-/// what lies in the block from x on.
+/// the fields of the block from x on.
 void Emitter::tell_trap(std::span<const Id> parameters) {
   const auto split = [&](Id x) { return has64() ? Wide{x, 0} : Wide{part(x, 0), part(x, 1)}; };
   const Wide control = split(parameters[0]), number = split(parameters[1]);
@@ -110,7 +111,7 @@ void Emitter::tell_trap(std::span<const Id> parameters) {
     eff(spv::OpAtomicStore, {field(offset), scope, relaxed, value});
   };
 
-  // Is it the lowest so far?
+  // Tests whether a lower invocation has trapped before.
   Id higher = 0;
   if (has64() && options_.profile.atomics64) {
     m_.capability(spv::CapabilityInt64Atomics);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the functions of one module have in common: each is written by an Emitter of its own.
+// The state that the functions of one module share; each is written by a separate Emitter.
 
 #include <map>
 #include <utility>

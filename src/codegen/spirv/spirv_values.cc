@@ -17,7 +17,7 @@ bool is_one(Type t, uint64_t bits) {
 
 uint64_t sign_bit(Type t) { return uint64_t{1} << (width_of(t) - 1); }
 
-/// As narrow numbers are held: extended as the type says.
+/// The bits of a narrow number in its register: extended as the type says.
 uint64_t extended_bits(Type t, uint64_t bits) {
   const uint64_t value = bits & low_mask(width_of(t));
   return is_signed(t) && value & sign_bit(t) ? value | ~low_mask(width_of(t)) : value;
@@ -71,16 +71,15 @@ Id Emitter::constant_of(Type t, uint64_t bits) {
 Id Emitter::get(ValueId v) {
   if (made_[v]) return made_[v];
   const auto c = constant(v);
-  if (!c)
-    return made_[v];  // a value of code that nobody reaches has no id; checked programs have none
+  if (!c) return made_[v];  // unreachable code has no id; checked programs have none
   const Type t = p_.type(v);
   if (!options_.profile.zero_operands && is_one(t, *c)) return made_[v] = unseen(t, *c);
   return made_[v] = constant_of(t, *c);
 }
 
-/// The number x, but the device's compiler does not know it. It folds an operand that it knows to
-/// be zero wrong, also where it is not written as a constant: an element of a private array that
-/// nobody writes, the bits of an integer.
+/// The number x, hidden from the device's compiler. That compiler folds an operand wrong if it
+/// knows that the operand is zero, even where it is not written as a constant: an element of a
+/// private array that is never written, the bits of an integer.
 Id Emitter::hidden(Type t, Id x) {
   if (opaque_.contains(x)) return x;
   const Id zero = once({"zero", width_of(t)}, [&] {
@@ -94,8 +93,8 @@ Id Emitter::hidden(Type t, Id x) {
   return from_bits(t, ins(spv::OpBitwiseOr, type_of(bits_as(t)), {bits, zero}));
 }
 
-/// A constant that the device's compiler does not know: shifted by a zero of which it knows
-/// nothing, because no compiler takes such a shift apart to join the constant with something else.
+/// A constant that is hidden from the device's compiler: shifted by a hidden zero, because no
+/// compiler splits such a shift to combine the constant with another.
 Id Emitter::unseen(uint32_t bits) {
   return once({"unseen", bits}, [&] {
     return ins(spv::OpShiftRightLogical, u32(), {c32(bits), param_word(zero_offset)});

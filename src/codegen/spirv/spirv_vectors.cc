@@ -12,7 +12,8 @@ bool Emitter::as_vector(OpId id, uint32_t n) const {
   return (1u << ref.align_log2) >= bytes && bytes >= 4 && bytes <= 16 && (bytes & (bytes - 1)) == 0;
 }
 
-/// Are all n elements inside? A negative index may have its last one inside only.
+/// Returns a bool: all n elements are inside. With a negative index the last element may be inside
+/// while the first is not.
 Id Emitter::inside_all(BufferId buffer, ValueId index, uint32_t n) {
   const Id last = inside(buffer, index, n - 1);
   return is_signed(p_.type(index)) ? both(inside(buffer, index, 0), last) : last;
@@ -85,7 +86,7 @@ void Emitter::store_n(OpId id) {
   begin(end);
 }
 
-/// All of it as words, from which wide elements are put together and narrow ones cut out.
+/// Loads all elements as words, from which wide elements are composed and narrow ones extracted.
 std::vector<Id> Emitter::load_vector(const Place& p, uint32_t n) {
   const uint32_t size = size_of(p.element), bytes = n * size, count = bytes / 4;
   const Id type = words(count);

@@ -1,10 +1,11 @@
 #pragma once
 
-// The table of bugs of vendors' compilers that generated SPIR-V avoids. Each row is a toggle.
+// The table of bugs in vendors' compilers that generated SPIR-V avoids. Each row is a toggle.
 //
 // A row is a form of code for all devices (Workarounds, a part of EmitOptions), or a capability
 // (Profile) that a device has and that is not used where it is wrong. The self-test of a Vulkan
-// device finds most wrong capabilities; of the others the table says on which driver they are off.
+// device finds most wrong capabilities; for the others the table lists the drivers on which they
+// are disabled.
 
 #include <cstdint>
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace vyre::emit_spirv {
 
-/// Forms of code that avoid bugs. All devices get them, because they cost nothing.
+/// Forms of code that avoid bugs. All devices get them, because they have no cost.
 struct Workarounds {
   bool end_loops_by_last_value = true;
   bool hide_negative_starts = true;
@@ -31,7 +32,7 @@ struct WorkaroundInfo {
   Vendor vendor = Vendor::Nvidia;
   bool found_by_self_test = false;  // else the flag is false for this vendor
   std::string_view symptom;
-  std::string_view test;  // a program that has met the bug, or uses what it breaks
+  std::string_view test;  // a program that hits the bug, or uses the affected operation
 };
 
 std::span<const WorkaroundInfo> all_workarounds();
