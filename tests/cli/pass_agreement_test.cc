@@ -56,7 +56,7 @@ class PassAgreement : public CommandLine {
     CommandLine::TearDown();
   }
 
-  /// What the probes see when this process runs a command.
+  /// Returns the targets that the probes see when this process runs a command.
   static std::map<std::string, opt::Target> seen_by(const Words& words) {
     seen.clear();
     ::testing::internal::CaptureStdout();

@@ -30,7 +30,7 @@ Program op_program(Opcode code, Type type, const std::vector<Type>& operands,
 /// Inputs of an op_program: a list of bits for each operand, all as long.
 LaunchInputs op_inputs(const Program& program, const std::vector<std::vector<uint64_t>>& operands);
 
-/// What an expanded program is given instead: halves of 64-bit scalars, lengths of split buffers.
+/// Returns the inputs of an expanded program: halves of 64-bit scalars, lengths of split buffers.
 LaunchInputs expanded_inputs(const Program& program, const Program& expanded,
                              const LaunchInputs& inputs);
 

@@ -232,7 +232,7 @@ TEST(graph_report, without_a_plan_both_peaks_are_the_same) {
   EXPECT_EQ(j["memory"]["peak"], j["memory"]["peak_unplanned"]);
   EXPECT_EQ(j["memory"]["peak"], 256 * 8);
   for (const Json& b : j["memory"]["placement"]) EXPECT_TRUE(b["slot"].is_null());
-  // What has memory of its own is needed as long as the loop around it may come back.
+  // A buffer outside the slots is live as long as the loop around it may repeat.
   EXPECT_EQ(j["memory"]["placement"][3]["live"], parse_json<Json>("[[3, 4]]"));  // d
 }
 

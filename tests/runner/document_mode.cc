@@ -90,7 +90,7 @@ class DocumentTest {
     check_prose();
     const Workshop workshop;
     if (!workshop.ready()) verdict_.fail("no folder for temporary files");
-    // Blessing changes lines: what is behind a block moves, so the changes are made at the end.
+    // Blessing changes the number of lines before later blocks, so changes are applied at the end.
     for (const MarkdownBlock& b : page_.blocks) block(b);
     bless();
     return std::move(verdict_);

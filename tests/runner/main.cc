@@ -125,7 +125,7 @@ int run_all(const Arguments& a) {
       std::fflush(stdout);
     }
     Verdict verdict = run_test(path);
-    // What is blessed must pass: a difference between schedules is no expectation.
+    // A blessed test must pass: a difference between schedules cannot be blessed.
     if (a.bless && !verdict.failures.empty() && bless(path, verdict)) verdict = run_test(path);
     if (verdict.failures.empty()) {
       ++passed;

@@ -23,8 +23,8 @@ struct Seen {
   Diagnostics errors;  // of the run
 };
 
-/// What two runs must agree on: code, line, and the lines of the notes. Which invocations are named
-/// and how often it was seen may differ.
+/// The parts of findings that two runs must agree on: code, line, and the lines of the notes. The
+/// named invocations and the number of occurrences may differ.
 std::multiset<std::string> outline(const Diagnostics& list) {
   std::multiset<std::string> lines;
   for (const Diagnostic& d : list) {

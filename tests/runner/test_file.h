@@ -23,7 +23,7 @@ struct TestFile : lab::TextTest {
   cli::LoadOptions load;  // from `// flags:`
 };
 
-/// What came of a test.
+/// The result of a test.
 struct Verdict {
   std::vector<std::string> failures;  // each may have several lines; none: passed
   std::optional<std::string>

@@ -1,5 +1,5 @@
-// Loops that the device runs by itself, and grid barriers of more workgroups than run at once. The
-// interpreter plays the device; graphs and launches must not tell the difference.
+// Loops that run on the device without the host, and grid barriers of more workgroups than run at
+// once. The interpreter is the device; graphs and single launches must give the same results.
 
 #include "generate/generate.h"
 #include "ir/graph_launch.h"

@@ -67,7 +67,7 @@ Diagnostics told(const Program& p, SubmissionOutcome o, double limit, const Open
   Device d = *Device::open(backend, 0, how);
   const Executable e = *d.compile(p);
   const Buffer y = *d.allocate(400);
-  o.command = 1;  // behind the zeros of the output
+  o.command = 1;  // command 0 fills the output with zeros
   backend.next = std::move(o);
   SubmitOptions options;
   options.time_limit = limit;

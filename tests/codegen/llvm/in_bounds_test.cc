@@ -1,6 +1,5 @@
-// Accesses that the optimizer marks as inside: lanes that are switched off, trapped or gone have
-// indices far outside, and nothing may be read or written there. A wild access ends the test
-// program.
+// Accesses that the optimizer marks as in bounds: inactive, trapped and returned lanes have indices
+// far outside, and must not read or write there. Such an access crashes the test program.
 
 #include <fmt/format.h>
 

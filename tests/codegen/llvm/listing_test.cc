@@ -100,7 +100,7 @@ TEST(Listing, is_the_code_that_runs) {
       std::sort(runs.begin(), runs.end());
     }
     EXPECT_EQ(listed, runs) << name(isa);
-    // Nobody who does not ask has debug information.
+    // Code has no debug information unless it is requested.
     EXPECT_EQ(assembly->find(".loc"), std::string::npos);
   }
 }

@@ -1,5 +1,5 @@
-// Arrays start as zeros, and the zeros are left out where nobody can see them. The arena is dirty
-// here, so zeros that are missing show as other bytes than the interpreter's.
+// Arrays start as zeros, and the zeroing is omitted where it cannot be observed. The arena of these
+// tests is dirty, so missing zeroing gives other bytes than the interpreter.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-// What the main ops cost: instructions of 8 lanes on x86-64-v3, besides the loads of the operands
-// and the store of the result that the measuring loop makes. A form that LLVM takes apart lane by
-// lane shows here at once.
+// Costs of the main ops: instructions for 8 lanes on x86-64-v3, without the loads of the operands
+// and the store of the result in the measuring loop. A form that LLVM scalarizes fails here.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -49,8 +48,7 @@ std::vector<Type> operand_types(const Row& row) {
   return types;
 }
 
-/// A load of an operand that is an instruction of its own: others read theirs from memory
-/// themselves.
+/// True for a separate load of an operand; other instructions have a memory operand.
 bool is_load(const std::string& line) {
   return line.starts_with("\tvmov") && line.find('(') < line.find("%ymm") &&
          line.find('(') < line.find("%xmm");

@@ -9,7 +9,7 @@
 
 namespace vyre::emit_spirv {
 
-/// What is wrong with the words of a kernel for a device.
+/// Returns the mistakes in the words of a kernel for a device.
 std::vector<std::string> mistakes(const std::vector<uint32_t>& words, const Program& given,
                                   const emit_exact::Profile& profile);
 

@@ -115,7 +115,7 @@ TEST(SpirvAudit, finds_what_is_inexact) {
                             return i.op != spv::OpExecutionMode ||
                                    i.operands[1] == spv::ExecutionModeLocalSize;
                           })),
-            6u);  // three modes, three capabilities that nobody needs
+            6u);  // three modes, three unneeded capabilities
   EXPECT_EQ(wrong(changed(words,
                           [](Instruction& i) {
                             if (i.op == spv::OpAtomicIAdd)

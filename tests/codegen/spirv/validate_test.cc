@@ -8,7 +8,7 @@
 namespace vyre::emit_spirv {
 namespace {
 
-/// Is this kernel refused because the device lacks something?
+/// True if the kernel is refused because the device lacks a feature.
 bool is_refused(const Result<Kernel>& kernel) {
   if (kernel) return false;
   for (const Diagnostic& d : kernel.errors())

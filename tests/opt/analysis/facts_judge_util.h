@@ -1,6 +1,6 @@
-// The interpreter as the judge of facts: a program runs with probes, loads that nobody needs whose
-// index is the value to look at, and everything that facts say of values, accesses, lanes and
-// barriers is compared with what happens.
+// Checks analyses with the interpreter. The program runs with probes: unused loads whose index is
+// the observed value. The results of the analyses for values, accesses, lanes and barriers are
+// compared with the run.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The planner: costs, speed, and inputs that nobody would write.
+// The planner: costs, speed, and unrealistic inputs.
 
 #include <fmt/format.h>
 

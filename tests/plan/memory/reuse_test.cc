@@ -1,4 +1,5 @@
-// Scratch reuse: who may be recycled after which arm, and where the planner puts things.
+// Scratch reuse: after which arm a buffer's memory may be reused, and the offsets that the planner
+// assigns.
 
 #include "plan/memory/reuse.h"
 

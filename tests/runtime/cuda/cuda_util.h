@@ -1,6 +1,6 @@
 #pragma once
 
-// The CUDA backend on the fake driver, with the interpreter as the one who runs kernels.
+// The CUDA backend on the fake driver, with the interpreter as the executor of kernels.
 
 #include <gtest/gtest.h>
 

@@ -24,13 +24,14 @@ using vulkan::TestGroup;
 using vulkan::TestRun;
 using vulkan::VulkanDevice;
 
-/// The interpreter's bytes are computed once a kernel.
+/// The interpreter's bytes are computed once per kernel.
 TestRun& run_of(const TestGroup& g, uint32_t subgroup_size) {
   static auto& runs = *new std::map<std::pair<const TestGroup*, uint32_t>, TestRun>();
   return runs.try_emplace({&g, subgroup_size}, g, subgroup_size).first->second;
 }
 
-/// What cannot be put together: f64, 64-bit atomics, and large subgroups where only some meet.
+/// True if legalization must refuse the group: it needs f64 or 64-bit atomics that the device
+/// lacks, or a large subgroup in divergent code.
 bool must_refuse(const TestGroup& g, const emit_spirv::EmitOptions& o) {
   const Profile& p = o.profile;
   if (g.needs && (!(p.*g.needs) || !p.int64)) return true;
@@ -140,7 +141,8 @@ TEST_P(WithoutField, gives_the_bytes_of_the_interpreter) {
   const auto [name, flag] = GetParam();
   std::string words = fmt::format("-{}", name);
   if (const auto it = only_with.find(name); it != only_with.end()) words += " " + it->second;
-  // What the device itself has off runs as it is; then "with" is a device that does not exist.
+  // A capability that the device itself lacks leaves nothing to legalize, and `with` is then a
+  // device that does not exist.
   Profile with = forced(words);
   with.*flag = true;
   const Used used = run_changed(words, with);
