@@ -1,7 +1,7 @@
 #pragma once
 
 // Times of all peers of one case, by Google Benchmark: repeats of all of them in random order, so
-// that a slow second of the machine hits everyone, and the median over repeats.
+// that a slow second of the machine affects all peers, and the median over repeats.
 
 #include <map>
 #include <string>

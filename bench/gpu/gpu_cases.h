@@ -53,7 +53,7 @@ struct Case {
   uint64_t bytes = 0;          // moved by a launch at least
   double operations = 0;       // of a launch; 0: bytes are what counts
   const char* operation = "";  // what is counted: "fma"
-  /// With nvcc's own defaults products and sums are contracted: other results are no mistake.
+  /// With nvcc's defaults products and sums are contracted, so other results are not an error.
   bool contracts = false;
   double goal = 0;       // of the ratio to the twin that is written the same way; 0: none
   double tolerance = 0;  // largest relative difference of f32 results; 0: equal to the byte
