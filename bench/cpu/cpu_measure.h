@@ -13,7 +13,7 @@ namespace bench {
 
 struct Timing {
   double median_us = 0, best_us = 0;  // submit to wait, for one launch
-  double device_us = 0;               // median of what the device says; 0: it says nothing
+  double device_us = 0;               // median of the device's own times; 0: not measured
   double cpu_us = 0;                  // median; of all threads together
   std::vector<double> repeats_us;
 };

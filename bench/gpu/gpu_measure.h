@@ -29,7 +29,7 @@ struct Row {
   std::vector<std::string> differences;                // results that are not the same
 
   double ns(const std::string& peer) const;  // the median; 0: not measured
-  /// Time of the twin by time of ours: above 1 we are faster; 0: one of them was not measured.
+  /// Time of the twin / time of vyre: above 1, vyre is faster; 0: one of them was not measured.
   double ratio(const std::string& twin, const std::string& ours) const;
 };
 

@@ -1,5 +1,5 @@
-// `vyre run` on a backend that is not the interpreter, in this process: a backend of our own that
-// runs on the interpreter and can be told to go wrong.
+// `vyre run` on a backend other than the interpreter, in this process: a test backend that runs on
+// the interpreter and fails on request.
 
 #include <unistd.h>
 

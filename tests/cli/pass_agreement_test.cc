@@ -1,5 +1,5 @@
-// `vyre run`, `opt`, `emit` and `bisect` tell the optimizer the same of a device and a launch, and
-// run the same passes.
+// `vyre run`, `opt`, `emit` and `bisect` pass the same device and launch information to the
+// optimizer, and run the same passes.
 
 #include <map>
 

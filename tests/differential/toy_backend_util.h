@@ -1,6 +1,6 @@
 #pragma once
 
-// The interpreter as a backend, with one thing wrong: what the suite must find.
+// The interpreter as a backend with one flaw, which the suite must find.
 
 #include "runtime/backend.h"
 #include "runtime/interp/interp_backend.h"

@@ -1,4 +1,4 @@
-// Traps and limits: what the report says, and that nothing hangs or crashes.
+// Traps and limits: the reported errors, without hangs or crashes.
 
 #include <chrono>
 #include <cmath>

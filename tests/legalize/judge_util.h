@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether an expanded program is the program it was made from, on good and on bad devices.
+// Compares an expanded program with its original, on correct and on defective devices.
 
 #include <cstdint>
 #include <optional>
@@ -49,7 +49,7 @@ Ran run_on_interpreter(const Program& program, const LaunchInputs& inputs, uint3
 std::string judge(const Program& program, const LaunchInputs& inputs, const Profile& profile,
                   bool* differs = nullptr);
 
-/// Floats at which things go wrong, both signs; and pairs or triples that are close to trouble.
+/// Corner-case floats of both signs; and pairs or triples that are close to corner cases.
 std::vector<uint64_t> corners(Type type);
 std::vector<std::vector<uint64_t>> corner_operands(const std::vector<Type>& types);
 std::vector<std::vector<uint64_t>> random_operands(const std::vector<Type>& types, Opcode code,

@@ -1,4 +1,4 @@
-// Plans as files: what is written is read back, and what is read is never believed.
+// Plans as files: written plans are read back, and every plan that is read is verified.
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph with everything that a plan can have, its plan as a file, and what the graph gives when
-// it runs by whatever came of the file.
+// A graph that uses every feature of plans, its plan as a file, and the outputs of the graph when
+// it runs by a plan that was read from a possibly changed file.
 
 #include <gtest/gtest.h>
 

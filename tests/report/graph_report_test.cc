@@ -1,4 +1,4 @@
-// `graph` of a report against the plan by which the graph ran, and what the run measured.
+// Compares `graph` of a report with the plan of the run and with its measurements.
 
 #include "report/graph_report.h"
 

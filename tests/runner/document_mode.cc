@@ -128,7 +128,7 @@ class DocumentTest {
     TestFile test;
     const std::string name = name_of(page_.lines, b);
     test.path = name.empty() ? "block.vyre" : name;
-    // Empty lines before it: what is reported has the line numbers of the page.
+    // Empty lines before it, so that diagnostics have the line numbers of the page.
     test.lines.assign(b.first, "");
     const auto begin = page_.lines.begin() + static_cast<long>(b.first);
     test.lines.insert(test.lines.end(), begin, begin + static_cast<long>(b.count));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A page of docs/ taken apart: its lines, its fenced blocks, its headings and links.
+// A parsed page of docs/: its lines, its fenced blocks, its headings and links.
 
 #include <string>
 #include <string_view>

@@ -32,7 +32,7 @@ struct Verdict {
   void fail(std::string text) { failures.push_back(std::move(text)); }
 };
 
-/// Reads a file and its header; what is wrong with it goes to `verdict`.
+/// Reads a file and its header; errors in them are added to `verdict`.
 std::optional<TestFile> read_test_file(const std::string& path, Verdict& verdict);
 
 // ---- the modes, one file each

@@ -1,5 +1,5 @@
-// Warnings about programs that are legal but surely not meant: which programs have them, and which
-// have none.
+// Warnings about programs that are legal but very likely unintended: programs with warnings, and
+// programs without.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Code to read: each instruction knows the line that it was made for, and looking changes nothing.
+// Listings: each instruction has its source line, and listing does not change the code.
 
 #include <gtest/gtest.h>
 

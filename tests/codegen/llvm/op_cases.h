@@ -1,6 +1,6 @@
 #pragma once
 
-// Pure ops with many operands and what eval gives for them.
+// Pure ops with many operands and their results by eval.
 
 #include <map>
 #include <string>

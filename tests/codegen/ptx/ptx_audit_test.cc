@@ -1,4 +1,4 @@
-// Reads the text of every kernel that we have: what would make results inexact is nowhere in it.
+// Reads the PTX of every kernel of the repository: it has no instruction with inexact results.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Reads the words of a module and says what in them would make results inexact, unordered, or let
-// an access go outside.
+// Reads the words of a module and reports instructions with inexact or unordered results, and
+// accesses that may be out of bounds.
 #pragma once
 
 #include <string>

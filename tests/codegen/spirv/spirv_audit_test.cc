@@ -1,5 +1,5 @@
-// Reads the words of every kernel that we have: what would make results inexact, or let an access
-// go outside, is nowhere in them.
+// Reads the words of every kernel of the repository: they have no instruction with inexact results,
+// and no access that may be out of bounds.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

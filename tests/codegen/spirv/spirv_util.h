@@ -1,4 +1,4 @@
-// Programs to emit as SPIR-V, and SPIRV-Tools to validate what comes out.
+// Programs to emit as SPIR-V, and SPIRV-Tools to validate the output.
 #pragma once
 
 #include <spirv/unified1/spirv.hpp>

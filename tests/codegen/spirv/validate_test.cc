@@ -1,5 +1,5 @@
-// Every kernel that we have is valid SPIR-V for Vulkan 1.2, for devices with everything, with
-// hardly anything, and with one thing missing.
+// Every kernel of the repository is valid SPIR-V for Vulkan 1.2, for devices with all capabilities,
+// with hardly any, and with one missing.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Facts against the interpreter, on programs that are full of what facts are made from: counters,
+// Analyses compared with the interpreter, on programs with many sources of information: counters,
 // comparisons in every combination, loops of all kinds, early exits, lengths, and indices near
 // them.
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Every integer rule of simplify as a theorem of bit-vectors at 8, 16 and 32 bits, by z3; and that
-// what z3 is told of the ops is what eval() does.
+// z3 proves every integer rule of simplify as a theorem of bit-vectors at 8, 16 and 32 bits. The
+// encoding of the ops for z3 is compared with eval().
 #include <gtest/gtest.h>
 
 #include "opt/passes/simplify.h"

@@ -1,5 +1,5 @@
-// The checker of scratch reuse finds what is wrong with a plan: each mistake by hand, then plans
-// that were broken by chance.
+// The checker of scratch reuse finds mistakes in plans: each kind of mistake once, then randomly
+// changed plans.
 
 #include "plan/memory/check_reuse.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The state of the fake driver: contexts with what was made in them, and what its functions share.
+// The state of the fake driver: contexts with their objects, and helpers that its functions share.
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-// A device that is lost, and calls of the driver that fail one after the other.
+// A lost device, and driver calls that fail one after the other.
 
 #include <algorithm>
 #include <cstring>

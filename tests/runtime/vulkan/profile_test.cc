@@ -1,8 +1,8 @@
 // labels: slow
-// Every expansion on a real driver: profiles are forced as users force them, one thing off in each,
-// and the kernels of profile_kernels.h must give the interpreter's bytes. A kernel runs only where
-// the forced profile changes its code, and some kernel must, so no word of the profile goes
-// untested.
+// Every legalization on a real driver: profiles are forced as users force them, each with one
+// capability disabled, and the kernels of profile_kernels.h must give the interpreter's bytes. A
+// kernel runs only if the forced profile changes its code. At least one kernel must run, so every
+// word of the profile is tested.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// The self-test of a device: what it finds, how it is kept, and what `vyre devices -v` says of it.
+// The self-test of a device: its findings, its stored result, and its part of `vyre devices -v`.
 
 #include "runtime/vulkan/self_test.h"
 

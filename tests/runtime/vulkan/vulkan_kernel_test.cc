@@ -1,4 +1,4 @@
-// Compiled kernels and what is kept of them.
+// Compiled kernels and their cached data.
 
 #include "runtime/vulkan/vulkan_kernel.h"
 
