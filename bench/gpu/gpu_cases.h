@@ -68,7 +68,8 @@ Case make_case(const std::string& name, bool small);
 Case plain_case(const ProgramEntry& entry, ProgramSize size);
 /// A kernel with its data. Its baseline is the kernel of plain.cu with the program's name.
 Case kernel_case(BenchProgram program);
-/// Loops at numbers of iterations from 64 to 65,536, without baselines: what stop polls cost.
+/// Loops at numbers of iterations from 64 to 65,536, without baselines: shows the cost of stop
+/// polls.
 std::vector<std::function<Case()>> loop_cases(ProgramSize size);
 
 }  // namespace bench

@@ -24,7 +24,7 @@ struct Counts {
   int timed_launches = 0;
 };
 
-/// Passes everything on, and flips a bit of what is read back if it is `wrong`.
+/// Forwards all calls, and flips a bit of readbacks if it is `wrong`.
 class OtherDevice : public BackendDevice {
  public:
   OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong, bool reversed,

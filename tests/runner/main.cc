@@ -55,8 +55,7 @@ bool parse_arguments(int argc, char** argv, Arguments& a) {
 
 bool is_document(const fs::path& path) { return path.extension() == ".md"; }
 
-/// All .vyre files and pages, sorted. A path that gives none is a mistake: tests that are not there
-/// cannot fail.
+/// All .vyre files and pages, sorted. A path without any is an error: missing tests cannot fail.
 bool find_tests(const Arguments& a, std::vector<std::string>& tests) {
   for (const std::string& path : a.paths) {
     std::error_code error;

@@ -50,7 +50,7 @@ void expect_same(Looping& l, const Module& m, const interp::GraphInputs& inputs,
   }
 }
 
-/// Two calls a round, one with an output that is cleared each time.
+/// Two calls per iteration, one with an output that is cleared each time.
 const char* countdown = R"(
 kernel copy(x: in u32[], y: out u32[len(x)]) workgroup(32) grid(len(x)) {
   if x[global_id.x] != 5 { y[global_id.x] = x[global_id.x] }

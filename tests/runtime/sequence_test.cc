@@ -59,7 +59,7 @@ struct Side {
     for (size_t i = 0; i < length; ++i) all.push_back(scale(by, i % 2, 1 - i % 2));
     return all;
   }
-  /// The content of a buffer afterwards, or the errors.
+  /// Returns the contents of a buffer after the run, or the errors.
   std::string run(std::vector<Command> commands, size_t result = 0,
                   const SubmitOptions& how = untimed) {
     U values(n);

@@ -33,7 +33,7 @@ bool is_there(const char* tool) {
   return r.start_error == 0 && r.exit_code == 0;
 }
 
-/// A launch and what the interpreter says of it.
+/// A launch and its result on the interpreter.
 struct Case {
   std::string where;
   Program program;

@@ -39,7 +39,7 @@ std::string told(const Result<Outcome>& outcome) {
   return all;
 }
 
-/// Runs the kernel as it is on the interpreter and with marks on the CPU.
+/// Runs the kernel unmarked on the interpreter and with marks on the CPU.
 void expect_same(const std::string& body, size_t marked) {
   const Program given = kernel(
       "kernel k(a: in u32[], n: u32, b: in u32[], c: inout u32[], o: out u32[])"

@@ -238,7 +238,7 @@ TEST(FirstWrites, private_arrays) {
                 "");
 }
 
-/// Above a MiB they are zeroed in parts, with a look at the stop word after each.
+/// Above a MiB they are zeroed in parts, with a poll of the stop flag after each.
 TEST(FirstWrites, zeroes_large_private_arrays) {
   expect_zeroed(source_of("var t: u32[40001]\n var s: u32 = 0\n"
                           "for k in 0..40001 step 97 { s += t[k] }\n"

@@ -54,7 +54,7 @@ bool is_load(const std::string& line) {
          line.find('(') < line.find("%xmm");
 }
 
-/// Instructions of each function's loop; what stands before it costs nothing in a long run.
+/// Instructions of each function's loop; code before the loop does not count in a long run.
 std::map<std::string, int> count(const std::string& assembly) {
   std::map<std::string, int> counts;
   std::string current;

@@ -11,8 +11,8 @@
 namespace vyre::opt {
 
 struct Judgement {
-  std::string wrong;      // "" or the first thing that a fact got wrong
-  uint64_t checks = 0;    // comparisons of a fact with what happened
+  std::string wrong;      // "" or the first wrong fact
+  uint64_t checks = 0;    // comparisons of a fact with the run
   uint64_t narrowed = 0;  // of them: ranges that conditions narrowed
   uint64_t bounds = 0;    // accesses that were proved inside
   uint64_t affine = 0, exact = 0, uniform = 0, lived = 0, relations = 0;

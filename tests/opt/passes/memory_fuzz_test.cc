@@ -209,7 +209,7 @@ TEST(MemoryFuzz, optimized_programs_give_the_same_bytes) {
       forwarded += run.pass == "forward_stores";
     }
   }
-  // Else this test would look at nothing.
+  // Otherwise this test would be vacuous.
   EXPECT_GT(versioned, programs() / 20);
   EXPECT_GT(forwarded, programs() / 20);
 }

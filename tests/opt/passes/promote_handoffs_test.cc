@@ -32,7 +32,7 @@ struct Promotion {
   }
 };
 
-/// Runs the pass; what it does, finds and counts must agree.
+/// Runs the pass; its changes, remarks and counts must agree.
 Promotion promote(const std::string& text, uint64_t shared_bytes = 0,
                   const DeviceCosts* costs = nullptr) {
   Promotion r;

@@ -289,7 +289,7 @@ TEST(Handoff, refuses_what_it_cannot_prove_and_says_why) {
             "`use` takes `t` as inout, and a tile needs `in`");
 }
 
-// Limits: what wraps beyond them is not what the kernels would do.
+// Limits: beyond them indices wrap, and results would differ from the kernels'.
 TEST(Handoff, limits_keep_indices_below_two_to_the_31) {
   const HandoffPair pair(doubled("y[i] = t[i * 16]"));
   const JoinOutcome o = pair.fuse();

@@ -96,7 +96,8 @@ bool is_fit(const Source& source, const fake_cuda::Launch& l, const LaunchShape&
   return l.grid[1] == shape.num_workgroups[1] && l.grid[2] == shape.num_workgroups[2];
 }
 
-/// A coarse program is told of more workgroups than there are: as one that knows their number.
+/// Replaces num_workgroups.x by `n`: a coarsened launch runs fewer workgroups than the program
+/// sees.
 Program knowing_workgroups(Program p, uint64_t n) {
   for (Op& o : p.ops)
     if (o.code == Opcode::NumWorkgroups && o.attr == 0) {

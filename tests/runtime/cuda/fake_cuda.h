@@ -27,7 +27,7 @@ struct DeviceConfig {
 struct Config {
   int driver_version = 13000;
   std::vector<DeviceConfig> devices = {DeviceConfig()};
-  /// Not 0: the linker refuses everything with this, and says so in its log.
+  /// Not 0: the linker refuses all code with this status, and writes its log.
   int jit_status = 0;
   std::string jit_log;
   /// Registers per thread that the compiler prefers for a kernel, and the fewest that suffice.

@@ -318,7 +318,7 @@ class Driver : public Control {
     --it;
     return p + bytes <= it->first + it->second;
   }
-  /// True for device memory. Host memory is not mapped: no kernel of ours may read it.
+  /// True for device memory. Host memory is not mapped: kernels of vyre must not read it.
   bool is_valid(const Context_& c, DevicePointer p, size_t bytes) const {
     const std::lock_guard lock(mutex);
     return inside(c.memory, p, bytes);

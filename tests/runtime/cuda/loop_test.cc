@@ -22,7 +22,7 @@ Module parsed(const std::string& source) {
   return std::move(*r.module);
 }
 
-/// Two calls a round, one with an output that is cleared each time.
+/// Two calls per iteration, one with an output that is cleared each time.
 const char* countdown = R"(
 kernel copy(x: in u32[], y: out u32[len(x)]) workgroup(32) grid(len(x)) {
   if x[global_id.x] != 5 { y[global_id.x] = x[global_id.x] }
@@ -68,7 +68,7 @@ void expect_same(Device& d, const Module& m, const interp::GraphInputs& inputs) 
   }
 }
 
-/// Everything about loops, on a device that has conditional nodes or only says so.
+/// All loop tests, on a device that has conditional nodes or only reports them.
 void expect_loops(FakeGpu& gpu, bool refused) {
   if (refused) gpu.control().fail("cuGraphAddNode", 1, int(Status::NotSupported), 1 << 30);
   Device d = gpu.open();
