@@ -78,7 +78,7 @@ class ProfileTest : public VulkanTest {
     EXPECT_TRUE(!words || code.words == *words) << g.name << ": the forced profile was not used";
     const Result<IdMap<BufferId, vulkan::Bytes>> got = run.actual(device(), kernel);
     if (g.name == "long loops" &&
-        !own().long_loops) {  // rounds that are cut are told, not computed
+        !own().long_loops) {  // a loop that the device cuts short is an error, not a result
       EXPECT_EQ(code_of(got), Code::NotExact);
       return;
     }
@@ -87,7 +87,7 @@ class ProfileTest : public VulkanTest {
       EXPECT_EQ(run.difference(row, (*got)[row.buffer]), "") << g.name;
   }
 
-  /// Runs what is other code than it would be for `other`.
+  /// Runs the kernels whose code differs from the code for `other`.
   Used run_changed(const std::string& words, const Profile& other, uint32_t subgroup_size = 0) {
     const CompileOptions options = forcing(words, subgroup_size);
     const emit_spirv::EmitOptions without = emitting(options);
@@ -141,8 +141,8 @@ TEST_P(WithoutField, gives_the_bytes_of_the_interpreter) {
   const auto [name, flag] = GetParam();
   std::string words = fmt::format("-{}", name);
   if (const auto it = only_with.find(name); it != only_with.end()) words += " " + it->second;
-  // A capability that the device itself lacks leaves nothing to legalize, and `with` is then a
-  // device that does not exist.
+  // If the device itself lacks the capability, its normal code runs, and `with` describes a device
+  // that does not exist.
   Profile with = forced(words);
   with.*flag = true;
   const Used used = run_changed(words, with);
