@@ -1,5 +1,5 @@
 // Speed of emitting SPIR-V. Usage: bench_emit_spirv [ops] [profile]...  The goal is 1 ms for 500
-// ops; what a weaker device lacks makes the program larger before it is written.
+// ops; legalization for a weaker device makes the program larger first.
 
 #include <string>
 #include <vector>

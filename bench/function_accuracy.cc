@@ -238,7 +238,7 @@ struct Measurement {
 
 constexpr std::size_t kBlock = 1024;
 
-// What the interpreter runs, so that it is what gets measured.
+// Calls the functions that the interpreter calls.
 template <class Function>
 void measure_block(const float* x, const float* y, std::size_t count, Measurement& to) {
   static const vyre::EvalFn eval =

@@ -1,8 +1,8 @@
-// What the driver costs, on every backend that is here. Usage: bench_launch_overhead [seconds].
+// Overhead of the runtime on every available backend. Usage: bench_launch_overhead [seconds].
 //
-// An empty launch, a fill, small copies, all with the wait for them, and many launches in one
-// submission; and finding compiled code again. The yardstick in the same run is a switch to another
-// thread and back, which a queue with a thread of its own would cost each time.
+// Measures an empty launch, a fill and small copies, each with the wait for it, many launches in
+// one submission, and a hit in the code cache. The reference in the same run is a switch to another
+// thread and back, which a queue with its own thread would cost each time.
 
 #include <fmt/format.h>
 

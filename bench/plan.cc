@@ -1,6 +1,6 @@
 // Time of planning: scratch reuse by number of stages, and launch groups.
 //
-// The yardstick in the same run is check_reuse(), which looks at every arm of a finished plan.
+// The reference in the same run is check_reuse(), which checks every arm of a finished plan.
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
-// What stop polls cost on NVIDIA GPUs, counted: registers and instructions of the innermost loops
-// of the plain kernels, compiled by ptxas for sm_90 without and with polls. Usage: bench_polls
-// [PTXAS].
+// The cost of stop polls on NVIDIA GPUs, as counts: registers and instructions of the innermost
+// loops of the plain kernels, compiled by ptxas for sm_90 without and with polls. Usage:
+// bench_polls [PTXAS].
 //
 // An instruction of Volta and later has 16 bytes. In a branch, the distance in units of 4 bytes is
 // in bits 16 to 23 (low) and 34 to 81 (high), counted from the next instruction.

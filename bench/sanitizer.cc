@@ -1,4 +1,4 @@
-// What the sanitizer costs: time of a sanitized run over that of a plain one, in the same process.
+// The cost of the sanitizer: time of a sanitized run / time of a plain run, in the same process.
 //   bench_sanitizer         prints both times and their ratio for three examples
 
 #include "sanitizer/sanitizer.h"

@@ -18,7 +18,7 @@ namespace {
 
 using namespace vyre;
 
-/// Loads, arithmetic and stores; a barrier every `gap` ops; every fourth one in a loop of its own.
+/// Loads, arithmetic and stores; a barrier every `gap` ops; every fourth one in a separate loop.
 Program generate(uint32_t ops, uint32_t gap) {
   SsaBuilder b("generated");
   Program& p = b.program;

@@ -23,7 +23,7 @@ std::string generate(int ops) {
       "fn mix(a: u32, b: u32) -> u32 {\n  if a > b { return a - b }\n  return (a ^ b) * 3\n}\n";
   s += "kernel big(x: in u32[], f: in f32[], y: out u32[len(x)]) workgroup(64) grid(len(x)) {\n";
   s += "  let i = global_id.x\n  var acc: u32 = x[i]\n  var t: f32 = f[i]\n";
-  for (int k = 0, made = 0; made < ops; ++k) {  // 40 ops a round
+  for (int k = 0, made = 0; made < ops; ++k) {  // 40 ops per iteration
     s += fmt::format("  let a{} = x[i + {}] * {} + acc\n", k, k % 100, k % 977);
     s += fmt::format("  acc = acc ^ rotl(a{}, {}) + mix(a{}, acc)\n", k, k % 31, k);
     s += fmt::format(

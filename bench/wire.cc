@@ -2,8 +2,8 @@
 // installed. Usage: bench_wire [ops] [seconds]; bench_wire OPS decode TIMES only decodes, for
 // profilers.
 //
-// There is no peer that reads this format; memcpy of the same bytes in the same run is the
-// yardstick.
+// No other implementation reads this format; memcpy of the same bytes in the same run is the
+// reference.
 
 #include "wire/wire.h"
 

@@ -50,7 +50,7 @@ message(STATUS "CPU backend: LLVM ${LLVM_PACKAGE_VERSION}, oneTBB ${TBB_VERSION}
 
 file(GLOB cpu_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/codegen/llvm/*.cc ${PROJECT_SOURCE_DIR}/src/runtime/cpu/*.cc)
-# The tests link these objects themselves and see all that is inside.
+# The tests link these objects directly and can use the internals.
 add_library(vyre_cpu_objects OBJECT ${cpu_sources})
 target_include_directories(vyre_cpu_objects SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(vyre_cpu_objects PUBLIC ${LLVM_DEFINITIONS_LIST})
@@ -76,7 +76,7 @@ add_library(vyre_cpu MODULE)
 set_target_properties(vyre_cpu PROPERTIES
   OUTPUT_NAME vyre_cpu LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LINKER_LANGUAGE CXX)
 target_link_libraries(vyre_cpu PRIVATE vyre_cpu_objects)
-# It has its own copy of the core, which must not meet the program's. Only the entry points show.
+# It has its own copy of the core, which must not mix with the program's: only the entry points are exported.
 set(exports ${PROJECT_SOURCE_DIR}/cmake/vyre_cpu.map)
 target_link_options(vyre_cpu PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${exports})
 set_target_properties(vyre_cpu PROPERTIES LINK_DEPENDS ${exports})
@@ -87,7 +87,7 @@ set_target_properties(vyre_cpu_compiler PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PR
 target_link_libraries(vyre_cpu_compiler PRIVATE ${CMAKE_DL_LIBS})
 add_dependencies(vyre_cpu vyre_cpu_compiler)
 
-# The tool is of the same build as the component, or it refuses it.
+# The tool must be of the same build as the component; otherwise it refuses the component.
 if(TARGET vyre-cli)
   add_dependencies(vyre-cli vyre_cpu)
 endif()

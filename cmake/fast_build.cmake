@@ -13,7 +13,7 @@ if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER AND VYRE_CCACHE)
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${VYRE_CCACHE})
 endif()
 
-# Precompiled headers without time stamps are equal in every clone, so ccache finds what they were used for.
+# Precompiled headers without time stamps are equal in every clone, so ccache finds objects that used them.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()

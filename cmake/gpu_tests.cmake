@@ -1,6 +1,6 @@
-# vyre_gpu_tests: tests/runtime/gpu, the driver's promises on a real device, on the backend that VYRE_GPU_BACKEND
-# names (cuda if it names none). One binary with nothing beside it, for scripts/gpu-check; ctest runs it on a
-# device that every machine has, so that the tests are known to be right.
+# vyre_gpu_tests: tests/runtime/gpu, the guarantees of the runtime on a real device, on the backend that
+# VYRE_GPU_BACKEND names (default: cuda). One self-contained binary, for scripts/gpu-check; ctest also runs it on a
+# device that every machine has, which tests the tests.
 
 include(cmake/test_main.cmake)
 enable_testing()

@@ -1,9 +1,9 @@
 # Installs include/vyre and the headers of src/ that it needs, and no others.
 #
-# Inside the repository our headers include one another as "ir/program.h". Installed as they are they
-# would need an include folder in which `ir`, `text`, `check` … are names of every program that uses
-# vyre. So they go to vyre/internal/, and their includes are rewritten to say so: the one include
-# folder that users get holds nothing but `vyre`.
+# Inside the repository headers include one another as "ir/program.h". Installed unchanged they would
+# need an include folder that adds `ir`, `text`, `check` … to the names of every program that uses
+# vyre. Therefore they are installed in vyre/internal/, and their includes are rewritten: the include
+# folder of users contains only `vyre`.
 #
 # Run by `cmake --install`. Needs VYRE_ROOT (the repository), VYRE_BUILD (for the generated version.h
 # and a stage) and VYRE_INCLUDEDIR.

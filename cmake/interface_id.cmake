@@ -1,5 +1,5 @@
-# Writes OUTPUT, a header with a hash of the files listed in INPUTS and of COMPILER. Leaves it alone if
-# it would not change.
+# Writes OUTPUT, a header with a hash of the files listed in INPUTS and of COMPILER, unless its content
+# is up to date.
 file(STRINGS ${INPUTS} files)
 set(all "${COMPILER}\n")
 foreach(file IN LISTS files)

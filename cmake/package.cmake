@@ -1,6 +1,6 @@
-# What `cmake --install` installs: the library with its headers and find_package(vyre), the command
-# line with its man page and completions, examples, editor files and documentation. The component `cli`
-# is what scripts/package packs.
+# Files that `cmake --install` installs: the library with its headers and find_package(vyre), the
+# command line with its man page and completions, examples, editor files and documentation.
+# scripts/package packs the component `cli`.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -16,7 +16,7 @@ install(CODE "
   set(VYRE_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
 install(SCRIPT cmake/install_headers.cmake)
 
-# Opened by name when a program asks for the CPU backend.
+# Opened by name when a program uses the CPU backend.
 if(TARGET vyre_cpu)
   install(TARGETS vyre_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS vyre_cpu_compiler RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -41,7 +41,7 @@ install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreC
 if(TARGET vyre-cli)
   install(TARGETS vyre-cli EXPORT vyreTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT cli)
 
-  # The program describes itself. These files come with it, so that installing needs no other target.
+  # The program generates these files when it is built, so that installing needs no other target.
   set(help_folder ${PROJECT_BINARY_DIR}/help)
   file(MAKE_DIRECTORY ${help_folder})
   add_custom_command(TARGET vyre-cli POST_BUILD

@@ -11,7 +11,7 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
 list(FILTER test_sources EXCLUDE REGEX "/tests/(runner|memory|codegen/llvm|runtime/(cpu|cuda|gpu|vulkan))/")
 if(test_sources)
   add_test_binary(vyre_tests ${test_sources})
-  # z3 proves the rules of simplify; without it that test says so and is skipped.
+  # z3 proves the rules of simplify; without it the test reports that and is skipped.
   find_path(VYRE_Z3_INCLUDE z3++.h)
   find_library(VYRE_Z3 z3)
   if(VYRE_Z3_INCLUDE AND VYRE_Z3)
@@ -21,7 +21,7 @@ if(test_sources)
   else()
     message(STATUS "z3 is not there (libz3-dev): the rules of simplify will not be proved")
   endif()
-  # SPIRV-Tools validates what codegen/spirv writes; without it that test says so and is skipped.
+  # SPIRV-Tools validates the output of codegen/spirv; without it the test reports that and is skipped.
   find_path(VYRE_SPIRV_TOOLS_INCLUDE spirv-tools/libspirv.h)
   find_library(VYRE_SPIRV_TOOLS SPIRV-Tools)
   target_include_directories(vyre_tests SYSTEM PRIVATE ${VYRE_SPIRV_INCLUDE})
@@ -48,7 +48,7 @@ if(TARGET vyre_cpu)
   add_dependencies(vyre_api_fuzz_tests vyre_cpu)  # tests open it
 endif()
 
-# The CPU component from inside: linked with its objects, not with the shared library.
+# Tests of the internals of the CPU component: linked with its objects, not with the shared library.
 file(GLOB cpu_test_sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/codegen/llvm/*.cc ${PROJECT_SOURCE_DIR}/tests/runtime/cpu/*.cc)
 if(TARGET vyre_cpu_objects AND cpu_test_sources)
@@ -63,8 +63,8 @@ if(TARGET vyre_cpu_objects AND cpu_test_sources)
   add_test_groups(vyre_cpu_tests cpu)
 endif()
 
-# The Vulkan backend, on lavapipe whatever the machine has: a process of its own, because Vulkan's
-# drivers are chosen by the environment.
+# The Vulkan backend, on lavapipe whatever other devices the machine has: a separate process, because
+# the environment chooses Vulkan's drivers.
 file(GLOB vulkan_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runtime/vulkan/*.cc)
 if(VYRE_HAVE_VULKAN AND vulkan_test_sources AND TARGET vyre-cli)
   add_test_binary(vyre_vulkan_tests ${vulkan_test_sources})
@@ -74,8 +74,8 @@ if(VYRE_HAVE_VULKAN AND vulkan_test_sources AND TARGET vyre-cli)
   add_test_groups(vyre_vulkan_tests vulkan)
 endif()
 
-# The CUDA backend without a GPU, on a driver that is a fake: a binary of its own, so that no other test
-# ever sees it.
+# The CUDA backend without a GPU, on a fake driver: a separate binary, so that no other test loads the
+# fake.
 file(GLOB cuda_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/runtime/cuda/*_test.cc
   ${PROJECT_SOURCE_DIR}/tests/runtime/cuda/*_util.cc)
 if(cuda_test_sources)
@@ -98,7 +98,7 @@ if(cuda_test_sources)
   add_test_groups(vyre_cuda_tests cuda)
 endif()
 
-# Allocations that fail: a binary of its own, because it replaces operator new.
+# Failing allocations: a separate binary, because it replaces operator new.
 file(GLOB memory_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/memory/*.cc)
 if(memory_test_sources)
   add_test_binary(vyre_memory_tests ${memory_test_sources})
@@ -138,7 +138,7 @@ if(TARGET vyre_tests AND TARGET vyre_text_tests)
   add_dependencies(vyre_tests vyre_text_tests)  # the runner is tested too
 endif()
 
-# Every backend passes the same suite: `vyre certify`, with the programs that are inside of it.
+# Every backend passes the same suite: `vyre certify`, with its embedded programs.
 function(add_conformance name device)
   add_test(NAME conformance.${name} COMMAND vyre-cli certify --backend ${device} ${ARGN}
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -152,8 +152,8 @@ function(set_slow)
     endif()
   endforeach()
 endfunction()
-# Vulkan devices that every machine can have, with the validation layers on: a message of theirs fails the test.
-# The suite is in parts, because lavapipe compiles slowly.
+# Vulkan devices in software, with the validation layers enabled: a message of the layers fails the test.
+# The suite is split into parts, because lavapipe compiles slowly.
 function(add_vulkan_conformance name device icd)
   add_conformance(${name} ${device} ${ARGN})
   set_tests_properties(conformance.${name} PROPERTIES LABELS "conformance;vulkan"
@@ -166,9 +166,9 @@ if(VYRE_HAVE_VULKAN AND TARGET vyre-cli AND VYRE_LAVAPIPE)
   foreach(part 1 2 3 4)
     add_vulkan_conformance(vulkan_${part} vulkan ${VYRE_LAVAPIPE} --part ${part}/4 --fuzz 40)
   endforeach()
-  # Every expansion: nothing that a device may lack or compute wrong is used.
+  # Every legalization: the code uses no feature that a device may lack or compute wrongly.
   add_vulkan_conformance(vulkan_weak "vulkan[profile=weak]" ${VYRE_LAVAPIPE} --only operations/)
-  # Operations are small kernels: all of them have a coarse form.
+  # Operations are small kernels: thread coarsening applies to all of them.
   add_vulkan_conformance(vulkan_coarse "vulkan[coarsen=3]" ${VYRE_LAVAPIPE} --only operations/ --quick)
   # As for GPUs: short loops are unrolled, and load zeros instead of branching.
   add_vulkan_conformance(vulkan_unrolled "vulkan[unroll=1,profile=+long_loops]" ${VYRE_LAVAPIPE} --only conformance/)
@@ -195,7 +195,7 @@ if(TARGET vyre-cli)
     set_tests_properties(conformance.cpu_v3 PROPERTIES SKIP_RETURN_CODE 3)  # a machine without it
   endif()
 endif()
-# Long fuzz runs: random programs and graphs in every way that must agree to the byte.
+# Long fuzz runs: random programs and graphs, in all configurations that must agree to the byte.
 function(add_fuzz name)
   add_test(NAME fuzz.${name} COMMAND vyre-cli fuzz ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 1800)
@@ -215,7 +215,7 @@ if(TARGET vyre-cli AND TARGET vyre_cpu AND NOT VYRE_SANITIZE AND NOT VYRE_TSAN)
   set_tests_properties(limits.programs PROPERTIES LABELS limits TIMEOUT 1800)
   set_slow(limits.programs)
 endif()
-# Forced capability sets.
+# Forced device capabilities.
 foreach(name vulkan_weak vulkan_coarse vulkan_unrolled vulkan_nvidia cpu_one_thread cpu_baseline cpu_v3)
   set_slow(conformance.${name})
 endforeach()

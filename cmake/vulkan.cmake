@@ -1,5 +1,5 @@
-# The Vulkan backend needs headers only: volk is compiled in, and opens libvulkan.so.1 when somebody
-# asks for it. Without them a stub says so.
+# The Vulkan backend needs headers only: volk is compiled in, and opens libvulkan.so.1 when the backend
+# is used. Without the headers a stub reports that the backend is missing.
 
 option(VYRE_VULKAN "Build the Vulkan backend" ON)
 find_path(VYRE_VOLK_INCLUDE volk.h)

@@ -36,8 +36,8 @@ struct ProgramEntry {
 };
 
 std::vector<ProgramEntry> parse_programs(std::string_view text);
-/// A file of bench/ that is inside the program: programs.txt or the text of an entry. Empty if
-/// there is no such file. bench/common/embed.cmake writes it.
+/// Returns a file of bench/ that is embedded in the program: programs.txt or the text of an entry.
+/// Empty if the file does not exist. bench/common/embed.cmake writes it.
 std::string_view program_file(std::string_view name);
 /// The entries of bench/programs.txt that are graphs, or those that are kernels.
 std::vector<ProgramEntry> program_entries(bool graphs);

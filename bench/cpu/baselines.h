@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// Null if there is no baseline of this name.
+/// Returns the baseline of this name, or null.
 Twin find_baseline(std::string_view name);
 
 /// An entry of the list that find_baseline() searches.

@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// What a kernel waits for where it is written well: decides which goal it has.
+/// The resource that limits a well-written kernel; it decides the goal.
 enum class Bound { Memory, Compute };
 
 /// A parameter of a kernel, in order.

@@ -12,7 +12,7 @@ namespace bench {
 
 using HostMemory = std::unique_ptr<void, void (*)(void*)>;
 
-/// Null: there is no such memory.
+/// Null: out of memory.
 inline HostMemory host_memory(size_t bytes) {
   const size_t huge = size_t{2} << 20;
   const bool large = bytes >= 2 * huge;

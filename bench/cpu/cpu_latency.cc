@@ -38,8 +38,8 @@ Program ten_ops() {
       "}\n");
 }
 
-/// What long kernels are made of: float and integer arithmetic, loads at computed places,
-/// conversions, now and then an `if`, a loop, a division, and stores at the end.
+/// A mix as in long kernels: float and integer arithmetic, loads at computed indices, conversions,
+/// some `if`s, loops and divisions, and stores at the end.
 Program mixed(size_t ops) {
   const auto source = [](size_t lines) {
     std::mt19937 random(5);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Times of all peers of one case, by Google Benchmark: repeats of all of them in random order, so
-// that a slow second of the machine hits everyone, and the median over repeats.
+// that a slow second of the machine affects all peers, and the median over repeats.
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ namespace bench {
 
 struct Timing {
   double median_us = 0, best_us = 0;  // submit to wait, for one launch
-  double device_us = 0;               // median of what the device says; 0: it says nothing
+  double device_us = 0;               // median of the device's own times; 0: not measured
   double cpu_us = 0;                  // median; of all threads together
   std::vector<double> repeats_us;
 };

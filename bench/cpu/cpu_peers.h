@@ -1,7 +1,7 @@
 #pragma once
 
-// Those who run a case: vyre, g++ and PoCL behind one face. A peer keeps its buffers; a launch
-// allocates nothing and returns when the result is there.
+// The implementations that run a case: vyre, g++ and PoCL, with a common interface. A peer keeps
+// its buffers; a launch allocates nothing and returns when the result is complete.
 
 #include <memory>
 #include <span>
@@ -20,7 +20,7 @@ class Peer {
   virtual void reset() = 0;
   virtual void launch() = 0;
   virtual std::vector<std::byte> read(size_t buffer) = 0;
-  /// Of the last launch as the device itself measured it; 0: it does not.
+  /// Time of the last launch as measured by the device; 0: the device does not measure it.
   virtual uint64_t device_ns() const { return 0; }
 };
 

@@ -31,7 +31,7 @@ struct Row {
   bool by_cpu_time = false;  // which time ratios are made of
 
   double time(const std::string& peer) const;  // 0: not measured
-  /// Time of the peer by time of ours: above 1 we are faster; 0: one of them was not measured.
+  /// Time of the peer / time of vyre: above 1, vyre is faster; 0: one of them was not measured.
   double ratio(const std::string& peer, const std::string& ours) const;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the optimizer's passes gain on each kernel, by leaving them out, and what the checks of
-// bounds cost, by forcing them off. On one core.
+// The gain of each optimizer pass on each kernel, measured by omitting the pass, and the cost of
+// bounds checks, measured by disabling them. Runs on one core.
 
 #include "cpu_measure.h"
 

@@ -1,15 +1,15 @@
 #pragma once
 
-// The kernels in plain C++, as someone who knows C++ and OpenMP would write them. twins_*.cc are
-// compiled four times, each time into a namespace of its own: for one core and with OpenMP, with
-// the arithmetic of the specification (-ffp-contract=off) and with g++'s defaults. Nothing but
-// g++'s usual flags: -O3 -march=native.
+// The kernels in plain C++, as an experienced C++ and OpenMP programmer would write them.
+// twins_*.cc are compiled four times, each time into a separate namespace: for one core and with
+// OpenMP, with the arithmetic of the specification (-ffp-contract=off) and with g++'s defaults.
+// Other flags are g++'s usual ones: -O3 -march=native.
 
 #include <cstdint>
 
 namespace bench {
 
-/// What a kernel is called with: buffers and scalars, each in the order of the kernel's parameters.
+/// The arguments of a kernel: buffers and scalars, each in the order of the kernel's parameters.
 struct TwinArgs {
   void* const* buffers;
   const uint64_t* bytes;    // of each buffer

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// The bytes of "copy.vyre" or "twins_same.cubin"; empty if there is no such file.
+/// Returns the bytes of "copy.vyre" or "twins_same.cubin"; empty if the file does not exist.
 std::string_view embedded(std::string_view name);
 
 }  // namespace bench

@@ -53,7 +53,7 @@ struct Case {
   uint64_t bytes = 0;          // moved by a launch at least
   double operations = 0;       // of a launch; 0: bytes are what counts
   const char* operation = "";  // what is counted: "fma"
-  /// With nvcc's own defaults products and sums are contracted: other results are no mistake.
+  /// With nvcc's defaults products and sums are contracted, so other results are not an error.
   bool contracts = false;
   double goal = 0;       // of the ratio to the twin that is written the same way; 0: none
   double tolerance = 0;  // largest relative difference of f32 results; 0: equal to the byte
@@ -68,7 +68,8 @@ Case make_case(const std::string& name, bool small);
 Case plain_case(const ProgramEntry& entry, ProgramSize size);
 /// A kernel with its data. Its baseline is the kernel of plain.cu with the program's name.
 Case kernel_case(BenchProgram program);
-/// Loops at numbers of iterations from 64 to 65,536, without baselines: what stop polls cost.
+/// Loops at numbers of iterations from 64 to 65,536, without baselines: shows the cost of stop
+/// polls.
 std::vector<std::function<Case()>> loop_cases(ProgramSize size);
 
 }  // namespace bench

@@ -123,8 +123,8 @@ class Study {
     add("emit PTX" + size + ", unoptimized, again and again", median(direct), "ms", 1);
   }
 
-  /// A kernel that nobody has seen before: compile, launch, wait. The driver's own compiler with
-  /// the same text beside it.
+  /// A kernel that is in no cache: compile, launch, wait. For comparison, the driver's own compiler
+  /// with the same text.
   void first_launch() {
     driver::Device fresh = open(nullptr);
     const driver::Buffer x = take(fresh.allocate(4096), "x"), y = take(fresh.allocate(4096), "y");
@@ -192,7 +192,7 @@ class Study {
     add("… and launched for the first time", median(ours), "ms");
   }
 
-  /// The host's part of a launch that nobody waits for, and launches in one submission.
+  /// The host time of a launch without a wait, and of launches in one submission.
   void submission() {
     const Executable tiny = take(device_.compile(parse_module(tiny_source).kernels[0]), "tiny");
     const driver::Buffer x = take(device_.allocate(1024 * 4), "x");
@@ -255,7 +255,7 @@ kernel raise(by: u32, x: inout u32[]) workgroup(64) grid(len(x)) { x[global_id.x
     add("… of which no two are the same", median(each), "us");
   }
 
-  /// What the driver itself takes for the calls that a launch cannot do without.
+  /// The driver's own time for the calls that every launch needs.
   void by_hand() {
     if (!cuda_ || !cuda_->same) return;
     const Cuda& c = *cuda_;

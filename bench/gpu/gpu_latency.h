@@ -1,6 +1,6 @@
 #pragma once
 
-// What is not the kernel's own time: making code, first launches, the host's part of a launch,
+// Latencies besides the kernel's own time: compilation, first launches, the host time of a launch,
 // graphs.
 
 #include <string>

@@ -136,7 +136,7 @@ Row measure(const Case& c, const std::map<std::string, vyre::driver::Device>& de
   row.goal = c.goal;
   Peers peers = make_peers(row, c, devices, cuda);
   compare(row, c, peers);
-  // As many launches a sample for all, so that what a sample costs besides is the same for all.
+  // The same number of launches per sample for all, so that the overhead of a sample is equal.
   double longest = 1;
   for (const auto& [name, peer] : peers) {
     try {

@@ -15,7 +15,7 @@ inline constexpr const char* twin_wide = "nvcc16";
 inline constexpr const char* twin_own = "nvcc_default";
 inline constexpr const char* twin_wide_own = "nvcc16_default";
 
-/// The peer of a backend whose loops do not poll the stop flag: what limits cost.
+/// The peer of a backend whose loops do not poll the stop flag: shows the cost of limits.
 inline std::string without_polls(const std::string& backend) { return backend + " without polls"; }
 
 struct Row {
@@ -25,11 +25,11 @@ struct Row {
   std::string operation;
   double goal = 0;
   std::map<std::string, std::vector<double>> samples;  // by peer: ns of a launch
-  std::map<std::string, std::string> failures;         // by peer: what went wrong
+  std::map<std::string, std::string> failures;         // by peer: the error
   std::vector<std::string> differences;                // results that are not the same
 
   double ns(const std::string& peer) const;  // the median; 0: not measured
-  /// Time of the twin by time of ours: above 1 we are faster; 0: one of them was not measured.
+  /// Time of the twin / time of vyre: above 1, vyre is faster; 0: one of them was not measured.
   double ratio(const std::string& twin, const std::string& ours) const;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Those who run a case: vyre on a backend, and nvcc's code through the driver API. A peer keeps its
-// buffers; a launch allocates nothing.
+// The implementations that run a case: vyre on a backend, and nvcc's code through the driver API. A
+// peer keeps its buffers; a launch allocates nothing.
 
 #include <memory>
 #include <span>
@@ -24,7 +24,7 @@ class Peer {
   virtual std::vector<std::byte> read(size_t buffer) = 0;
 };
 
-/// What cannot be measured: the row says so, and the rest goes on.
+/// A failed measurement: the row reports it, and the other measurements continue.
 struct Failure {
   std::string what;
 };
@@ -57,10 +57,10 @@ class Cuda {
   cuda::StreamHandle stream = nullptr;
 
   void check(cuda::Status status, const char* what) const;
-  /// Of embedded machine code, or of PTX; timed by callers.
+  /// Loads a module from embedded machine code or PTX; callers time it.
   cuda::ModuleHandle load(const void* image) const;
   cuda::FunctionHandle function(cuda::ModuleHandle module, const std::string& name) const;
-  /// The twins with the same arithmetic, and those with nvcc's defaults; null: there is no nvcc.
+  /// The twins with the same arithmetic, and those with nvcc's defaults; null without nvcc.
   cuda::ModuleHandle same = nullptr, own = nullptr;
   /// The baselines of plain.cu, with the same arithmetic.
   cuda::ModuleHandle plain = nullptr;

@@ -130,7 +130,7 @@ KERNEL __launch_bounds__(256)
         make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
 }
 
-// ---- mandelbrot: arithmetic that nobody can share.
+// ---- mandelbrot: arithmetic without data reuse.
 
 KERNEL __launch_bounds__(256) mandelbrot(uint32_t width, uint32_t height, uint32_t* __restrict__ steps) {
   const uint32_t column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;

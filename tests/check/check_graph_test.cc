@@ -1,4 +1,4 @@
-// Graphs: calls that do not fit their kernels, and loops that do not fit together.
+// Graphs: calls that do not match their kernels, and malformed loops.
 #include <gtest/gtest.h>
 
 #include <random>

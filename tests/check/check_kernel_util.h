@@ -11,8 +11,8 @@
 
 namespace vyre::test {
 
-/// A builder with the parameters that most tests want, and short names for what they do. Each new
-/// op gets a line of its own, so that tests can ask where a diagnostic points.
+/// A builder with the parameters that most tests need, and short names for common operations. Each
+/// new op has its own line, so that tests can check the location of a diagnostic.
 struct Kernel : SsaBuilder {
   Kernel();
 

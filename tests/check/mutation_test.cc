@@ -1,5 +1,5 @@
 // Hostile programs: legal ones with random fields damaged. The checker must neither crash nor hang,
-// and what it accepts must be safe for everybody who walks, compacts or prints a program.
+// and programs that it accepts must be safe to walk, compact and print.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -198,7 +198,7 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-// What others do with a program that was accepted.
+// Walks, compacts and prints an accepted program.
 void use(Program p) {
   uint64_t ops = 0;
   walk(p, [&](OpId) { ++ops; });

@@ -1,4 +1,4 @@
-// Barriers, subgroup operations and uniform loads in the wrong place, and what the errors say.
+// Barriers, subgroup operations and uniform loads at illegal positions, and their error messages.
 #include <gtest/gtest.h>
 
 #include "tests/check/check_kernel_util.h"

@@ -1,5 +1,5 @@
-// `vyre run` on a backend that is not the interpreter, in this process: a backend of our own that
-// runs on the interpreter and can be told to go wrong.
+// `vyre run` on a backend other than the interpreter, in this process: a test backend that runs on
+// the interpreter and fails on request.
 
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ struct Counts {
   int timed_launches = 0;
 };
 
-/// Passes everything on, and flips a bit of what is read back if it is `wrong`.
+/// Forwards all calls, and flips a bit of readbacks if it is `wrong`.
 class OtherDevice : public BackendDevice {
  public:
   OtherDevice(std::unique_ptr<BackendDevice> inner, uint32_t index, bool wrong, bool reversed,

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs the built command line in a folder of its own.
+// Runs the built command line in a separate folder.
 
 #include <gtest/gtest.h>
 

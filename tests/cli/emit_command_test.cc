@@ -7,7 +7,7 @@ namespace {
 
 class EmitCommandLine : public CommandLine {
  protected:
-  /// Without the CPU component there is nothing to emit with, and the tool says so.
+  /// Without the CPU component the tool cannot emit, and reports that.
   bool has_emitter(const ProcessResult& r) {
     if (r.err.find("the emitter of backend `cpu` is not here, because") == std::string::npos)
       return true;

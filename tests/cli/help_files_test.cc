@@ -1,5 +1,5 @@
-// The man page and the completion scripts, made by the command line from itself. What they must
-// mention is read off the help, so that a new command or option is held here by itself.
+// The man page and the completion scripts, which the command line generates. The names that they
+// must mention are read from the help, so new commands and options are tested automatically.
 
 #include <algorithm>
 #include <map>
@@ -70,7 +70,7 @@ class HelpFiles : public CommandLine {
     EXPECT_EQ(r.err, "");
   }
 
-  /// What bash offers for the last of the words.
+  /// Returns the completions of bash for the last of the words.
   std::string bash_offers(const std::string& words, int count) const {
     file("vyre.bash", text({"help", "--completion", "bash"}));
     const auto r = run_process({"bash", "-c",

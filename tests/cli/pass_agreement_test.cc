@@ -1,5 +1,5 @@
-// `vyre run`, `opt`, `emit` and `bisect` tell the optimizer the same of a device and a launch, and
-// run the same passes.
+// `vyre run`, `opt`, `emit` and `bisect` pass the same device and launch information to the
+// optimizer, and run the same passes.
 
 #include <map>
 
@@ -56,7 +56,7 @@ class PassAgreement : public CommandLine {
     CommandLine::TearDown();
   }
 
-  /// What the probes see when this process runs a command.
+  /// Returns the targets that the probes see when this process runs a command.
   static std::map<std::string, opt::Target> seen_by(const Words& words) {
     seen.clear();
     ::testing::internal::CaptureStdout();

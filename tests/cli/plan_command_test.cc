@@ -1,4 +1,4 @@
-// `vyre plan` and `vyre run --plan`: what is shown, what is written, and what is not believed.
+// `vyre plan` and `vyre run --plan`: printed plans, plan files, and rejected plan files.
 
 #include "support/json.h"
 #include "tests/cli/cli_util.h"

@@ -1,4 +1,4 @@
-// `vyre run --report` and `--trace` from outside: what is written, when, and what is refused.
+// `vyre run --report` and `--trace` as a process: the files, when they are written, and refusals.
 
 #include <algorithm>
 #include <filesystem>

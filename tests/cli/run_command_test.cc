@@ -1,4 +1,4 @@
-// `vyre run` from outside: inputs, outputs, and every mistake that has a code of its own.
+// `vyre run` as a process: inputs, outputs, and every mistake that has its own code.
 
 #include <algorithm>
 
@@ -285,7 +285,7 @@ TEST_F(Run, each_mistake_has_its_code) {
 }
 
 TEST_F(Run, a_backend_that_is_not_here_is_a_failure_of_the_system) {
-  // What the machine has must not matter.
+  // The result must not depend on the drivers of the machine.
   ::setenv("VYRE_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);
   ::setenv("VYRE_VULKAN_LIBRARY", "/nowhere/libvulkan.so.1", 1);
   for (const char* name : {"cuda", "vulkan"}) {

@@ -1,4 +1,4 @@
-// Long commands that are asked to end: they say what was done.
+// Interrupted long commands report the completed work.
 
 #include "tests/cli/cli_util.h"
 

@@ -1,5 +1,5 @@
 // Closed standard streams: the next file that a command opens would take the number of the stream,
-// and what is printed would end up in it. No command may write a byte of its messages to a file.
+// and messages would be written to it. No command may write a byte of its messages to a file.
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The text-test runner must be able to fail, or its tests mean nothing.
+// Tests that the text-test runner fails for wrong tests.
 
 #include "tests/cli/cli_util.h"
 

@@ -164,7 +164,7 @@ def round_to(t, s, q):
     assert pow2(e) <= q < pow2(e + 1)
     e = max(e, emin)
     n = rne(q / pow2(e - mb))
-    # n has the hidden bit, or is subnormal (e == emin); a carry moves up by itself
+    # n has the hidden bit, or is subnormal (e == emin); a carry increments the exponent
     bits = ((e - emin) << mb) + n
     return sign | min(bits, inf_bits(t))
 

@@ -1,4 +1,4 @@
-// 1,000 programs on everything that there is, and proof that what is wrong is caught.
+// Runs 1,000 programs on all available configurations, and tests that injected flaws are found.
 
 #include "differential/differential.h"
 

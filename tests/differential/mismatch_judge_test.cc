@@ -1,4 +1,4 @@
-// What counts as a mismatch, and that a reduction keeps its kind.
+// Which differences are mismatches, and that a reduction keeps the kind of mismatch.
 
 #include "differential/mismatch_judge.h"
 

@@ -1,4 +1,4 @@
-// The optimizer in the fuzzer: what it finds, and that passes have something to do there.
+// The optimizer in the fuzzer: broken passes are found, and passes change generated programs.
 
 #include "differential/opt_subjects.h"
 

@@ -1,4 +1,4 @@
-// Random plans: they are legal, they are not what the planner would say, and devices obey them.
+// Random plans are legal, differ from the planner's, and are executed by devices.
 
 #include "differential/plan_subjects.h"
 

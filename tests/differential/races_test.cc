@@ -1,5 +1,5 @@
-// Generated programs have neither races nor order-dependent values, by the sanitizer's word: the
-// schedules of the interpreter run lanes in lock step and would not show a barrier that is missing.
+// The sanitizer finds neither races nor order-dependent values in generated programs. The schedules
+// of the interpreter run lanes in lock step and would not detect a missing barrier.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The interpreter as a backend, with one thing wrong: what the suite must find.
+// The interpreter as a backend with one flaw, which the suite must find.
 
 #include "runtime/backend.h"
 #include "runtime/interp/interp_backend.h"
@@ -12,10 +12,10 @@ enum class Flaw : uint8_t {
   MinIsMax,         // i32 min gives the larger
   ForgetsFill,      // every fill does nothing
   DirtyMemory,      // fresh memory is not zero
-  LateTrap,         // a trap is told with the next invocation
+  LateTrap,         // a trap is reported with the next invocation
   NoTimeLimit,      // the deadline is six seconds later
   RefusesShuffles,  // with a code that no device may refuse with
-  SmallWorkgroups,  // and says so: a limit, no flaw
+  SmallWorkgroups,  // and reports it: a limit, not a flaw
 };
 
 class ToyBackend : public driver::Backend {

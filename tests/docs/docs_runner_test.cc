@@ -1,4 +1,4 @@
-// The runner of documentation must be able to fail, or the pages mean nothing.
+// Tests that the runner of documentation fails for wrong pages.
 
 #include "tests/cli/cli_util.h"
 

@@ -1,6 +1,5 @@
 // docs/ against the code it describes: the op reference, the links of `vyre explain`, and the dumps
-// of the architecture page. What the pages' own programs and commands do is tested by
-// `vyre_text_tests docs`.
+// of the architecture page. `vyre_text_tests docs` tests the programs and commands of the pages.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -156,7 +156,7 @@ bool is_plain_name(const std::string& scope) {
 // ---- what the compiler knows, the grammar knows
 // --------------------------------------------------
 
-/// Does the language call this operation by its name?
+/// True if the language calls this operation by its name.
 bool is_callable(std::string_view name) {
   const ParseOutcome r =
       parse("kernel k(y: out u32[1]) workgroup(1) grid(1) {\n  " + std::string(name) + "()\n}\n");
@@ -228,7 +228,7 @@ TEST(Grammar, knows_every_reserved_word) {
 }
 
 TEST(Grammar, mentions_every_word_that_the_front_end_looks_for) {
-  // What the parser recognizes only to say that the language has it not.
+  // Words that the parser recognizes only to report that the language does not have them.
   const std::set<std::string> foreign = {"and", "or", "as"};
   const std::string rules = json_text(grammar().json());
   for (const char* file : {"src/text/parser.cc", "src/text/ir_reader.cc"})

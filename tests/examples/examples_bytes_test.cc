@@ -66,7 +66,7 @@ TEST(examples, base64_decode_reports_the_first_mistake) {
     std::string text = good;
     for (const char c : {'-', '=', '\n'}) {
       text[first] = c;
-      text[3999] = '!';  // the last mistake; before it `=` is no padding
+      text[3999] = '!';  // the last mistake; before it `=` is not padding
       EXPECT_EQ(decode(m, text).bad, first) << c;
     }
     text[first] = good[first];

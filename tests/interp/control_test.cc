@@ -1,4 +1,5 @@
-// Masks: if, for, while, break, continue, return, in every nesting that C++ can repeat by itself.
+// Masks: nested if, for, while, break, continue and return, compared with the same control flow in
+// C++.
 
 #include "tests/interp/interp_kernel_util.h"
 

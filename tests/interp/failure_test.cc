@@ -1,4 +1,4 @@
-// Traps and limits: what the report says, and that nothing hangs or crashes.
+// Traps and limits: the reported errors, without hangs or crashes.
 
 #include <chrono>
 #include <cmath>
@@ -202,7 +202,7 @@ TEST(LaneOpLimit, ends_a_run_at_the_same_place_each_time) {
   Options o;
   o.lane_op_limit = 100'000;
   EXPECT_EQ(must_fail(p, {}, o)[0].code, Code::TimeLimitExceeded);
-  // What ends below the limit is not touched.
+  // A run that ends below the limit is unaffected.
   Kernel few(4);
   const uint32_t z = few.buffer(Role::Out, Type::U32, 4);
   few.grid(4);

@@ -1,4 +1,4 @@
-// Graphs: calls in order, loops, grids from device buffers, and what is refused.
+// Graphs: calls in order, loops, grids from device buffers, and refusals.
 
 #include <numeric>
 

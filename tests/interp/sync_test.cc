@@ -99,7 +99,7 @@ TEST(Sync, grid_barriers_work_without_shared_memory) {  // several workgroups in
 }
 
 TEST(Sync, a_loop_runs_until_a_device_flag_says_stop) {
-  // Each round every workgroup adds 1; workgroup 0 clears the flag when the sum is large enough.
+  // In each iteration every workgroup adds 1; workgroup 0 clears the flag when the sum suffices.
   Kernel k(4);
   const uint32_t flag = k.buffer(Role::InOut, Type::U32), sum = k.buffer(Role::Out, Type::U32, 1),
                  rounds = k.buffer(Role::Out, Type::U32, 20);

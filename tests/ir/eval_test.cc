@@ -114,7 +114,7 @@ TEST(Eval, one_lane_gives_what_the_tables_say) {
   }
 }
 
-// Lane counts that are no multiple of a vector exercise the tails of the loops.
+// Lane counts that are not a multiple of a vector exercise the tails of the loops.
 TEST(Eval, many_lanes_give_what_the_tables_say) {
   const ExactFloats exact;
   for (const auto& [key, list] : cases()) {

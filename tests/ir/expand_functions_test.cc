@@ -183,7 +183,7 @@ TEST(expand_functions, gives_the_new_ops_the_place_of_the_old) {
 TEST(expand_functions, expands_only_what_is_asked_for) {
   Program p = parse_one(nested);
   OpMask which;
-  which.set(size_t(Opcode::Exp)).set(size_t(Opcode::Add));  // an op that is no function is ignored
+  which.set(size_t(Opcode::Exp)).set(size_t(Opcode::Add));  // ops other than functions are ignored
   ASSERT_TRUE(expand_functions(p, which));
   std::vector<bool> left(256);
   walk(p, [&](OpId id) { left[size_t(p.op(id).code)] = true; });

@@ -1,5 +1,5 @@
 // The transcendental functions of ir/functions.h on plain values: the special values of C's
-// Annex F, written out by hand, and the error against double precision on a thin but even sample
+// Annex F, listed by hand, and the error against double precision on a sparse but even sample
 // of all f32. bench/function_accuracy.cc measures all of them.
 #include "ir/functions.h"
 
@@ -39,7 +39,7 @@ float our_tanh(float x) { return functions::tanh(algebra, x); }
 float our_pow(float x, float y) { return functions::pow(algebra, x, y); }
 float our_atan2(float y, float x) { return functions::atan2(algebra, y, x); }
 
-// One over the spacing of f32 at a magnitude, put together from bits to be quick.
+// Returns the reciprocal of the spacing of f32 at a magnitude, computed from bits for speed.
 double per_ulp(double exact) {
   const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(exact) >> 52 & 0x7ff) - 1023;
   const int ulp = std::clamp(exponent - 23, -149, 104);
@@ -299,7 +299,7 @@ TEST(Functions, PowSpecialValues) {
                               // pow(-1, +-inf).
                               {-1.0f, kInf, 1.0f},
                               {-1.0f, -kInf, 1.0f},
-                              // A finite negative base and a finite power that is no integer.
+                              // A finite negative base and a finite power that is not an integer.
                               {-1.0f, 0.5f, kNan},
                               {-2.0f, 1.5f, kNan},
                               {-kTiny, -0.1f, kNan},

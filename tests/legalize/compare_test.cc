@@ -65,7 +65,7 @@ TEST(exact_compare, minimum_and_maximum_with_constants) {
   }
 }
 
-/// Is the op there as it was?
+/// True if legalization keeps the op.
 bool stays(Opcode code, Type type, uint64_t bits, const char* words) {
   const auto expanded = expand(op_program(code, type, {type}, Fixed{bits}), profile_of(words));
   EXPECT_TRUE(expanded);

@@ -1,9 +1,9 @@
 #pragma once
 
-// A bad device: programs in which every op that a profile calls wrong gives wrong results, the way
-// devices do it: subnormals read and given as zeros, fma rounded twice, -0 and +0 confused,
-// quotients and roots off by some units in the last place. What expand() makes must not lean on any
-// of it.
+// Simulates a defective device: in its programs every op that a profile calls wrong gives wrong
+// results, as on real devices: subnormals read and returned as zeros, fma rounded twice, -0 and +0
+// confused, quotients and roots off by some units in the last place. The output of expand() must
+// not depend on these results.
 
 #include <string>
 

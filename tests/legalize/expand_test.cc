@@ -1,4 +1,4 @@
-// expand() as a whole: what it leaves alone, what it refuses, and programs whose shape matters.
+// expand() as a whole: unchanged programs, refused programs, and programs with special structure.
 
 #include "legalize/expand.h"
 

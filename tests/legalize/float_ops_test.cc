@@ -1,4 +1,4 @@
-// Every float op, expanded for devices that compute it wrong, on values at which things go wrong.
+// Every float op, expanded for devices that compute it wrongly, on corner-case values.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

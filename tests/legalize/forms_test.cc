@@ -1,5 +1,5 @@
-// Which ops are left to functions. What these give is judged wherever expansions are
-// (judge_util.h).
+// Which ops have out-of-line expansions. judge_util.h compares their results, as those of all
+// expansions.
 
 #include <gtest/gtest.h>
 

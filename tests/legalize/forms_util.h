@@ -13,7 +13,7 @@ size_t marked_ops(const Program& expanded);
 /// Each of them replaced by its form().
 Program with_forms(const Program& expanded, const Profile& profile);
 
-/// The marks of expansions are no part of the IR.
+/// Removes the marks of expansions, which are not part of the IR.
 Program without_marks(Program expanded);
 
 }  // namespace vyre::emit_exact

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether an expanded program is the program it was made from, on good and on bad devices.
+// Compares an expanded program with its original, on correct and on defective devices.
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,7 @@ Program op_program(Opcode code, Type type, const std::vector<Type>& operands,
 /// Inputs of an op_program: a list of bits for each operand, all as long.
 LaunchInputs op_inputs(const Program& program, const std::vector<std::vector<uint64_t>>& operands);
 
-/// What an expanded program is given instead: halves of 64-bit scalars, lengths of split buffers.
+/// Returns the inputs of an expanded program: halves of 64-bit scalars, lengths of split buffers.
 LaunchInputs expanded_inputs(const Program& program, const Program& expanded,
                              const LaunchInputs& inputs);
 
@@ -49,7 +49,7 @@ Ran run_on_interpreter(const Program& program, const LaunchInputs& inputs, uint3
 std::string judge(const Program& program, const LaunchInputs& inputs, const Profile& profile,
                   bool* differs = nullptr);
 
-/// Floats at which things go wrong, both signs; and pairs or triples that are close to trouble.
+/// Corner-case floats of both signs; and pairs or triples that are close to corner cases.
 std::vector<uint64_t> corners(Type type);
 std::vector<std::vector<uint64_t>> corner_operands(const std::vector<Type>& types);
 std::vector<std::vector<uint64_t>> random_operands(const std::vector<Type>& types, Opcode code,

@@ -1,4 +1,4 @@
-// How many ops an expansion takes: what README.md says of it, and no more.
+// The number of ops of each expansion is at most the number in README.md.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ int find_library(dl_phdr_info* object, size_t, void*) {
   return 0;
 }
 
-/// What the callers of an allocation are.
+/// The kinds of callers of an allocation.
 struct Callers {
   bool in_llvm = false;       // one of them is a function of LLVM
   bool in_component = false;  // one of them is a function of the CPU component

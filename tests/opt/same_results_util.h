@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program does before and after a pass, on the interpreter.
+// Compares the results of a program before and after a pass, on the interpreter.
 
 #include <gtest/gtest.h>
 

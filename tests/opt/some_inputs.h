@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program does on the interpreter with inputs that are made up, to compare two programs.
+// Runs programs on the interpreter with generated inputs, to compare two programs.
 
 #include <string>
 

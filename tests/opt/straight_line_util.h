@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs programs without control flow by the shared eval(), over many lanes at once: scalars are
-// inputs, what is stored at constant indices is the output.
+// Runs programs without control flow by the shared eval(), over many lanes at once. Scalars are
+// inputs; values stored at constant indices are outputs.
 
 #include <cstdlib>
 #include <cstring>

@@ -23,7 +23,7 @@ endfunction()
 
 # ---- install -------------------------------------------------------------------------------------
 
-# What scripts/demo builds is enough to install: each file comes from the target vyre-cli.
+# The targets that scripts/demo builds suffice to install: each file comes from the target vyre-cli.
 find_program(NINJA ninja)
 if(GENERATOR STREQUAL "Ninja" AND NINJA)
   run("the list of commands" ${NINJA} -C ${VYRE_BUILD} -t commands vyre-cli)
@@ -61,7 +61,7 @@ foreach(file
   endif()
 endforeach()
 
-# One name in the include folder, and nothing from the source tree that nobody needs.
+# The include folder holds one name and no unneeded files of the source tree.
 file(GLOB names RELATIVE ${prefix}/include ${prefix}/include/*)
 if(NOT names STREQUAL "vyre")
   message(FATAL_ERROR "the include folder holds ${names}, not vyre alone")
@@ -102,7 +102,7 @@ endif()
 include(${CMAKE_CURRENT_LIST_DIR}/documented.cmake)
 gather_documented(${VYRE_ROOT} ${work}/outside)
 
-# What the package exports.
+# The exports of the package.
 find_program(PYTHON NAMES python3 REQUIRED)
 run("the list of exports" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/exported.py
   ${prefix}/include/vyre ${work}/outside/exported)

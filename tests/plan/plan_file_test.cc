@@ -1,4 +1,4 @@
-// Plans as files: what is written is read back, and what is read is never believed.
+// Plans as files: written plans are read back, and every plan that is read is verified.
 
 #include <fmt/format.h>
 
@@ -138,7 +138,7 @@ TEST(PlanFile, what_is_no_plan_is_V0861) {
   std::string deep = mixed().file();
   deep.insert(deep.rfind('}'),
               ", \"more\": " + std::string(50'000, '[') + std::string(50'000, ']'));
-  const auto ignored = read_plan(deep, "p.json");  // nobody looks there
+  const auto ignored = read_plan(deep, "p.json");  // that member is ignored
   if (!ignored) {
     EXPECT_EQ(ignored.errors()[0].code, Code::PlanFileDamaged);
   }

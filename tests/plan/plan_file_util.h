@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph with everything that a plan can have, its plan as a file, and what the graph gives when
-// it runs by whatever came of the file.
+// A graph that uses every feature of plans, its plan as a file, and the outputs of the graph when
+// it runs by a plan that was read from a possibly changed file.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ class PlannedText : public GraphText {
   std::string file(const PlanOptions& options = {}) const {
     return write_plan(planned(options), module, graph());
   }
-  /// What the graph gives on the interpreter's device: by this plan, or none.
+  /// Returns the outputs of the graph on the interpreter's device: by `plan`, or without a plan.
   Result<Bytes> run(const GraphPlan* plan) const {
     Result<driver::Device> device = driver::Device::open("interp");
     if (!device) return device.errors();
@@ -81,8 +81,8 @@ class PlannedText : public GraphText {
     if (!plan) return plan.errors();
     return run(&*plan);
   }
-  /// A file of which nobody knows whether it makes sense is refused with a code of plans, or runs
-  /// as the graph does. The code, or nothing.
+  /// Expects that an arbitrary file is refused with a code of plans or runs as the graph does.
+  /// Returns the code, or nothing.
   std::optional<Code> same_or_refused(const std::string& text, const Bytes& expected) const {
     const Result<Bytes> ran = run_file(text);
     if (ran) {

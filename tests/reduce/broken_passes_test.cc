@@ -167,7 +167,7 @@ TEST_P(BrokenPass, a_failure_of_200_ops_comes_to_at_most_15) {
   EXPECT_EQ(count_ops(reduced->program.module), p.ops);
   EXPECT_GE(p.ops_before, 170u);
   EXPECT_EQ(reduced->disagreement.kind, found->disagreement.kind);
-  // What is written is the program that was judged.
+  // The written program is the one that was judged.
   const ParseOutcome parsed = parse(text, {});
   ASSERT_TRUE(parsed.module) << text;
   Generated again = reduced->program;

@@ -1,4 +1,4 @@
-// The search, and what each transformation makes of a program.
+// The search, and the effect of each transformation.
 
 #include "reduce/reduction.h"
 

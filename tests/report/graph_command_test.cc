@@ -90,7 +90,7 @@ TEST_F(GraphReports, count_what_ran) {
     for (const Json& l : g["launches"]) launches += l["runs"].get<uint64_t>();
     EXPECT_EQ(launches, 4 + 2 * rounds);
     EXPECT_EQ(g["launches"][2]["runs"], rounds);
-    // What the plan has does not depend on how often it runs.
+    // The numbers of the plan do not depend on how often it runs.
     EXPECT_EQ(g["calls"], 8);
     EXPECT_EQ(g["launches"].size(), 6u);
     EXPECT_EQ(g["avoided_launches"], 2);
@@ -109,7 +109,7 @@ TEST_F(GraphReports, have_the_peak_with_and_without_of_odd_lengths) {
 TEST_F(GraphReports, have_the_peak_with_and_without) {
   const Json planned = report(), unplanned = report({"--plan", "none"});
   EXPECT_EQ(planned["graph"]["memory"]["peak"], planned["bytes"]["device_peak"]);
-  // What the report says of a run without the plan is what such a run has.
+  // The peak that the report gives for a run without the plan is the peak of such a run.
   EXPECT_EQ(planned["graph"]["memory"]["peak_unplanned"], unplanned["bytes"]["device_peak"]);
   EXPECT_LT(planned["bytes"]["device_peak"], unplanned["bytes"]["device_peak"]);
   EXPECT_EQ(unplanned["graph"]["launches"].size(), 8u);

@@ -1,4 +1,4 @@
-// `graph` of a report against the plan by which the graph ran, and what the run measured.
+// Compares `graph` of a report with the plan of the run and with its measurements.
 
 #include "report/graph_report.h"
 
@@ -232,7 +232,7 @@ TEST(graph_report, without_a_plan_both_peaks_are_the_same) {
   EXPECT_EQ(j["memory"]["peak"], j["memory"]["peak_unplanned"]);
   EXPECT_EQ(j["memory"]["peak"], 256 * 8);
   for (const Json& b : j["memory"]["placement"]) EXPECT_TRUE(b["slot"].is_null());
-  // What has memory of its own is needed as long as the loop around it may come back.
+  // A buffer outside the slots is live as long as the loop around it may repeat.
   EXPECT_EQ(j["memory"]["placement"][3]["live"], parse_json<Json>("[[3, 4]]"));  // d
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// A graph whose plan has everything that a report shows: two stages joined with a buffer that is
-// gone, twice; stages that cannot be joined; a loop; and intermediates that share memory. The sums
-// over a whole buffer cannot be computed where they are read.
+// A graph whose plan has every feature that a report shows: two stages fused with an elided buffer,
+// twice; stages that cannot be fused; a loop; and intermediates that share memory. The sums over a
+// whole buffer cannot be recomputed in their consumers.
 
 namespace vyre::report {
 

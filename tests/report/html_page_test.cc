@@ -20,7 +20,7 @@ size_t occurrences(std::string_view text, std::string_view piece) {
   return n;
 }
 
-/// What is in the element with this id.
+/// Returns the JSON in the element with this id.
 Json data(const std::string& page, const std::string& id) {
   const size_t at = page.find("id=\"" + id + "\">");
   const size_t begin = page.find('>', at) + 1;
@@ -71,7 +71,7 @@ TEST(HtmlPage, holds_programs_code_and_the_sources_they_point_into) {
   EXPECT_EQ(l["code"][0]["segments"][0]["files"], Json({"lib.vyre", "k.vyre"}));
   EXPECT_EQ(l["code"][0]["segments"][0]["lines"],
             parse_json<Json>(R"([["  ret", 9, 1], ["  nop", 2, 7, 1]])"));
-  EXPECT_EQ(l["sources"].size(), 2u);  // nobody points into the third
+  EXPECT_EQ(l["sources"].size(), 2u);  // no location is in the third
   EXPECT_EQ(l["spans"],
             parse_json<Json>(R"([["parse", "host", 5, 10], ["k", "device", 20, 3, 1]])"));
 }

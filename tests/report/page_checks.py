@@ -2,7 +2,7 @@
 
   page_checks.py CHECK PAGE [FOLDER]     one of the functions below; pictures go to FOLDER
 
-What is wrong goes to standard output, and the exit code is then 1. Exit code 77: there is no chromium.
+Prints failures to standard output and exits with 1 if there are any. Exit code 77: no chromium is installed.
 """
 
 import json
@@ -131,7 +131,7 @@ def kernel(b, page, folder):
             changed += 1
             expect(what + ": something is marked",
                    b.count(".row.changed, .row.added, .row.removed") > 0)
-            # Half the lines at least stay as they are: renumbering is no change.
+            # At least half of the lines are unchanged: renumbering does not count as a change.
             b.click(".details .choice button", 1)
             same, others = b.count(".half:first-child .row.same"), b.count(".row.changed, .row.added, .row.removed")
             expect(what + f": {same} lines stay, {others} are marked", same > 0)
@@ -374,7 +374,7 @@ def planned(b, page, folder):
 
 
 def handoff(b, page, folder):
-    """Two stages joined through shared memory: what is left is so little that it has a scale of its own."""
+    """Two stages fused through shared memory: the remaining memory is so small that it has its own scale."""
     b.open(page)
     memory = data(b)["graph"]["memory"]
     expect_in("how they are joined", "joined through a tile in shared memory", b.text('.launch[data-launch="1"]'))
@@ -455,7 +455,7 @@ def refused(b, page, folder):
 
 
 def absent(b, page, folder):
-    """A backend that does not exist: there is no place in a source, and no device."""
+    """A backend that does not exist: the report has neither a source location nor a device."""
     b.open(page)
     report = data(b)
     expect_in("error", report["diagnostics"][0]["message"].replace("`", ""), b.text("#messages"))
@@ -501,7 +501,7 @@ def hostile(b, page, folder):
 
 
 def diff(b, page, folder):
-    """The comparison of two programs by itself. PAGE is page/20_diff.js."""
+    """The comparison of two programs, without a page. PAGE is page/20_diff.js."""
     with open(page) as f:
         script = f.read()
 

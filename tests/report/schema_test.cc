@@ -1,4 +1,4 @@
-// The validator must be able to fail, or what it says of reports means nothing.
+// Tests that the validator rejects invalid values.
 
 #include <gtest/gtest.h>
 

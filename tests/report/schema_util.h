@@ -1,8 +1,8 @@
 #pragma once
 
-// Holds a JSON value against a schema: type, enum, const, pattern, minimum, required, properties,
-// additionalProperties and items, which is all that docs/schemas uses. Anything else in a schema is
-// an error of its own, so that no rule is passed over in silence.
+// Validates a JSON value against a schema: type, enum, const, pattern, minimum, required,
+// properties, additionalProperties and items, which is all that docs/schemas uses. Any other
+// keyword in a schema is an error, so that no rule is silently ignored.
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace vyre {
 
-/// What is wrong, each with the path of the value: "/bytes/uploaded: not a integer". Empty: it
-/// fits.
+/// Returns the errors, each with the path of the value: "/bytes/uploaded: not a integer". Empty:
+/// the value is valid.
 std::vector<std::string> schema_errors(const nlohmann::json& schema, const nlohmann::json& value);
 
 /// docs/schemas/NAME.schema.json.

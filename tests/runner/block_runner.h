@@ -1,6 +1,6 @@
 #pragma once
 
-// The `// run:` blocks of a test file: what to run and what is expected of it.
+// The `// run:` blocks of a test file: the runs and their expectations.
 
 #include <string>
 #include <vector>

@@ -45,7 +45,7 @@ EmittedCode emit(const TestFile& test, const KernelBlock& block) {
   return {result.start_error ? "vyre cannot be started" : std::move(result.err), true};
 }
 
-/// Compares the lines of a block with code: each as it is if it holds, else what is true instead.
+/// Compares the lines of a block with code: each unchanged if it holds, else the true line.
 class PatternReader {
  public:
   explicit PatternReader(const EmittedCode& code) : code_(code) {}

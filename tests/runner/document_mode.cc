@@ -90,7 +90,7 @@ class DocumentTest {
     check_prose();
     const Workshop workshop;
     if (!workshop.ready()) verdict_.fail("no folder for temporary files");
-    // Blessing changes lines: what is behind a block moves, so the changes are made at the end.
+    // Blessing changes the number of lines before later blocks, so changes are applied at the end.
     for (const MarkdownBlock& b : page_.blocks) block(b);
     bless();
     return std::move(verdict_);
@@ -128,7 +128,7 @@ class DocumentTest {
     TestFile test;
     const std::string name = name_of(page_.lines, b);
     test.path = name.empty() ? "block.vyre" : name;
-    // Empty lines before it: what is reported has the line numbers of the page.
+    // Empty lines before it, so that diagnostics have the line numbers of the page.
     test.lines.assign(b.first, "");
     const auto begin = page_.lines.begin() + static_cast<long>(b.first);
     test.lines.insert(test.lines.end(), begin, begin + static_cast<long>(b.count));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Comments below a kernel that say what becomes of it, for modes `pass` and `codegen`:
+// Comments below a kernel with the expected result, for modes `pass` and `codegen`:
 //
 //   kernel k(…) … { … }
 //   // KEY: words

@@ -55,8 +55,7 @@ bool parse_arguments(int argc, char** argv, Arguments& a) {
 
 bool is_document(const fs::path& path) { return path.extension() == ".md"; }
 
-/// All .vyre files and pages, sorted. A path that gives none is a mistake: tests that are not there
-/// cannot fail.
+/// All .vyre files and pages, sorted. A path without any is an error: missing tests cannot fail.
 bool find_tests(const Arguments& a, std::vector<std::string>& tests) {
   for (const std::string& path : a.paths) {
     std::error_code error;
@@ -125,7 +124,7 @@ int run_all(const Arguments& a) {
       std::fflush(stdout);
     }
     Verdict verdict = run_test(path);
-    // What is blessed must pass: a difference between schedules is no expectation.
+    // A blessed test must pass: a difference between schedules cannot be blessed.
     if (a.bless && !verdict.failures.empty() && bless(path, verdict)) verdict = run_test(path);
     if (verdict.failures.empty()) {
       ++passed;

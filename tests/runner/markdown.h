@@ -1,6 +1,6 @@
 #pragma once
 
-// A page of docs/ taken apart: its lines, its fenced blocks, its headings and links.
+// A parsed page of docs/: its lines, its fenced blocks, its headings and links.
 
 #include <string>
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace vyre::runner {
 
-/// What stands between two lines of ```.
+/// A block between two lines of ```.
 struct MarkdownBlock {
-  std::string tag;   // the word behind the opening ```, "" if there is none
+  std::string tag;   // the word after the opening ```, or ""
   size_t first = 0;  // index of its first line in MarkdownPage::lines
   size_t count = 0;  // of its lines
 };
@@ -26,13 +26,13 @@ struct MarkdownPage {
   std::vector<MarkdownBlock> blocks;
   std::vector<MarkdownLink> links;   // to files; none to elsewhere
   std::vector<std::string> anchors;  // of headings, as GitHub makes them, and of <a id="…">
-  bool closed = true;                // is every block closed?
+  bool closed = true;                // every block is closed
   bool generated = false;            // says so in its first lines
 };
 
 MarkdownPage read_markdown(std::string_view text);
 
-/// Does a line outside of the tagged blocks read like a piece of a program?
+/// True if a line outside of the tagged blocks looks like a part of a program.
 bool looks_like_vyre(std::string_view line);
 
 }  // namespace vyre::runner

@@ -38,7 +38,7 @@ std::optional<Marker> parse_marker(std::string_view text, size_t line, bool erro
   return m;
 }
 
-/// Must there be a marker for it?
+/// True if the diagnostic needs a marker.
 bool is_marked(const Diagnostic& d, bool all) {
   return d.severity == Severity::Error || (all && d.severity == Severity::Warning);
 }

@@ -2,7 +2,7 @@
 
 // Comments that say which diagnostics are expected where: `//! V0140 "…"` an error on this line,
 // `//? V0170` a warning or note, `//! @-1 V0102` one in the line before, `//! V0106 @file` one that
-// points at no line of this file.
+// has no line in this file.
 
 #include <string>
 #include <vector>

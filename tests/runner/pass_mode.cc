@@ -1,4 +1,4 @@
-// Mode pass: what passes make of a kernel, and why they leave it.
+// Mode pass: the results of passes on a kernel, and their remarks.
 
 #include <fmt/format.h>
 

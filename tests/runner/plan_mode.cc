@@ -1,8 +1,8 @@
-// Mode plan: what the planner makes of a graph, and that nobody can tell.
+// Mode plan: the plan of a graph, and that it does not change results.
 //
-// Every block says all of the plan for its lengths: launches, buffers that vanish, places that are
-// used again, what is cleared, and why calls stay apart. The graph then runs on the interpreter,
-// and planned and unplanned on every device that is here; all must agree.
+// Every block states the whole plan for its lengths: launches, elided buffers, reused memory,
+// cleared buffers, and why calls stay separate launches. The graph then runs on the interpreter,
+// and with and without the plan on every available device; all must agree.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -18,7 +18,7 @@ std::string line_at(std::string_view text, size_t at) {
   return std::string(text.substr(begin, text.find('\n', begin) - begin));
 }
 
-/// The first line where two texts part.
+/// Returns the first line at which two texts differ.
 std::string first_difference(std::string_view a, std::string_view b) {
   const auto at =
       static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run of the command line did.
+// The observable result of a run of the command line.
 
 #include "differential/observation.h"
 #include "tests/runner/block_runner.h"

@@ -1,4 +1,4 @@
-// Mode sanitize: what the sanitizer finds in every block, in every order, marked on its line.
+// Mode sanitize: findings of the sanitizer in every block, in every order, marked on their lines.
 
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ struct Seen {
   Diagnostics errors;  // of the run
 };
 
-/// What two runs must agree on: code, line, and the lines of the notes. Which invocations are named
-/// and how often it was seen may differ.
+/// The parts of findings that two runs must agree on: code, line, and the lines of the notes. The
+/// named invocations and the number of occurrences may differ.
 std::multiset<std::string> outline(const Diagnostics& list) {
   std::multiset<std::string> lines;
   for (const Diagnostic& d : list) {
@@ -104,7 +104,7 @@ Verdict test_sanitize(const TestFile& test) {
     verdict.fail(clean ? "`// clean`, but there are markers"
                        : "neither `// clean` nor a `//!` or `//?` says what is expected");
   if (!verdict.failures.empty() && blocks.empty()) return verdict;
-  // Findings of all blocks together; what several show is one finding.
+  // Findings of all blocks together; a finding of several blocks counts once.
   Diagnostics all;
   std::set<std::string> known;
   for (const RunBlock& block : blocks)

@@ -23,7 +23,7 @@ struct TestFile : lab::TextTest {
   cli::LoadOptions load;  // from `// flags:`
 };
 
-/// What came of a test.
+/// The result of a test.
 struct Verdict {
   std::vector<std::string> failures;  // each may have several lines; none: passed
   std::optional<std::string>
@@ -32,7 +32,7 @@ struct Verdict {
   void fail(std::string text) { failures.push_back(std::move(text)); }
 };
 
-/// Reads a file and its header; what is wrong with it goes to `verdict`.
+/// Reads a file and its header; errors in them are added to `verdict`.
 std::optional<TestFile> read_test_file(const std::string& path, Verdict& verdict);
 
 // ---- the modes, one file each

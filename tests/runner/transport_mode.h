@@ -1,6 +1,6 @@
 #pragma once
 
-// A module there and back again, through text and through wire form.
+// Round trips of a module through text and through the wire form.
 
 #include "diagnostics/result.h"
 #include "ir/module.h"

@@ -9,7 +9,7 @@
 namespace vyre::driver {
 namespace {
 
-/// One kernel that stores its scalar, and what a launch with an argument stores.
+/// A kernel that stores its scalar, and the value that a launch with an argument stores.
 template <class T>
 struct Store {
   explicit Store(Type t) {

@@ -1,5 +1,5 @@
 // labels: threads
-// What `auto` chooses and what it says of it.
+// The device that `auto` chooses, and the reason that it reports.
 
 #include "runtime/compile/calibrate.h"
 

@@ -181,7 +181,7 @@ TEST(device, refuses_kernels_and_memory_beyond_its_limits) {
   EXPECT_EQ(d.memory_used(), 904u);  // nothing is lost
   Program large = kernel(add_one);
   large.workgroup = {4096, 1, 1};
-  CompileOptions checked;  // check() has limits of its own
+  CompileOptions checked;  // check() has its own limits
   checked.checked = true;
   EXPECT_EQ(code_of(d.compile(large, checked)), Code::KernelTooLarge);
   Program odd = kernel(add_one);

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the tests of the driver share: kernels from text, bytes, and a backend that fails on demand.
+// Helpers shared by the tests of the runtime: kernels from text, bytes, and a backend that fails on
+// demand.
 
 #include <gtest/gtest.h>
 
@@ -63,8 +64,8 @@ std::string message_of(const Result<T>& r) {
 
 using U = std::vector<uint32_t>;
 
-/// The interpreter behind a device of its own, with other limits, which fails on demand: after
-/// `allowed` more calls that can fail.
+/// The interpreter as a separate device with other limits, which fails on demand: after `allowed`
+/// more calls that can fail.
 class Failing : public Backend {
  public:
   std::atomic<int> allowed{1 << 30};

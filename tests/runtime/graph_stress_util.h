@@ -28,8 +28,8 @@ graph g(n: inout u32[1], x: inout u32[]) {
 }
 )";
 
-/// Each thread runs a graph of its own or a common one, while the others make buffers, prepare
-/// graphs and drop them. Gives the number of things that went wrong.
+/// Each thread runs its own graph or a common one, while the others allocate buffers, prepare
+/// graphs and drop them. Returns the number of failures.
 inline uint32_t share_graphs(Device d, uint32_t threads, uint32_t rounds) {
   constexpr uint32_t length = 100;
   ParseOutcome parsed = parse(turning_graph);

@@ -1,5 +1,5 @@
 // Handles of the API that were changed, freed, moved from, made by default or taken from another
-// device: coded errors, and nothing else happens.
+// device: coded errors without other effects.
 
 #include "ir/graph_launch.h"
 #include "opt/opt_report.h"

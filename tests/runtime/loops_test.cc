@@ -1,5 +1,5 @@
-// Loops that the device runs by itself, and grid barriers of more workgroups than run at once. The
-// interpreter plays the device; graphs and launches must not tell the difference.
+// Loops that run on the device without the host, and grid barriers of more workgroups than run at
+// once. The interpreter is the device; graphs and single launches must give the same results.
 
 #include "generate/generate.h"
 #include "ir/graph_launch.h"
@@ -50,7 +50,7 @@ void expect_same(Looping& l, const Module& m, const interp::GraphInputs& inputs,
   }
 }
 
-/// Two calls a round, one with an output that is cleared each time.
+/// Two calls per iteration, one with an output that is cleared each time.
 const char* countdown = R"(
 kernel copy(x: in u32[], y: out u32[len(x)]) workgroup(32) grid(len(x)) {
   if x[global_id.x] != 5 { y[global_id.x] = x[global_id.x] }

@@ -1,4 +1,4 @@
-// Device::compile and the optimizer: what runs, what is told, and that the host notices nothing.
+// Device::compile and the optimizer: the passes that run, the report, and unchanged results.
 
 #include <algorithm>
 #include <cstdlib>

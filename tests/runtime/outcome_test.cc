@@ -1,13 +1,13 @@
 // labels: threads
-// How submissions end that a backend reports as a trap, a time-out or nothing at all: in the words
-// of the interpreter.
+// Submissions that a backend reports as a trap, a time-out or without a reason: the messages are
+// those of the interpreter.
 
 #include "tests/runtime/driver_util.h"
 
 namespace vyre::driver {
 namespace {
 
-/// Runs nothing and says what it is told to.
+/// Runs no commands and returns the scripted outcome.
 class Scripted : public Backend {
  public:
   SubmissionOutcome next;
@@ -67,7 +67,7 @@ Diagnostics told(const Program& p, SubmissionOutcome o, double limit, const Open
   Device d = *Device::open(backend, 0, how);
   const Executable e = *d.compile(p);
   const Buffer y = *d.allocate(400);
-  o.command = 1;  // behind the zeros of the output
+  o.command = 1;  // command 0 fills the output with zeros
   backend.next = std::move(o);
   SubmitOptions options;
   options.time_limit = limit;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The interpreter as a backend that records what the driver asks of it: commands and allocations.
+// The interpreter as a backend that records the requests of the runtime: commands and allocations.
 
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-// Numbers of reports and plans, counted again from what a backend was asked to do.
+// Compares the numbers of reports and plans with counts of the commands that a backend received.
 
 #include <fmt/format.h>
 

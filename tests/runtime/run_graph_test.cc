@@ -36,7 +36,7 @@ std::vector<std::byte> bytes(const std::vector<uint32_t>& v) {
 
 std::string text_of(const Diagnostics& errors) { return render(errors, {}); }
 
-/// Same outputs, or the same errors to the letter: as planned, and a launch a call.
+/// Expects the same outputs, or exactly the same errors, planned and with one launch per call.
 void expect_same(const Module& m, const interp::GraphInputs& inputs,
                  const interp::Options& oracle = {}, RunOptions options = {}) {
   const auto wanted = interp::run(m, m.graphs[0], inputs, oracle);

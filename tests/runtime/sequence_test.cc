@@ -1,5 +1,5 @@
-// Launches that come again are given to the backend as one body. The interpreter plays a backend
-// that takes bodies, beside one that does not: nobody may tell the difference.
+// Repeated launches are passed to the backend as one body. The interpreter is run as a backend that
+// accepts bodies and as one that does not; the results must be equal.
 
 #include <random>
 
@@ -59,7 +59,7 @@ struct Side {
     for (size_t i = 0; i < length; ++i) all.push_back(scale(by, i % 2, 1 - i % 2));
     return all;
   }
-  /// The content of a buffer afterwards, or the errors.
+  /// Returns the contents of a buffer after the run, or the errors.
   std::string run(std::vector<Command> commands, size_t result = 0,
                   const SubmitOptions& how = untimed) {
     U values(n);
@@ -165,7 +165,7 @@ TEST_F(Sequences, tell_of_traps_as_others_do) {
     });
     EXPECT_NE(text.find("scale"), std::string::npos) << text;
     EXPECT_EQ(keeping_.bodies(), 1);
-    // What it could have written is undefined, and so it is for the same launches.
+    // Buffers that it could have written are undefined, as for the same launches without a body.
     const std::string undefined = same([](Side& s) { return s.run(s.chain()); });
     EXPECT_NE(undefined.find("undefined"), std::string::npos) << undefined;
     EXPECT_EQ(keeping_.bodies(), 0);
@@ -253,7 +253,7 @@ TEST_F(Sequences, may_stand_beside_other_commands) {
 TEST_F(Sequences, do_what_single_launches_do) {
   std::mt19937 random(7);
   int bodies = 0;
-  std::vector<std::vector<uint32_t>> scripts;  // a few that come again and again
+  std::vector<std::vector<uint32_t>> scripts;  // a few, repeated many times
   for (int i = 0; i < 6; ++i) {
     scripts.emplace_back(8 + random() % 6);
     for (uint32_t& word : scripts.back()) word = random();

@@ -1,5 +1,5 @@
 // labels: threads
-// Programs with grid barriers on a device that has none: split, they do what they do whole.
+// Programs with grid barriers on a device without them: split programs give the same results.
 
 #include <fmt/format.h>
 

@@ -37,7 +37,7 @@ TEST(Stress, threads_share_a_device_its_streams_and_its_buffers) {
       if (i % 3 == 0) commands.push_back(Launch{loop, {*flag, *b}, {}, true, {}});
       commands.push_back(Readback{*b, out(data)});
       const Result<Ticket> t = d.submit(commands, o);
-      if (d.submit({Launch{add, {common}, {}, true, {}}}, o)) ++added;  // nobody waits for it
+      if (d.submit({Launch{add, {common}, {}, true, {}}}, o)) ++added;  // no thread waits for it
       (void)t->is_done();
       (void)t->progress();
       if (i % 5 == 0) (void)bool(d.free(*b));  // in use, perhaps

@@ -57,7 +57,7 @@ class EbnfParser {
     defined_.push_back(false);
     return uint32_t(grammar_.names.size() - 1);
   }
-  /// Does the next production begin here?
+  /// True if the next production begins here.
   bool at_production() const {
     size_t i = at_;
     while (i < s_.size() && is_word(s_[i])) ++i;

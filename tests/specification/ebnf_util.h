@@ -36,7 +36,7 @@ Grammar parse_grammar(std::string_view ebnf);
 /// The text of all `ebnf` blocks of a page.
 std::string ebnf_blocks(std::string_view markdown);
 
-/// What a grammar is matched with: characters or tokens.
+/// The input that a grammar is matched with: characters or tokens.
 class GrammarInput {
  public:
   virtual ~GrammarInput() = default;
@@ -44,7 +44,7 @@ class GrammarInput {
   /// The number of units at `at` that are this text, or 0.
   virtual uint32_t match_text(uint32_t at, std::string_view text) const = 0;
   virtual bool match_set(uint32_t at, const std::bitset<256>& set) const = 0;
-  /// Is the rule a kind of unit, matched without its body?
+  /// True if the rule is a kind of unit, which is matched without its body.
   virtual bool is_unit(std::string_view rule) const = 0;
   virtual bool match_unit(uint32_t at, std::string_view rule) const = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests of how work grows: the time of the machine's clock says more about its other users.
+// CPU time for tests of growth: wall time depends on the other load of the machine.
 
 #include <ctime>
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for each test, because ctest runs tests side by side.
+// A separate folder for each test, because ctest runs tests in parallel.
 class File : public ::testing::Test {
  protected:
   void SetUp() override {

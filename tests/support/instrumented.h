@@ -1,7 +1,7 @@
 #pragma once
 
-// Is this build instrumented by AddressSanitizer or ThreadSanitizer? Their runtime ends a process
-// whose address space is limited, so what a memory limit gives cannot be tested there.
+// Whether this build is instrumented by AddressSanitizer or ThreadSanitizer. Their runtime ends a
+// process whose address space is limited, so memory limits cannot be tested there.
 
 namespace vyre {
 

@@ -1,4 +1,4 @@
-// What is written as in another language is answered with what to write in vyre, and that parses.
+// Constructs of other languages are errors whose fix names the vyre construct, and the fix parses.
 
 #include "text/foreign_words.h"
 

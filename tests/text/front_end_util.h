@@ -1,6 +1,6 @@
 #pragma once
 
-// Sources of any size, to see how the front end grows with them.
+// Sources of any size, for tests of the growth of the front end's time and memory.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// Seeded corruption of every source text that we have: 20,000 cases through fuzz/text_parser.h.
+// Seeded corruption of every source text of the repository: 20,000 cases through
+// fuzz/text_parser.h.
 
 #include <gtest/gtest.h>
 

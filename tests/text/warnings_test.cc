@@ -1,5 +1,5 @@
-// Warnings about programs that are legal but surely not meant: which programs have them, and which
-// have none.
+// Warnings about programs that are legal but very likely unintended: programs with warnings, and
+// programs without.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string warnings_of(const std::string& source, const cli::LoadOptions& optio
   return text;
 }
 
-/// Of a kernel whose line 2 is the given one; all its names are used.
+/// Returns the warnings of a kernel whose line 2 is `line`; all its names are used.
 std::string warnings_in(const std::string& line) {
   return warnings_of(
       "const N = 64; kernel k(n: u32, s: i32, c: in u8[64], x: in u32[], y: out u32[64], z: inout "

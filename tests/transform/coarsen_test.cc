@@ -117,7 +117,7 @@ TEST(Coarsen, leaves_other_programs_alone) {
       "assert(x[0] == 0, 7)\n y[global_id.x] = 1 }",
       "y[global_id.x] = 1\n if x[0] > 3 { y[0] = 2 } }",  // a store before the guard
       "if x[0] > 3 { y[global_id.x] = 2 } else { y[global_id.x] = 3 } }",  // two arms
-      "if x[0] > 3 { y[global_id.x] = 2 }\n y[global_id.x] += 3 }",        // more behind it
+      "if x[0] > 3 { y[global_id.x] = 2 }\n y[global_id.x] += 3 }",        // code after the guard
       "if x[0] > 3 { if x[1] > 3 { y[global_id.x] = 2 } } }",              // two guards
   };
   for (const char* const body : bodies) {

@@ -1,5 +1,5 @@
-// Zeros that GPUs leave out. Unlike on the CPU, what the own subgroup wrote counts behind a barrier
-// only (tests/codegen/llvm/llvm_first_writes_test.cc has the rest, and runs it).
+// Zeroing that GPU code omits. Unlike on the CPU, writes of the same subgroup count only after a
+// barrier. tests/codegen/llvm/llvm_first_writes_test.cc has the other cases, and runs them.
 
 #include "codegen/common/first_writes.h"
 

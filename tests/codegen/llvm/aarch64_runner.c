@@ -1,7 +1,7 @@
-// Runs kernels that were compiled for AArch64, under an emulator. What to run comes from standard
-// input and what came of it goes to standard output, all of it as little-endian words of 64 bits, so
-// that one start of the emulator does for many kernels. tests/codegen/llvm/aarch64_test.cc writes the other end,
-// and the table of kernels.
+// Runs kernels that were compiled for AArch64, under an emulator. It reads launches from standard
+// input and writes results to standard output, all as little-endian words of 64 bits, so that one
+// start of the emulator suffices for many kernels. tests/codegen/llvm/aarch64_test.cc writes the
+// input, reads the output, and writes the table of kernels.
 //
 //   in:  kernel, arena bytes, workgroups (3), buffers; for each buffer: elements, scalar bits, bytes and
 //        the bytes themselves, padded to 8

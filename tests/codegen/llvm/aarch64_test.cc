@@ -33,7 +33,7 @@ bool is_there(const char* tool) {
   return r.start_error == 0 && r.exit_code == 0;
 }
 
-/// A launch and what the interpreter says of it.
+/// A launch and its result on the interpreter.
 struct Case {
   std::string where;
   Program program;
@@ -94,7 +94,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// The objects of all cases, each with a kernel of its own name, and the table of them.
+/// Writes the objects of all cases, each with a unique kernel name, and the table of the kernels.
 void write_objects(std::vector<Case>& cases, const fs::path& folder,
                    std::vector<std::string>& files) {
   std::string table =
@@ -156,7 +156,7 @@ class Stream {
   size_t at_ = 0;
 };
 
-/// Of a buffer in memory; scalars are in a list of their own.
+/// Returns the bytes of a buffer in memory; scalars are in a separate list.
 uint64_t bytes_of(const Case& c, size_t buffer) {
   const auto& b = c.program.buffers[buffer];
   return is_parameter(b.role) && b.role != Role::Scalar

@@ -204,7 +204,7 @@ TEST(emit_kernels, workgroups_of_rows_go_abreast_where_they_only_stream) {
   EXPECT_TRUE(goes("16, 4", "y[i] = x[i]"));
   EXPECT_FALSE(goes("64", "y[i] = x[i]"));     // it goes along a row already
   EXPECT_FALSE(goes("16, 1", "y[i] = x[i]"));  // one subgroup
-  EXPECT_FALSE(goes("8, 8", "y[i] = x[i]"));   // a subgroup is no row
+  EXPECT_FALSE(goes("8, 8", "y[i] = x[i]"));   // a subgroup is not a row
   EXPECT_FALSE(goes("16, 4", "shared t: u32[64]\n t[local_id.x] = 1\n y[i] = t[local_id.x]"));
   EXPECT_FALSE(goes("16, 4", "var s = 0\n for k in 0..n { s += x[i + k] }\n y[i] = s"));
 }

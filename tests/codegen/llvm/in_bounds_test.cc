@@ -1,6 +1,5 @@
-// Accesses that the optimizer marks as inside: lanes that are switched off, trapped or gone have
-// indices far outside, and nothing may be read or written there. A wild access ends the test
-// program.
+// Accesses that the optimizer marks as in bounds: inactive, trapped and returned lanes have indices
+// far outside, and must not read or write there. Such an access crashes the test program.
 
 #include <fmt/format.h>
 
@@ -40,7 +39,7 @@ std::string told(const Result<Outcome>& outcome) {
   return all;
 }
 
-/// Runs the kernel as it is on the interpreter and with marks on the CPU.
+/// Runs the kernel unmarked on the interpreter and with marks on the CPU.
 void expect_same(const std::string& body, size_t marked) {
   const Program given = kernel(
       "kernel k(a: in u32[], n: u32, b: in u32[], c: inout u32[], o: out u32[])"

@@ -54,7 +54,7 @@ TEST(Interchange, where_neighbours_read_far_apart) {
   expect_interchanged(
       "var t = first * 3\n for k in 1..n step 2 { t ^= s\n s += x[first + k * 128] + t }\n s += t",
       true);
-  // What is made before is used inside: an index, a condition, a sum.
+  // Values from before the loop are used in it: an index, a condition, a sum.
   expect_interchanged(
       "let odd = x[l] % 2 == 1\n let far = first + n\n for k in 0..n { if odd { s += x[far + k * "
       "64] } }",

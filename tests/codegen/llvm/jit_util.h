@@ -1,6 +1,6 @@
 #pragma once
 
-// Object code in this process, for tests that look at less than a whole kernel.
+// Object code in this process, for tests of parts of a kernel.
 
 #include <cstddef>
 #include <memory>

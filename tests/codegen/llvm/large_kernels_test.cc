@@ -43,7 +43,7 @@ size_t count_ops(const Program& p) {
   return n;
 }
 
-/// Runs as it is written, without our own optimizer; gives the seconds that compiling took.
+/// Runs without vyre's optimizer; returns the seconds of compilation.
 double expect_same(const std::string& source, const std::vector<uint32_t>& x) {
   const Program p = kernel(source);
   OpenOptions open;

@@ -1,4 +1,4 @@
-// Code to read: each instruction knows the line that it was made for, and looking changes nothing.
+// Listings: each instruction has its source line, and listing does not change the code.
 
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(Listing, is_the_code_that_runs) {
       std::sort(runs.begin(), runs.end());
     }
     EXPECT_EQ(listed, runs) << name(isa);
-    // Nobody who does not ask has debug information.
+    // Code has no debug information unless it is requested.
     EXPECT_EQ(assembly->find(".loc"), std::string::npos);
   }
 }

@@ -1,5 +1,5 @@
-// Arrays start as zeros, and the zeros are left out where nobody can see them. The arena is dirty
-// here, so zeros that are missing show as other bytes than the interpreter's.
+// Arrays start as zeros, and the zeroing is omitted where it cannot be observed. The arena of these
+// tests is dirty, so missing zeroing gives other bytes than the interpreter.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -238,7 +238,7 @@ TEST(FirstWrites, private_arrays) {
                 "");
 }
 
-/// Above a MiB they are zeroed in parts, with a look at the stop word after each.
+/// Above a MiB they are zeroed in parts, with a poll of the stop flag after each.
 TEST(FirstWrites, zeroes_large_private_arrays) {
   expect_zeroed(source_of("var t: u32[40001]\n var s: u32 = 0\n"
                           "for k in 0..40001 step 97 { s += t[k] }\n"

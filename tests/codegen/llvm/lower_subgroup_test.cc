@@ -106,7 +106,7 @@ void check(const LoadedObject& loaded, const Form& form, unsigned size) {
     const uint64_t bits = random.chance(70) ? lab::interesting_bits(random, form.type)
                                             : random.next() & low_mask(width_of(form.type));
     put(values, form.type, form.type == Type::Bool ? bits & 1 : bits);
-    // Whole, then partial at the end, then with holes, then nobody.
+    // Subgroups are in turn full, partial at the end, with holes, and mostly inactive.
     const bool in = group % 4 == 0   ? true
                     : group % 4 == 1 ? l % size <= group % size
                     : group % 4 == 2 ? random.chance(80)
@@ -127,7 +127,7 @@ void check(const LoadedObject& loaded, const Form& form, unsigned size) {
   const void* in[] = {values.data(), active.data(), operand.data()};
   run(lanes_in_all / size, got.data(), in);
   for (unsigned l = 0; l < lanes_in_all; ++l) {
-    if (!active[l]) continue;  // nobody can see it
+    if (!active[l]) continue;  // results of inactive lanes are unspecified
     ASSERT_EQ(canonical_at(got, result, l), canonical_at(expected, result, l))
         << form.text(size) << " lane " << l << " operand " << operand[l];
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pure ops with many operands and what eval gives for them.
+// Pure ops with many operands and their results by eval.
 
 #include <map>
 #include <string>
@@ -22,7 +22,7 @@ struct Key {
     return types;
   }
   Type result() const { return result_type(info(code).result, type); }
-  /// What OpLowering and eval call the source: the type of operand 0.
+  /// The type of operand 0, which OpLowering and eval call the source.
   Type operand0() const { return operands()[0]; }
   std::string text() const {
     return std::string(mnemonic(code)) + "_" + std::string(name(type)) + "_" +

@@ -1,6 +1,5 @@
-// What the main ops cost: instructions of 8 lanes on x86-64-v3, besides the loads of the operands
-// and the store of the result that the measuring loop makes. A form that LLVM takes apart lane by
-// lane shows here at once.
+// Costs of the main ops: instructions for 8 lanes on x86-64-v3, without the loads of the operands
+// and the store of the result in the measuring loop. A form that LLVM scalarizes fails here.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -49,14 +48,13 @@ std::vector<Type> operand_types(const Row& row) {
   return types;
 }
 
-/// A load of an operand that is an instruction of its own: others read theirs from memory
-/// themselves.
+/// True for a separate load of an operand; other instructions have a memory operand.
 bool is_load(const std::string& line) {
   return line.starts_with("\tvmov") && line.find('(') < line.find("%ymm") &&
          line.find('(') < line.find("%xmm");
 }
 
-/// Instructions of each function's loop; what stands before it costs nothing in a long run.
+/// Instructions of each function's loop; code before the loop does not count in a long run.
 std::map<std::string, int> count(const std::string& assembly) {
   std::map<std::string, int> counts;
   std::string current;

@@ -1,5 +1,5 @@
-// Every kernel that we have is taken by ptxas, for every architecture. One architecture gets all of
-// them, the others every eighth; VYRE_PTXAS_ALL=1 gives all to each.
+// ptxas accepts every kernel of the repository, for every architecture. One architecture gets all
+// of them, the others every eighth; VYRE_PTXAS_ALL=1 assembles all for each.
 
 #include <gtest/gtest.h>
 

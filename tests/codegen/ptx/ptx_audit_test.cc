@@ -1,4 +1,4 @@
-// Reads the text of every kernel that we have: what would make results inexact is nowhere in it.
+// Reads the PTX of every kernel of the repository: it has no instruction with inexact results.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::string_view instruction(std::string_view line) {
 
 bool is_float_op(std::string_view i) { return i.ends_with(".f32") || i.ends_with(".f64"); }
 
-/// What is wrong with an instruction, or "".
+/// Returns the mistake in an instruction, or "".
 std::string mistake_in(std::string_view i) {
   if (has(i, ".approx") || has(i, ".full")) return "not exact";
   if (has(i, ".ftz")) return "flushes subnormals";

@@ -1,4 +1,5 @@
-// What the emitter tells of a kernel, what it refuses, and options that `vyre emit` does not have.
+// The information that the emitter returns about a kernel, the kernels that it refuses, and options
+// that `vyre emit` does not have.
 // tests/text/codegen has patterns of the text.
 
 #include "codegen/ptx/ptx_emit.h"

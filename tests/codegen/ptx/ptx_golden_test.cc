@@ -1,5 +1,5 @@
-// The text of some kernels, to be read: a change of the emitter shows what it changes. The first
-// lines of a program say what it is emitted for. VYRE_BLESS=1 writes today's text.
+// The PTX of some kernels as golden files, so that reviews show the effect of a change of the
+// emitter. The first lines of a program state its target. VYRE_BLESS=1 writes today's text.
 
 #include <gtest/gtest.h>
 

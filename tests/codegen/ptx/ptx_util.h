@@ -1,4 +1,4 @@
-// Programs to emit as PTX, and ptxas to assemble what comes out.
+// Programs to emit as PTX, and ptxas to assemble the output.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Reads the words of a module and says what in them would make results inexact, unordered, or let
-// an access go outside.
+// Reads the words of a module and reports instructions with inexact or unordered results, and
+// accesses that may be out of bounds.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace vyre::emit_spirv {
 
-/// What is wrong with the words of a kernel for a device.
+/// Returns the mistakes in the words of a kernel for a device.
 std::vector<std::string> mistakes(const std::vector<uint32_t>& words, const Program& given,
                                   const emit_exact::Profile& profile);
 

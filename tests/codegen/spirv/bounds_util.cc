@@ -1,5 +1,5 @@
-// What keeps an access inside: a branch around it on a test with the buffer's length, or an address
-// or, for arrays, an index that such a test has chosen.
+// An access is in bounds by a branch around it on a test with the buffer's length, or by an address
+// or, for arrays, an index that such a test selects.
 
 #include <fmt/format.h>
 
@@ -96,7 +96,7 @@ class Bounds {
 
   static bool is_test(spv::Op op) { return op == spv::OpULessThan || op == spv::OpULessThanEqual; }
 
-  /// Does every way to the block go over the true side of a test, with a length if there is one?
+  /// True if every path to the block takes the true side of a test, with a length if it has one.
   bool is_guarded(uint32_t block, Slot with) const {
     const auto holds = [&](uint32_t condition) {
       return condition && reaches(condition, [&](uint32_t id) {
@@ -134,7 +134,7 @@ class Bounds {
     return !is_fixed(chain->operands[3]);
   }
 
-  /// Is it computed from nothing but constants?
+  /// True if the value is computed from constants only.
   bool is_fixed(uint32_t id) const {
     return !reaches(id, [&](uint32_t at) {
       const spv::Op op = m_.op(at);
@@ -143,7 +143,7 @@ class Bounds {
     });
   }
 
-  /// Is the index one that a test has chosen, or the invocation's number (zeros at the start)?
+  /// True if a test selects the index, or it is the invocation's number (zeroing at the start).
   bool is_chosen(uint32_t pointer) const {
     const uint32_t index = m_.find(pointer)->operands[3];
     const Instruction* i = m_.find(index);
@@ -166,7 +166,7 @@ class Bounds {
            m_.width(load->operands[0]) == 64;
   }
 
-  /// Has a test with a length chosen it, and else zeros or the buffer's first element?
+  /// True if a test with a length selects the pointer, else zeros or the buffer's first element.
   bool is_chosen_address(uint32_t pointer) const {
     return reaches(pointer, [&](uint32_t id) {
       const Instruction* s = m_.find(id);

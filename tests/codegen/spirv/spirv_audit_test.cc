@@ -1,5 +1,5 @@
-// Reads the words of every kernel that we have: what would make results inexact, or let an access
-// go outside, is nowhere in them.
+// Reads the words of every kernel of the repository: they have no instruction with inexact results,
+// and no access that may be out of bounds.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ TEST(SpirvAudit, finds_what_is_inexact) {
                             return i.op != spv::OpExecutionMode ||
                                    i.operands[1] == spv::ExecutionModeLocalSize;
                           })),
-            6u);  // three modes, three capabilities that nobody needs
+            6u);  // three modes, three unneeded capabilities
   EXPECT_EQ(wrong(changed(words,
                           [](Instruction& i) {
                             if (i.op == spv::OpAtomicIAdd)

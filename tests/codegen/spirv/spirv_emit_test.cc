@@ -1,4 +1,5 @@
-// What a driver is told of a kernel, what is refused, and what a device is spared.
+// The information that a driver gets about a kernel, refused kernels, and code that a device does
+// not need.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

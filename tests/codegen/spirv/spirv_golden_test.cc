@@ -1,6 +1,6 @@
-// The words of some kernels as text, to be read: a change of the emitter shows what it changes. The
-// programs are those of tests/codegen/ptx/golden, and some of our own. VYRE_BLESS=1 writes today's
-// text.
+// The words of some kernels as text in golden files, so that reviews show the effect of a change of
+// the emitter. The programs are those of tests/codegen/ptx/golden, and some further ones.
+// VYRE_BLESS=1 writes today's text.
 
 #include <gtest/gtest.h>
 

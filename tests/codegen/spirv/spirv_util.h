@@ -1,4 +1,4 @@
-// Programs to emit as SPIR-V, and SPIRV-Tools to validate what comes out.
+// Programs to emit as SPIR-V, and SPIRV-Tools to validate the output.
 #pragma once
 
 #include <spirv/unified1/spirv.hpp>
@@ -30,9 +30,9 @@ Device device(std::string_view words);
 /// Emits, or fails the test.
 Kernel emit_or_fail(const Program& program, const EmitOptions& options, const std::string& name);
 
-/// Is there a validator?
+/// True if a validator is available.
 bool can_validate();
-/// "" or what SPIRV-Tools says of the module, for Vulkan 1.2.
+/// Returns the message of SPIRV-Tools for the module, for Vulkan 1.2, or "".
 std::string validate(const std::vector<uint32_t>& words);
 
 /// One instruction of a module.

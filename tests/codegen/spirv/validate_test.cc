@@ -1,5 +1,5 @@
-// Every kernel that we have is valid SPIR-V for Vulkan 1.2, for devices with everything, with
-// hardly anything, and with one thing missing.
+// Every kernel of the repository is valid SPIR-V for Vulkan 1.2, for devices with all capabilities,
+// with hardly any, and with one missing.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace vyre::emit_spirv {
 namespace {
 
-/// Is this kernel refused because the device lacks something?
+/// True if the kernel is refused because the device lacks a feature.
 bool is_refused(const Result<Kernel>& kernel) {
   if (kernel) return false;
   for (const Diagnostic& d : kernel.errors())

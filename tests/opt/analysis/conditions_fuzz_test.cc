@@ -1,4 +1,4 @@
-// Facts against the interpreter, on programs that are full of what facts are made from: counters,
+// Analyses compared with the interpreter, on programs with many sources of information: counters,
 // comparisons in every combination, loops of all kinds, early exits, lengths, and indices near
 // them.
 #include <fmt/format.h>
@@ -200,7 +200,7 @@ class Writer {
         break;
       }
       case 10: guarded(); break;
-      default: {  // a while with a limit of its own, so that it ends
+      default: {  // a while with its own limit, so that it ends
         const Var limit = k_.var(Type::U32, 0u);
         k_.while_([&] { return k_.apply(Opcode::And, {condition(1), Val(limit) < 9u}); },
                   [&] {

@@ -28,14 +28,14 @@ struct fmt::formatter<vyre::Id<Tag>> : fmt::formatter<uint32_t> {
 namespace vyre::opt {
 namespace {
 
-/// What a probe looks at: a value where it is made, or where an op uses it.
+/// The value that a probe observes, at its definition or at a use.
 struct Probe {
   ValueId value = none;
   OpId user = none;  // none: made here
 };
 
-/// A copy of the program with a probe behind every value and before every use. Ids of the original
-/// stay.
+/// A copy of the program with a probe after every definition and before every use. It keeps the ids
+/// of the original.
 class Instrumented {
  public:
   explicit Instrumented(const Program& original) : program(original) {
@@ -57,7 +57,7 @@ class Instrumented {
     for (const BlockId block : original.blocks.ids())
       for (const ValueId v : original.args(block))
         first_.push_back({original.blocks[block].first, {v, none}});
-    // Where a value is made comes before where it is used: inserted last, in front of the others.
+    // Probes of definitions precede probes of uses: they are inserted last, before the others.
     for (const auto& [where, p] : results_) probe_front(where, original, p);
     for (const auto& [where, p] : first_) probe_front(where, original, p);
   }
@@ -82,7 +82,7 @@ class Instrumented {
     probes_.resize(program.ops.size());
     probes_.back() = p;
   }
-  /// Before the probes that are already in front of an op of the original.
+  /// Inserts a probe before the probes that already precede an op of the original.
   void probe_front(OpId op, const Program& original, Probe p) {
     OpId at = op;
     while (program.op(at).prev != none && program.op(at).prev >= original.ops.next_id() &&

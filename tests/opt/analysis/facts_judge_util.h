@@ -1,6 +1,6 @@
-// The interpreter as the judge of facts: a program runs with probes, loads that nobody needs whose
-// index is the value to look at, and everything that facts say of values, accesses, lanes and
-// barriers is compared with what happens.
+// Checks analyses with the interpreter. The program runs with probes: unused loads whose index is
+// the observed value. The results of the analyses for values, accesses, lanes and barriers are
+// compared with the run.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace vyre::opt {
 
 struct Judgement {
-  std::string wrong;      // "" or the first thing that a fact got wrong
-  uint64_t checks = 0;    // comparisons of a fact with what happened
+  std::string wrong;      // "" or the first wrong fact
+  uint64_t checks = 0;    // comparisons of a fact with the run
   uint64_t narrowed = 0;  // of them: ranges that conditions narrowed
   uint64_t bounds = 0;    // accesses that were proved inside
   uint64_t affine = 0, exact = 0, uniform = 0, lived = 0, relations = 0;

@@ -12,7 +12,7 @@
 namespace vyre::opt {
 namespace {
 
-/// A set around a few values: what they have in common is known of it.
+/// A few values, and a range with the properties that they have in common.
 struct Sample {
   ValueRange range;
   std::vector<uint64_t> members;

@@ -32,7 +32,7 @@ std::vector<OpId> stores_to(const Program& p, std::string_view buffer) {
 
 using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
 
-/// Of each value that is stored to y, where it is stored.
+/// Returns the range of each value that is stored to y, at the store.
 Pairs stored(const std::string& body, const std::string& more = "") {
   const Program p = kernel(body, more);
   const Ranges ranges(p);
@@ -144,7 +144,7 @@ kernel k(b: in u8[], f: in bool[], n: u32, y: inout u32[]) workgroup(1) grid(1) 
 
 // ---- Bounds.
 
-/// Of each access to x, whether it is proved inside.
+/// Returns for each access to x whether it is proved to be in bounds.
 std::vector<bool> proved(const Program& p) {
   const Ranges ranges(p);
   const BoundsFacts bounds(p, ranges);

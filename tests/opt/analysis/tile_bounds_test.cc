@@ -8,8 +8,8 @@
 namespace vyre::opt {
 namespace {
 
-/// The window of the index of the last load of x, as "group*w+[low,high]", "~" behind it if it may
-/// wrap.
+/// Returns the tile of the index of the last load of x, as "group*w+[low,high]", followed by "~" if
+/// it may wrap.
 std::string window(const std::string& index, uint64_t groups = 1000, bool by_invocation = false) {
   const Program p = program_of(
       "kernel k(x: in u32[], n: u32, y: out u32[1]) workgroup(8, 2) grid(100) {\n"

@@ -1,7 +1,7 @@
 // labels: slow
-// Programs full of stores, loads and loops over few places, for the passes that move, forward and
-// drop accesses: one invocation, so that there is no race, with indices inside, outside and
-// wrapped. VYRE_MEMORY_PROGRAMS=20000 searches longer.
+// Programs with many stores, loads and loops over few elements, for the passes that move, forward
+// and drop accesses. One invocation, so races cannot occur; indices are inside, outside and wrap.
+// VYRE_MEMORY_PROGRAMS=20000 searches longer.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -187,7 +187,7 @@ uint64_t programs() {
 
 TEST(MemoryFuzz, optimized_programs_give_the_same_bytes) {
   const std::vector<lab::Subject> subjects = [] {
-    auto list = lab::choose_subjects({"opt"});  // with the devices that are here
+    auto list = lab::choose_subjects({"opt"});  // with the available devices
     EXPECT_TRUE(list);
     return list ? *list : std::vector<lab::Subject>{};
   }();
@@ -209,7 +209,7 @@ TEST(MemoryFuzz, optimized_programs_give_the_same_bytes) {
       forwarded += run.pass == "forward_stores";
     }
   }
-  // Else this test would look at nothing.
+  // Otherwise this test would be vacuous.
   EXPECT_GT(versioned, programs() / 20);
   EXPECT_GT(forwarded, programs() / 20);
 }

@@ -1,5 +1,5 @@
 // promote_handoffs on random handoffs: tiles of any stride, offset, index type and length of the
-// buffer, in the shapes that the pass understands. What is promoted must give the interpreter's
+// buffer, in the forms that the pass recognizes. Promoted handoffs must give the interpreter's
 // bytes, in both orders of invocations, with an assert at every access that is marked in_bounds.
 // VYRE_HANDOFF_PROGRAMS=20000 searches longer.
 #include <fmt/format.h>

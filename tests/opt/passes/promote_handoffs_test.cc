@@ -32,7 +32,7 @@ struct Promotion {
   }
 };
 
-/// Runs the pass; what it does, finds and counts must agree.
+/// Runs the pass; its changes, remarks and counts must agree.
 Promotion promote(const std::string& text, uint64_t shared_bytes = 0,
                   const DeviceCosts* costs = nullptr) {
   Promotion r;
@@ -77,7 +77,7 @@ std::string kernel(const std::string& body, const std::string& scratch = "t: scr
          ") {\nlet i = global_id.x\nlet l = local_id.x\nlet w = workgroup_id.x\n" + body + "\n}\n";
 }
 
-// Workgroups behind the buffer's end store nothing and read zeros.
+// Workgroups past the buffer's end store nothing and read zeros.
 TEST(PromoteHandoffs, what_the_buffer_does_not_have_stays_zero) {
   for (const char* body :
        {"t[i] = x[i] + 3\n barrier workgroup\n y[i] = t[w * 16 + 15 - l]",

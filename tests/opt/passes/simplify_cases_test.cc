@@ -47,7 +47,7 @@ int ops_in(const Rule& rule, uint8_t id) {
   return n;
 }
 
-/// What is wrong with the rule as a row of the table, or "".
+/// Returns the error of the rule as a row of the table, or "".
 std::string fault(const RuleText& text) {
   std::string error;
   const auto rule = parse_rule(text, error);
@@ -280,8 +280,8 @@ Outcome try_all(const Rule& rule, Type t) {
   return outcome;
 }
 
-/// Of 16 bits and two leaves: every value of the first with `wanted` of the second, the interesting
-/// ones first; all of them if wanted is 0.
+/// For 16 bits and two leaves: tries every value of the first with `wanted` values of the second,
+/// the interesting ones first; all of them if wanted is 0.
 Outcome try_pairs_of_16(const Rule& rule, Type t, uint64_t wanted) {
   Outcome outcome;
   Random random(16);
@@ -303,7 +303,7 @@ Outcome try_pairs_of_16(const Rule& rule, Type t, uint64_t wanted) {
 const char* more_cases() { return std::getenv("VYRE_RULE_CASES"); }
 uint64_t wanted_cases() { return more_cases() ? std::strtoull(more_cases(), nullptr, 10) : 60'000; }
 
-/// Is the next (rule, type) one of this process?
+/// Distributes the pairs (rule, type) over processes.
 class Shard {
  public:
   Shard() {

@@ -1,5 +1,5 @@
-// Every integer rule of simplify as a theorem of bit-vectors at 8, 16 and 32 bits, by z3; and that
-// what z3 is told of the ops is what eval() does.
+// z3 proves every integer rule of simplify as a theorem of bit-vectors at 8, 16 and 32 bits. The
+// encoding of the ops for z3 is compared with eval().
 #include <gtest/gtest.h>
 
 #include "opt/passes/simplify.h"
@@ -177,7 +177,7 @@ class Encoder {
   z3::context& z_;
 };
 
-/// What z3 says of a rule for one T.
+/// The answer of z3 for a rule and one T.
 enum class Answer { Proved, Refuted, Unknown };
 
 class Prover {
@@ -199,7 +199,7 @@ class Prover {
  private:
   static constexpr int none_ = -1;
 
-  /// Of two constants, one that others are shifted by.
+  /// Finds, for a rule with two constants, the one that is a shift amount.
   void find_amount() {
     if (rule_.constants < 2 || !is_integer(t_)) return;
     for (const RuleNode& node : rule_.nodes) {
@@ -278,7 +278,7 @@ TEST(SimplifyProof, every_integer_rule_is_a_theorem) {
   EXPECT_GT(proved, 600u);
 }
 
-/// What simplify takes for granted of ids (simplify_ids.h), for these workgroup sizes and every
+/// The assumptions of simplify about ids (simplify_ids.h), for these workgroup sizes and every
 /// launch that the semantics allow: global = group · size + local with local < size, below 2^32.
 TEST(SimplifyProof, identities_of_ids_are_theorems) {
   for (const unsigned size : {1u, 2u, 3u, 5u, 12u, 64u, 100u, 256u, 1000u, 1024u}) {
@@ -395,7 +395,7 @@ TEST(SimplifyProof, merged_casts_of_integers_are_theorems) {
         solver.add(encoder.cast(through, to, encoder.cast(from, through, x)) !=
                    encoder.cast(from, to, x));
         const bool is_true = solver.check() == z3::unsat;
-        // What is true and not used: to bool through bits that a bool does not have.
+        // The only valid merges that are not used: casts to bool through bits that bool lacks.
         if (casts_merge(from, through, to)) {
           EXPECT_TRUE(is_true) << name(from) << ", " << name(through) << ", " << name(to);
         } else if (is_true) {

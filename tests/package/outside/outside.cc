@@ -1,5 +1,5 @@
-// Uses the installed package as a stranger would: a kernel from C++, one from text, and what goes
-// wrong.
+// Uses the installed package as an external project does: a kernel from C++, one from text, and
+// errors.
 
 #include <vyre/vyre.h>
 

@@ -1,4 +1,4 @@
-// Calls that become one kernel: what is joined, and that nobody can tell.
+// Calls fused into one kernel: which calls are fused, and that results do not change.
 
 #include <numeric>
 

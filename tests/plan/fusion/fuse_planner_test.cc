@@ -1,4 +1,4 @@
-// The planner: costs, speed, and inputs that nobody would write.
+// The planner: costs, speed, and unrealistic inputs.
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ double cost(const GraphText& t, const FusionPlan& plan, const FusionOptions& opt
   return sum;
 }
 
-/// Each call joins those before it whenever it can.
+/// Fuses each call with those before it whenever possible.
 FusionPlan greedy(const GraphText& t, const FusionOptions& options) {
   const GraphShape shape = t.shape();
   const FusionCalls calls(t.module, t.graph(), shape);

@@ -1,4 +1,4 @@
-// Random graphs as they are written, as planned, and with a random part of the joins.
+// Random graphs unfused, as planned, and with a random subset of the fusions.
 
 #include <map>
 

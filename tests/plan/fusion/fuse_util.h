@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a graph as it is written and fused, and compares.
+// Runs a graph unfused and fused, and compares the results.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What fusion decides with a fixed cost table: programs of users that got slower by fusion stay
-// apart, and those that gain are fused. Sizes are those of bench/programs.txt.
+// Decisions of fusion with a fixed cost table: programs of users that fusion made slower stay
+// unfused, and those that gain are fused. Sizes are those of bench/programs.txt.
 
 #include "plan/fusion/fusion_cost.h"
 

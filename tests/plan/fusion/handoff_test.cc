@@ -123,10 +123,10 @@ TEST(Handoff, the_producer_writes_several_elements) {
                                     "y[i] = t[i] + t[i + 1] * 5", "", "len(x) * 3")));
   expect_fuses(HandoffPair(producer("t[i * 2] = x[i]\n t[i * 2 + 1] = ~x[i]",
                                     "y[i] = t[i - 1] ^ t[i + 2]", "", "len(x) * 2")));
-  // Fewer elements than its invocations would write: those behind the end are dropped.
+  // Fewer elements than its invocations would write: writes past the end are dropped.
   expect_fuses(HandoffPair(producer("for j in 0..3 { t[i * 3 + j] = i * 4 + j }",
                                     "y[i] = t[i] + t[i + 1] * 5", "", "(len(x) * 3 + 1) / 2")));
-  // Elements that nobody writes are zeros.
+  // Unwritten elements are zeros.
   expect_fuses(
       HandoffPair(producer("t[i * 3 + 1] = i", "y[i] = t[i] + t[i + 1] * 5", "", "len(x) * 4")));
   expect_fuses(HandoffPair(producer("t[i - 2] = i", "y[i] = t[i] + t[i - 1] * 5")));
@@ -289,7 +289,7 @@ TEST(Handoff, refuses_what_it_cannot_prove_and_says_why) {
             "`use` takes `t` as inout, and a tile needs `in`");
 }
 
-// Limits: what wraps beyond them is not what the kernels would do.
+// Limits: beyond them indices wrap, and results would differ from the kernels'.
 TEST(Handoff, limits_keep_indices_below_two_to_the_31) {
   const HandoffPair pair(doubled("y[i] = t[i * 16]"));
   const JoinOutcome o = pair.fuse();

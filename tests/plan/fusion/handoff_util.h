@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a producer and a consumer one after the other and joined, under several schedules, and
-// compares.
+// Runs a producer and a consumer separately and fused, under several schedules, and compares the
+// results.
 
 #include <map>
 

@@ -173,7 +173,7 @@ TEST(LaunchGroups, different_layouts_are_never_added_up) {
 
 // ---- Storage.
 
-/// Gives `allowed` allocations, then fails, as exceptions of its own kind if asked.
+/// Serves `allowed` allocations, then throws std::bad_alloc, or an int if `odd`.
 class Failing : public std::pmr::memory_resource {
  public:
   int allowed = 0, taken = 0;
@@ -259,7 +259,7 @@ Case generate(uint64_t seed, size_t longest) {
   return c;
 }
 
-/// What the rules of joining say of a range of stages: its bytes, or nothing if it is no group.
+/// Applies the rules of launch groups to a range of stages; nothing if it is not a group.
 std::optional<LaunchGroup> group_of(const Case& c, uint32_t first, uint32_t count) {
   const LaunchStage& head = c.list[first];
   unsigned __int128 required = head.input, avoided = 0;
@@ -494,7 +494,7 @@ graph g(x: in u32[], n: in u32[1], y: out u32[len(x)], s: inout u32[1]) {
   expect(0, 0, 400, 400, 0, false);
   expect(1, 1, 400, 400, 0, false);
   expect(2, 2, 400, 4, 22, false);  // `y` is bound twice and read once
-  expect(3, 4, 400, 400, 0, true);  // behind the border of a loop
+  expect(3, 4, 400, 400, 0, true);  // across the border of a loop
   expect(4, 5, 400, 400, 0, false);
   expect(5, 7, 0, 400, 0, true);
   expect(6, 8, 400, 400, 0, true);  // a grid in device memory

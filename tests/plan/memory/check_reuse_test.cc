@@ -1,5 +1,5 @@
-// The checker of scratch reuse finds what is wrong with a plan: each mistake by hand, then plans
-// that were broken by chance.
+// The checker of scratch reuse finds mistakes in plans: each kind of mistake once, then randomly
+// changed plans.
 
 #include "plan/memory/check_reuse.h"
 
@@ -25,7 +25,7 @@ std::set<Code> codes(const ReuseInput& in, const ReusePlan& plan) {
 }
 using Codes = std::set<Code>;
 
-/// Two pairs of arms, each with a buffer of its own; they share 64 bytes.
+/// Two pairs of arms, each with its own buffer; they share 64 bytes.
 struct Pair : testing::Test {
   Reuse in = Reuse({64, 64}, 64).arm({fills(0)}).arm({reads(0)}).arm({fills(1)}).arm({reads(1)});
   ReusePlan plan = plan_reuse(in);
@@ -48,8 +48,7 @@ TEST_F(Pair, V0881_plan_for_another_graph) {
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
   other.clears = {cleared(0, 2)};
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
-  other.clears = {cleared(2, 1),
-                  cleared(0, 0)};  // who goes through them in order is late for the second
+  other.clears = {cleared(2, 1), cleared(0, 0)};  // a walk in order of arms misses the second
   EXPECT_EQ(codes(in, other), Codes{Code::ReusePlanMalformed});
   other.placement[1] = {};
   other.before = 64;
@@ -146,7 +145,7 @@ TEST_F(Pair, V0887_first_use_in_memory_that_is_not_shared_needs_zeros_too) {
   p.placement[0] = {};
   p.before = p.after = p.live_sum = 0;
   p.slot_bytes.clear();
-  EXPECT_EQ(codes(one, p), Codes{});  // memory of its own starts as zeros
+  EXPECT_EQ(codes(one, p), Codes{});  // memory outside the slots starts as zeros
 }
 
 TEST_F(Pair, V0887_clear_beside_a_user) {
@@ -215,7 +214,7 @@ bool goes_wrong(const ReuseInput& in, const ReusePlan& plan, uint64_t seed) {
         ++stamp;
         each(use.buffer, [&](Byte& x, Byte& y) { x = y = {use.buffer, stamp}; });
       } else if (use.reads || use.writes || use.atomics) {
-        // Zeros are zeros, whoever wrote them.
+        // A zero is correct if the slot's owner is the buffer, whichever arm wrote it.
         each(use.buffer, [&](Byte& x, Byte& y) {
           wrong |= y.value == 0 ? (x.value != 0 || x.owner != use.buffer) : !(x == y);
         });

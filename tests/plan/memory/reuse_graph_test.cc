@@ -1,5 +1,5 @@
-// Scratch reuse of real graphs: what is read from their kernels, and plans replayed against every
-// access that the interpreter makes.
+// Scratch reuse of real graphs: the accesses that are derived from their kernels, and plans
+// replayed against every access of the interpreter.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Scratch reuse: who may be recycled after which arm, and where the planner puts things.
+// Scratch reuse: after which arm a buffer's memory may be reused, and the offsets that the planner
+// assigns.
 
 #include "plan/memory/reuse.h"
 
@@ -189,7 +190,7 @@ TEST(Reuse, loop_keeps_what_its_next_round_reads) {
   EXPECT_FALSE(share(in, checked_plan(in), 0, 1));
   EXPECT_EQ(free_after(in, 101), Buffers{0});
   EXPECT_EQ(free_after(in, 104), (Buffers{0, 1}));
-  // Filled again at the end of the round, it is free in the middle of it.
+  // Filled again at the end of the iteration, it is free in the middle of it.
   Reuse late({8, 8});
   late.arm({fills(0)}).arm({reads(0)}).arm({fills(1)}).arm({reads(1)}).arm({fills(0)});
   late.loops = {{1, 4, true}};

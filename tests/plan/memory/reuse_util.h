@@ -1,6 +1,6 @@
 #pragma once
 
-// Inputs of scratch reuse by hand and by chance.
+// Handwritten and random inputs of scratch reuse.
 
 #include <algorithm>
 #include <initializer_list>

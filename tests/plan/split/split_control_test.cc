@@ -1,4 +1,4 @@
-// Ifs and loops around grid barriers: what the host decides, what the device decides, and exits.
+// Ifs and loops around grid barriers: decisions of the host, decisions of the device, and exits.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// The grid barrier by splitting: what it must keep, step by step. Every kernel runs whole and
-// split.
+// Splitting at grid barriers: the values and effects that it must keep, one per test. Every kernel
+// runs whole and split.
 
 #include <algorithm>
 #include <mutex>

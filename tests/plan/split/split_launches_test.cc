@@ -1,5 +1,5 @@
-// How many launches programs take that are written plainly: at most one more than the barriers that
-// one invocation passes, where the host can count them.
+// The number of launches of typical programs: at most one more than the barriers that one
+// invocation passes, if the host can count them.
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 // Random programs with grid barriers, whole and split. The generator of src/fuzz makes programs of
-// all kinds; the one below makes little else than control around barriers.
+// all kinds; the one below generates mostly control flow around barriers.
 
 #include "generate/generate.h"
 #include "tests/plan/split/split_control_util.h"

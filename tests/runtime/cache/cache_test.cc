@@ -310,7 +310,7 @@ TEST_F(Cache, folder_of_entries_is_not_followed_as_a_link) {
 
 TEST_F(Cache, unwritable_folder_is_no_error) {
   CacheOptions o = options();
-  o.directory = "/proc/self/vyre";  // nobody may make folders there, not even root
+  o.directory = "/proc/self/vyre";  // no user can create folders there, not even root
   expect_no_disk(o, "No such file");
   o.directory = "/proc/self/fd";
   expect_no_disk(o, "/proc/self/fd");

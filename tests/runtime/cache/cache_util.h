@@ -18,7 +18,7 @@ DeviceInfo toy_device();
 CacheBytes toy_code(uint32_t seed, size_t bytes = 0);
 bool is_code(std::span<const std::byte> got, std::span<const std::byte> wanted);
 
-/// A folder of its own for each test, because ctest runs tests side by side.
+/// A separate folder for each test, because ctest runs tests in parallel.
 class CacheTest : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -14,7 +14,7 @@
 namespace vyre::driver {
 namespace {
 
-/// Code that knows what it does: launches compare it with the program they are asked to run.
+/// Code that contains its program: launches compare it with the program to run.
 struct ToyKernel : CompiledKernel {
   std::string code;
   std::shared_ptr<CompiledKernel> inner;

@@ -1,6 +1,6 @@
 // labels: threads
 // The CPU backend as a device: kernels that trap, never end, are kept and loaded again; its
-// options; many threads at once. What each operation gives is tested elsewhere, against the
+// options; many threads at once. Other tests compare the results of operations with the
 // interpreter.
 
 #include <gtest/gtest.h>

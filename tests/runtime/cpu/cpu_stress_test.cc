@@ -1,7 +1,7 @@
 // labels: threads
-// The runtime of the CPU backend with everything at once: launches over many threads, traps,
-// deadlines, graphs, devices that close. For ThreadSanitizer and AddressSanitizer; compiled kernels
-// are not instrumented, but what runs them is.
+// Stress test of the CPU runtime: concurrent launches over many threads, traps, deadlines, graphs,
+// devices that close. For ThreadSanitizer and AddressSanitizer; the runtime is instrumented,
+// compiled kernels are not.
 
 #include <gtest/gtest.h>
 

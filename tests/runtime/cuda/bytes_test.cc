@@ -1,5 +1,4 @@
-// Bytes to the device and back, copies and fills, pinned memory that runs out, and what is kept for
-// the next time.
+// Uploads and readbacks, copies and fills, exhausted pinned memory, and memory kept for reuse.
 
 #include <numeric>
 

@@ -1,5 +1,6 @@
-// The conformance suite on the CUDA backend, with the fake driver: everything that the driver asks
-// of a backend, but for the arithmetic of the kernels, which is the interpreter's here.
+// The conformance suite on the CUDA backend, with the fake driver: tests everything that the
+// runtime requires of a backend, except the arithmetic of kernels, which the interpreter computes
+// here.
 
 #include "conformance/certify.h"
 #include "runtime/cuda/cuda_util.h"

@@ -28,7 +28,7 @@ class CudaCache : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// As a process of its own would: compiles, runs once, and says where the code came from.
+  /// Compiles and runs once as a separate process would; returns where the code came from.
   std::string compile_and_run(FakeGpu& gpu, const std::string& source = add_one) {
     CacheOptions options;
     options.directory = folder_.string();

@@ -1,4 +1,4 @@
-// What devices say of themselves, several of them, large grids and cooperative launches.
+// Reported device properties, several devices, large grids and cooperative launches.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Sequences that become CUDA graphs, and graphs that come again.
+// Sequences that are submitted as CUDA graphs, and graphs that are reused.
 
 #include "ir/graph_launch.h"
 #include "runtime/cuda/cuda_util.h"

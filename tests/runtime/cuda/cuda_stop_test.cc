@@ -1,5 +1,5 @@
-// Launches that are told to stop: at their deadline, because one before them trapped, or because
-// the device is closed.
+// Stopped launches: at their deadline, because a launch before them trapped, or because the device
+// is closed.
 
 #include <thread>
 

@@ -18,7 +18,7 @@ namespace {
 
 using emit_ptx::ControlBlock;
 
-/// What a text was made of.
+/// The program and options that a PTX text was emitted from.
 struct Source {
   Program program;
   uint32_t subgroup_size = 0;
@@ -84,7 +84,7 @@ Call call_of(const Program& p, const fake_cuda::Launch& l) {
   return c;
 }
 
-/// Was the kernel launched as its text wants it?
+/// True if the launch is as the text of the kernel requires.
 bool is_fit(const Source& source, const fake_cuda::Launch& l, const LaunchShape& shape) {
   const Program& p = source.program;
   for (size_t d = 0; d < 3; ++d)
@@ -96,7 +96,8 @@ bool is_fit(const Source& source, const fake_cuda::Launch& l, const LaunchShape&
   return l.grid[1] == shape.num_workgroups[1] && l.grid[2] == shape.num_workgroups[2];
 }
 
-/// A coarse program is told of more workgroups than there are: as one that knows their number.
+/// Replaces num_workgroups.x by `n`: a coarsened launch runs fewer workgroups than the program
+/// sees.
 Program knowing_workgroups(Program p, uint64_t n) {
   for (Op& o : p.ops)
     if (o.code == Opcode::NumWorkgroups && o.attr == 0) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The CUDA backend on the fake driver, with the interpreter as the one who runs kernels.
+// The CUDA backend on the fake driver, with the interpreter as the executor of kernels.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class FakeGpu {
   /// A device without the compile cache.
   Device open(OpenOptions options = {}, uint32_t index = 0);
   Result<Device> try_open(OpenOptions options = {}, uint32_t index = 0);
-  /// A device was lost: what was on it is not given back.
+  /// A device was lost: its objects are not released.
   void forgive_leaks() { forgives_ = true; }
 
  private:

@@ -1,4 +1,4 @@
-// What a machine, a driver or a program can do wrong, and what the CUDA backend says to it.
+// Errors of the machine, the driver and the program, and how the CUDA backend reports them.
 
 #include <cstdlib>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // A CUDA driver without a GPU, for tests: libfake_cuda.so has the driver's functions, does memory,
-// streams, events, graphs and modules on host memory, and leaves kernels to whoever says that he
-// can run them. It is stricter than a real one: addresses outside of allocations, calls without a
+// streams, events, graphs and modules on host memory, and passes kernels to the executor that the
+// test sets. It is stricter than a real driver: addresses outside of allocations, calls without a
 // context and launches that do not fit are errors.
 
 #include <atomic>
@@ -27,10 +27,10 @@ struct DeviceConfig {
 struct Config {
   int driver_version = 13000;
   std::vector<DeviceConfig> devices = {DeviceConfig()};
-  /// Not 0: the linker refuses everything with this, and says so in its log.
+  /// Not 0: the linker refuses all code with this status, and writes its log.
   int jit_status = 0;
   std::string jit_log;
-  /// Of each thread of a kernel as the compiler likes it, and the fewest that it can do with.
+  /// Registers per thread that the compiler prefers for a kernel, and the fewest that suffice.
   int registers = 16, least_registers = 16;
 };
 
@@ -51,13 +51,13 @@ using Executor = std::function<bool(const Launch&)>;
 class Control {
  public:
   virtual ~Control() = default;
-  /// Forgets everything and begins anew. Nobody may have anything of the driver.
+  /// Resets the driver to `config`. Precondition: no object of the driver is in use.
   virtual void reset(const Config& config) = 0;
   virtual void set_executor(Executor executor) = 0;
   /// The `nth` call of `function` from now on (1: the next) gives `status`; `times` of them do.
-  /// `any_function`: of those that nobody has named, but for those that give something back.
+  /// `any_function` stands for all functions without a named fault, except those that release.
   virtual void fail(const std::string& function, int nth, int status, int times = 1) = 0;
-  virtual bool has_fault() const = 0;  // that nobody has met yet
+  virtual bool has_fault() const = 0;  // that no call has raised yet
   virtual uint64_t calls(const std::string& function) const = 0;
   virtual void forget_calls() = 0;
   /// Device memory that is allocated now, and modules that are loaded.
@@ -65,7 +65,7 @@ class Control {
   virtual size_t modules() const = 0;
   virtual size_t pinned() const = 0;  // pieces of pinned host memory
   virtual size_t graphs() const = 0;  // instantiated
-  /// All that was made and not given back: 0 when everybody has gone.
+  /// Objects that were created and not released: 0 after all users have ended.
   virtual size_t objects() const = 0;
 };
 

@@ -199,7 +199,7 @@ FAKE Status cuGraphLaunch(GraphExecHandle exec, StreamHandle stream) {
   ENTER_CONTEXT("cuGraphLaunch")
   auto* const e = reinterpret_cast<Exec_*>(exec);
   Context_* const c = driver().current();
-  // What is launched is what it is now: later updates are for later launches.
+  // A launch runs a copy of the graph as it is now; later updates affect later launches only.
   std::map<Node_*, Node_*> unused;
   const std::shared_ptr<Graph_> now = copy_graph(*e->graph, unused);
   driver().enqueue(stream, [c, now] { driver().run(c, *now); });

@@ -1,6 +1,6 @@
 #pragma once
 
-// The state of the fake driver: contexts with what was made in them, and what its functions share.
+// The state of the fake driver: contexts with their objects, and helpers that its functions share.
 
 #include <algorithm>
 #include <atomic>
@@ -125,7 +125,8 @@ struct Exec_ {
   std::map<Node_*, Node_*> mine;
 };
 
-/// What was made in the context of a device, and its error: from then on everything gives it.
+/// The objects that were created in the context of a device, and its sticky error, which every
+/// later call returns.
 struct Context_ {
   int ordinal = 0;
   int retained = 0;
@@ -295,7 +296,7 @@ class Driver : public Control {
     if (c.used + bytes > config.devices[size_t(c.ordinal)].memory_bytes) return Status::OutOfMemory;
     void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (!p) return Status::OutOfMemory;
-    std::memset(p, 0xcd, bytes);  // nobody may rely on zeros
+    std::memset(p, 0xcd, bytes);  // callers must not rely on zeros
     c.used += bytes;
     *out = reinterpret_cast<DevicePointer>(p);
     c.memory[*out] = bytes;
@@ -317,7 +318,7 @@ class Driver : public Control {
     --it;
     return p + bytes <= it->first + it->second;
   }
-  /// True for device memory. Host memory is not mapped: no kernel of ours may read it.
+  /// True for device memory. Host memory is not mapped: kernels of vyre must not read it.
   bool is_valid(const Context_& c, DevicePointer p, size_t bytes) const {
     const std::lock_guard lock(mutex);
     return inside(c.memory, p, bytes);
@@ -408,7 +409,8 @@ Status set_kernel(Node_& n, const KernelNode& what);
 Status add_node(GraphNodeHandle* out, GraphHandle graph, const GraphNodeHandle* after, size_t count,
                 std::unique_ptr<Node_> node);
 std::unique_ptr<Graph_> copy_graph(const Graph_& g, std::map<Node_*, Node_*>& mine);
-/// Of an entry in a text: "vyre_kernel(\n\t.param .align 8 .b8 name[64]" has 64.
+/// Returns the parameter bytes of an entry of the text: 64 for
+/// "vyre_kernel(\n\t.param .align 8 .b8 name[64]".
 size_t parameter_bytes_of(const std::string& text, const std::string& entry);
 int max_threads_of(const std::string& text);
 

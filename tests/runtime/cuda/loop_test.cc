@@ -1,4 +1,4 @@
-// Loops that the device runs by itself, with conditional nodes and without.
+// Loops that run on the device without the host, with and without conditional nodes.
 
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ Module parsed(const std::string& source) {
   return std::move(*r.module);
 }
 
-/// Two calls a round, one with an output that is cleared each time.
+/// Two calls per iteration, one with an output that is cleared each time.
 const char* countdown = R"(
 kernel copy(x: in u32[], y: out u32[len(x)]) workgroup(32) grid(len(x)) {
   if x[global_id.x] != 5 { y[global_id.x] = x[global_id.x] }
@@ -68,7 +68,7 @@ void expect_same(Device& d, const Module& m, const interp::GraphInputs& inputs) 
   }
 }
 
-/// Everything about loops, on a device that has conditional nodes or only says so.
+/// All loop tests, on a device that has conditional nodes or only reports them.
 void expect_loops(FakeGpu& gpu, bool refused) {
   if (refused) gpu.control().fail("cuGraphAddNode", 1, int(Status::NotSupported), 1 << 30);
   Device d = gpu.open();
@@ -130,7 +130,7 @@ graph g(x: inout u32[2]) { while x[0] != 0 limit 4000000000 { call spin(x) } }
 }
 
 TEST(CudaLoops, with_a_trap_go_no_further) {
-  // Whoever traps leaves: the flag stays what it is, and only the trap ends the loop.
+  // A trapping invocation returns: the flag keeps its value, and only the trap ends the loop.
   const Module m = parsed(R"(
 kernel down(x: inout u32[]) workgroup(1) grid(1) {
   assert(x[0] != 3, 4)
@@ -173,7 +173,7 @@ TEST(CudaLoops, of_random_graphs_agree) {
   EXPECT_GT(gpu.calls("cuGraphAddNode"), 3u);
 }
 
-/// The kernel that decides is text that nobody runs here, but the assembler reads it where it is.
+/// The fake driver does not run the PTX of the deciding kernel; ptxas assembles it if installed.
 TEST(CudaLoops, are_decided_by_text_that_ptxas_takes) {
   std::string ptxas = "ptxas";
   const auto answers = [&] {

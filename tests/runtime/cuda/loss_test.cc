@@ -1,4 +1,4 @@
-// A device that is lost, and calls of the driver that fail one after the other.
+// A lost device, and driver calls that fail one after the other.
 
 #include <algorithm>
 #include <cstring>
@@ -38,7 +38,7 @@ TEST(CudaLoss, an_error_that_sticks_loses_the_device_and_nothing_else) {
     EXPECT_EQ(code_of(r), Code::DeviceLost);
     EXPECT_NE(message_of(r).find("CUDA_ERROR_ILLEGAL_ADDRESS (700)"), std::string::npos);
     EXPECT_EQ(back, U(64, 5));
-    // Everything says so from now on, and nothing hangs.
+    // Every later call returns the error, and none hangs.
     EXPECT_EQ(code_of(d.allocate(16)), Code::DeviceLost);
     EXPECT_EQ(code_of(d.compile(kernel(add_one))), Code::DeviceLost);
     EXPECT_FALSE(d.submit({Fill{x, 0}}));

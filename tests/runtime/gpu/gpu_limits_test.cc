@@ -1,5 +1,5 @@
-// Launches that never end, traps, and more than the device has: each is an error that says what and
-// where, and the device is as good as before.
+// Launches that never end, traps, and exceeded device limits: each is an error with its cause and
+// location, and the device stays usable.
 
 #include "tests/runtime/gpu/gpu_util.h"
 

@@ -85,7 +85,7 @@ void OnDevice::SetUp() {
   if (!shared) {
     Result<Device> made = open(false);
     if (!made) {
-      // Asked for by name, it must be there; cuda is what is tried where nobody asked.
+      // A backend named by VYRE_GPU_BACKEND must open; the default, cuda, may be unavailable.
       if (std::getenv("VYRE_GPU_BACKEND")) FAIL() << text_of(made.errors());
       GTEST_SKIP() << "there is no `cuda` device here (VYRE_GPU_BACKEND names another): "
                    << made.errors()[0].message;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What tests of a real device share: the device that VYRE_GPU_BACKEND names, kernels from text, and
-// comparison with the interpreter. Everything goes through runtime/device.h, so the same tests run
-// on any backend; what only a GPU can show asks is_gpu().
+// Helpers shared by the tests of a real device: the device that VYRE_GPU_BACKEND names, kernels
+// from text, and comparison with the interpreter. All use runtime/device.h, so the same tests run
+// on any backend; tests that need a GPU check is_gpu().
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ U counting(size_t n, uint32_t first = 0);
 /// Numbers that look like noise.
 U noise(size_t n, uint32_t seed);
 
-/// What VYRE_GPU_BACKEND says, else "cuda".
+/// Returns the value of VYRE_GPU_BACKEND, else "cuda".
 std::string backend_name();
 
 /// Read and checked; the file is called "test.vyre" in errors.
@@ -86,7 +86,7 @@ class OnDevice : public testing::Test {
   /// The same bytes on the device as by the interpreter, or the same failure.
   void same(Device& d, const Program& p, const LaunchInputs& inputs,
             const CompileOptions& options = {});
-  /// Does it still do what it is told?
+  /// Expects that the device still runs launches correctly.
   void still_works();
 
  private:

@@ -183,7 +183,7 @@ kernel k(x: in u32[], y: out u32[1024]) workgroup(256) grid(1024) {{
 }
 
 TEST_F(sizes_on_device, subgroups_of_every_size) {
-  // A workgroup that is no multiple of most sizes: the last subgroup is partial.
+  // A workgroup that is not a multiple of most subgroup sizes: the last subgroup is partial.
   const char* source = R"(
 kernel k(x: in u32[], f: in f32[], a: out u32[216], b: out f32[216], c: out u32[216], d: out u64[216]) workgroup(72) grid(216) {
   let i = global_id.x

@@ -1,5 +1,5 @@
-// What goes wrong: drivers that are not there, devices that are lost or refuse, memory that is not
-// to be had. Coded errors, and the process goes on.
+// Failures: missing drivers, lost devices, devices that refuse a call, and failed allocations. Each
+// is a coded error, and the process continues.
 
 #include "runtime/cache/cache.h"
 #include "tests/runtime/vulkan/failing_vulkan.h"
@@ -159,7 +159,7 @@ TEST_F(VulkanTest, every_call_that_can_fail_is_a_coded_error_and_the_device_goes
       const auto add = d.compile(
           kernel("kernel some(y: inout u32[]) workgroup(64) grid(64) { y[global_id.x] += 1 }"));
       if (!add) return add.errors();
-      const auto b = d.allocate(33 << 20);  // a block of its own
+      const auto b = d.allocate(33 << 20);  // a separate block
       if (!b) return b.errors();
       Result<> r = Ok{};
       for (int twice = 0; twice < 2 && r; ++twice) {  // what the first has made is used again
@@ -193,7 +193,7 @@ TEST_F(VulkanTest, every_call_that_can_fail_is_a_coded_error_and_the_device_goes
         break;  // it is not called so often
       }
     }
-    // A cache of pipelines is not needed, and who cannot wait asks again and again.
+    // A pipeline cache is optional, and a wait that fails is replaced by polling.
     EXPECT_EQ(failed > 0, f != Function::CreatePipelineCache && f != Function::WaitSemaphores);
     failing.heal();
     const Result<> r = attempt();

@@ -50,7 +50,7 @@ TEST_F(HazardsTest, a_kernel_waits_for_transfers_beside_the_kernel_it_needs) {
   EXPECT_EQ(kernel(900, 400), Barrier::None);
 }
 
-/// What a barrier between kernels left behind is not done for transfers.
+/// A barrier between kernels does not order the kernels before it with later transfers.
 TEST_F(HazardsTest, a_transfer_waits_for_kernels_before_the_last_barrier) {
   EXPECT_EQ(kernel(0, 200), Barrier::None);
   EXPECT_EQ(kernel(0, 300), Barrier::None);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The kernels that run under every forced profile: those of the self-test, and those of what it
-// does not try because no device is expected to have it wrong.
+// The kernels that run under every forced profile: those of the self-test, and kernels for
+// operations that it does not test because no device is expected to compute them wrongly.
 
 #include "runtime/vulkan/self_test_cases.h"
 

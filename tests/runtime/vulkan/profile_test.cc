@@ -1,8 +1,8 @@
 // labels: slow
-// Every expansion on a real driver: profiles are forced as users force them, one thing off in each,
-// and the kernels of profile_kernels.h must give the interpreter's bytes. A kernel runs only where
-// the forced profile changes its code, and some kernel must, so no word of the profile goes
-// untested.
+// Every legalization on a real driver: profiles are forced as users force them, each with one
+// capability disabled, and the kernels of profile_kernels.h must give the interpreter's bytes. A
+// kernel runs only if the forced profile changes its code. At least one kernel must run, so every
+// word of the profile is tested.
 
 #include <fmt/format.h>
 
@@ -24,13 +24,14 @@ using vulkan::TestGroup;
 using vulkan::TestRun;
 using vulkan::VulkanDevice;
 
-/// The interpreter's bytes are computed once a kernel.
+/// The interpreter's bytes are computed once per kernel.
 TestRun& run_of(const TestGroup& g, uint32_t subgroup_size) {
   static auto& runs = *new std::map<std::pair<const TestGroup*, uint32_t>, TestRun>();
   return runs.try_emplace({&g, subgroup_size}, g, subgroup_size).first->second;
 }
 
-/// What cannot be put together: f64, 64-bit atomics, and large subgroups where only some meet.
+/// True if legalization must refuse the group: it needs f64 or 64-bit atomics that the device
+/// lacks, or a large subgroup in divergent code.
 bool must_refuse(const TestGroup& g, const emit_spirv::EmitOptions& o) {
   const Profile& p = o.profile;
   if (g.needs && (!(p.*g.needs) || !p.int64)) return true;
@@ -77,7 +78,7 @@ class ProfileTest : public VulkanTest {
     EXPECT_TRUE(!words || code.words == *words) << g.name << ": the forced profile was not used";
     const Result<IdMap<BufferId, vulkan::Bytes>> got = run.actual(device(), kernel);
     if (g.name == "long loops" &&
-        !own().long_loops) {  // rounds that are cut are told, not computed
+        !own().long_loops) {  // a loop that the device cuts short is an error, not a result
       EXPECT_EQ(code_of(got), Code::NotExact);
       return;
     }
@@ -86,7 +87,7 @@ class ProfileTest : public VulkanTest {
       EXPECT_EQ(run.difference(row, (*got)[row.buffer]), "") << g.name;
   }
 
-  /// Runs what is other code than it would be for `other`.
+  /// Runs the kernels whose code differs from the code for `other`.
   Used run_changed(const std::string& words, const Profile& other, uint32_t subgroup_size = 0) {
     const CompileOptions options = forcing(words, subgroup_size);
     const emit_spirv::EmitOptions without = emitting(options);
@@ -140,7 +141,8 @@ TEST_P(WithoutField, gives_the_bytes_of_the_interpreter) {
   const auto [name, flag] = GetParam();
   std::string words = fmt::format("-{}", name);
   if (const auto it = only_with.find(name); it != only_with.end()) words += " " + it->second;
-  // What the device itself has off runs as it is; then "with" is a device that does not exist.
+  // If the device itself lacks the capability, its normal code runs, and `with` describes a device
+  // that does not exist.
   Profile with = forced(words);
   with.*flag = true;
   const Used used = run_changed(words, with);

@@ -46,7 +46,7 @@ void hide_stop_word(Words& words) {
   });
 }
 
-/// What one invocation says, no other one hears.
+/// Removes atomic stores, so that no invocation sees the stores of another one.
 void drop_atomic_stores(Words& words) {
   walk(words, [&](uint32_t opcode, size_t at) {
     if (opcode == op_atomic_store) erase(words, at, 5);

@@ -1,4 +1,4 @@
-// Sequences that come again: recorded once, and run by other submissions as they are.
+// Repeated sequences are recorded once; later submissions run the recording unchanged.
 
 #include "ir/graph_launch.h"
 #include "tests/runtime/vulkan/failing_vulkan.h"
@@ -133,7 +133,7 @@ TEST_F(Replays, have_a_time) {
   EXPECT_EQ(r->launches, 3u);
 }
 
-/// Launches one behind the other that come again.
+/// Repeated sequences of dependent launches.
 class RepeatedLaunches : public Replays {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// The self-test of a device: what it finds, how it is kept, and what `vyre devices -v` says of it.
+// The self-test of a device: its findings, its stored result, and its part of `vyre devices -v`.
 
 #include "runtime/vulkan/self_test.h"
 
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 using vulkan::PhysicalDevice;
 using vulkan::TestedProfile;
 
-/// A folder of its own.
+/// A temporary folder.
 struct Folder {
   Folder() {
     std::string name = "/tmp/vyre_vulkan_XXXXXX";
@@ -200,7 +200,8 @@ void apply(const Change& change, std::vector<uint32_t>& words) {
   }
 }
 
-/// What the self-test finds on a device whose driver gets words that were changed like this.
+/// Returns the result of the self-test on a device whose driver gets words that `change_code`
+/// has changed.
 TestedProfile test_with(std::function<void(std::vector<uint32_t>&)> change_code) {
   FailingVulkan failing;
   failing.change_code = std::move(change_code);
@@ -287,7 +288,8 @@ TEST_F(VulkanTest, comparisons_with_constants_are_judged_for_themselves) {
   }
 }
 
-/// What is chosen instead of a constant, by a comparison with one that the compiler sees, is wrong.
+/// Swaps the operands of selects between a value and a constant whose condition compares with a
+/// constant that is visible to the compiler.
 void change_choices(std::vector<uint32_t>& words) {
   constexpr uint16_t select = 169;
   Made made(words);

@@ -1,4 +1,4 @@
-// Compiled kernels and what is kept of them.
+// Compiled kernels and their cached data.
 
 #include "runtime/vulkan/vulkan_kernel.h"
 
@@ -60,7 +60,7 @@ TEST_F(VulkanTest, a_pipeline_cache_that_the_driver_does_not_know_is_compiled_an
   }
 }
 
-/// Blocks inside each other, each of which looks at a word of its own.
+/// Returns a kernel with nested blocks; each reads a different word.
 std::string nested(const std::string& begin, int depth) {
   std::string text = "kernel nested(a: in u32[], o: out u32[1]) workgroup(1) grid(1) {";
   for (int i = 0; i < depth; ++i) text += fmt::format(fmt::runtime(begin), i);

@@ -113,7 +113,7 @@ TEST_F(VulkanTest, traps_name_code_and_the_lowest_invocation) {
   EXPECT_EQ(back, U(1000, 7));
 }
 
-// Many short loops: lavapipe ends long ones by itself.
+// Many short loops: lavapipe itself ends long ones.
 const char* hours = R"(
 kernel hours(n: u32, rounds: u32, y: inout u32[]) workgroup(64) grid(n) {
   var x = global_id.x

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the tests of the Vulkan backend share. They run on lavapipe, whatever else the machine has,
-// with the validation layers on: any message of theirs fails the test.
+// Helpers shared by the tests of the Vulkan backend. They run on lavapipe, whatever other devices
+// the machine has, with the validation layers enabled: any message of the layers fails the test.
 
 #include "tests/runtime/driver_util.h"
 
