@@ -112,7 +112,10 @@ Result<> warm_up(const Device& device, RunTrace& trace, uint64_t busy_ns, const 
   if (needed == 0) return Ok{};
   const uint64_t begin = steady_ns();
   trace.pause(true);
-  for (uint32_t repeats = 1; busy_ns + (steady_ns() - begin) < needed;) {
+  // The first one may upload what later ones restore, while the device is idle.
+  if (auto r = submit(1); !r) return r.errors();
+  const uint64_t busy_since = steady_ns();
+  for (uint32_t repeats = 1; busy_ns + (steady_ns() - busy_since) < needed;) {
     const uint64_t start = steady_ns();
     if (auto r = submit(repeats); !r) return r.errors();
     if (steady_ns() - start < batch_ns && repeats < 1024) repeats *= 2;

