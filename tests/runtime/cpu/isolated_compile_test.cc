@@ -96,7 +96,7 @@ TEST(IsolatedCompile, ends_at_the_memory_limit) {
   const Program endless = kernel(endless_text()), small = kernel(small_text);
   const auto stopped = compile_isolated(endless, within(100, 1), host());
   EXPECT_EQ(code_of(stopped), Code::MemoryLimitExceeded);
-  EXPECT_NE(message_of(stopped).find("compiling kernel `endless` takes more than 1 bytes"),
+  EXPECT_NE(message_of(stopped).find("compiling kernel `endless` takes more than 1 byte"),
             std::string::npos);
   EXPECT_TRUE(compile_isolated(small, within(0, 1), host()));
 }
