@@ -15,8 +15,8 @@ constexpr uint64_t most_work = 1 << 20;      // lanes and elements that are touc
 constexpr uint64_t most_trips = 64;          // of a loop that is walked trip by trip
 
 // Values of Array::by besides the numbers of the invocations that wrote the element:
-constexpr uint16_t others = 0xffff;    // the whole workgroup sees it
-constexpr uint16_t somebody = 0xfffe;  // the whole workgroup sees it after the next barrier
+constexpr uint16_t others = 0xffff;           // the whole workgroup sees it
+constexpr uint16_t some_invocation = 0xfffe;  // the whole workgroup sees it after the next barrier
 
 using Lanes = std::vector<bool>;        // by invocation of the workgroup
 using Numbers = std::vector<uint64_t>;  // … a value's bits; empty: not known
@@ -353,7 +353,7 @@ class Walk {
   static uint16_t both(uint16_t a, uint16_t b) {
     if (a == others) return b;
     if (b == others || a == b) return a;
-    return a == 0 || b == 0 ? 0 : somebody;
+    return a == 0 || b == 0 ? 0 : some_invocation;
   }
 
   void loop(OpId id, State& s) {

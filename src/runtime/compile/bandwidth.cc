@@ -49,7 +49,8 @@ Result<SubmitReport> run(Device& device, std::vector<Command> commands) {
   return ticket->wait();
 }
 
-/// Measures three copies, more within 20 ms, fewer if they take a second.
+/// Measures copies for 20 ms after the device's warm-up: at least three, fewer if they take a
+/// second.
 Result<uint64_t> measure(Device device) {
   const ParseOutcome parsed = parse(source);
   if (!parsed.module) return parsed.diagnostics;
@@ -65,10 +66,11 @@ Result<uint64_t> measure(Device device) {
   if (auto filled = run(device, {Fill{*from, 1}, Fill{*to, 2}}); !filled) return filled.errors();
   uint64_t least = ~uint64_t{0};
   const auto begin = Steady::now();
+  const std::chrono::nanoseconds warm_up(device.info().warm_up_ns);
   const auto has_time = [&](int copies) {
-    return Steady::now() - begin < std::chrono::milliseconds(copies < 3 ? 1000 : 20);
+    return Steady::now() - begin < warm_up + std::chrono::milliseconds(copies < 3 ? 1000 : 20);
   };
-  for (int n = 0; n == 0 || (n < 50 && has_time(n)); ++n) {
+  for (int n = 0; n == 0 || has_time(n); ++n) {
     const auto copied = run(device, {driver::Launch{*copy, {*from, *to}}});
     if (!copied) return copied.errors();
     least = std::min(least, copied->run_ns);
